@@ -135,7 +135,11 @@ def _loop_of(code: Code, statement: ast.stmt | None) -> ast.For | ast.comprehens
     around = next(iter(code.ancestors(statement)), None) if statement is not None else None
     if statement is not None and isinstance(around, ast.For) and around.lineno == statement.lineno:
         return around
-    return next((node for node in _inside(statement) if isinstance(node, ast.comprehension)), None)
+    inside = [node for node in _inside(statement) if isinstance(node, ast.comprehension)]
+    counts = [node for node in inside if _number_in(node.iter)]
+    if counts or _plain_number(statement) is None:
+        return next(iter(counts or inside), None)
+    return None  # what else the line has makes a number of a size; the loop may be over a list
 
 
 def _formatted(statement: ast.stmt | None) -> ast.JoinedStr | None:
@@ -153,7 +157,14 @@ def _logged(statement: ast.stmt | None) -> ast.Call | None:
 
 def _plain_number(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that makes a plain number of a size."""
-    calls = (node for node in _inside(statement) if isinstance(node, ast.Call))
+    if statement is None or hasattr(statement, "body"):
+        return None
+    return _number_in(statement)
+
+
+def _number_in(code: ast.AST) -> ast.Call | None:
+    """The call in some code that makes a plain number."""
+    calls = (node for node in ast.walk(code) if isinstance(node, ast.Call))
     return next((call for call in calls if _gives_number(ast.unparse(call.func))), None)
 
 

@@ -302,6 +302,11 @@ class ListsRows(nn.Module):
         return torch.stack([row * 2 for row in x])
 
 
+class CountsBesideList(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return sum(part.sum() for part in (x, x * 2)) / len(x) + x.sum()
+
+
 class FixedRows(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + torch.ones(9)
@@ -312,6 +317,7 @@ def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> 
     for model, freely, because in (
         (CountsRows(), True, "`len(x)` makes a plain number of it"),
         (ListsRows(), True, "the loop `for row in x` is unrolled while tracing"),
+        (CountsBesideList(), True, "`len(x)` makes a plain number of it"),
         (FixedRows(), False, "rows can only be 9."),
     ):
         request = Request(target=model, args=(torch.ones(9),), shapes=Shapes.parse("x: rows"))
