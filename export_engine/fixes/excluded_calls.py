@@ -56,7 +56,7 @@ def excluded_calls(request: Request, shapes: Shapes, relation: Relation) -> Iter
             others = {**sizes, name: size}
             if relation.holds(others) or not _within(shapes, {name: size}, others):
                 continue
-            yield Call(name, size, _resized(request, shapes, name, size))
+            yield Call(name, size, resized(request, shapes, name, size))
             found += 1
             if found == _MOST:
                 break
@@ -134,7 +134,7 @@ def _within(shapes: Shapes, names: Iterable[str], sizes: Mapping[str, int]) -> b
     return all(each.holds(sizes) for each in known)
 
 
-def _resized(request: Request, shapes: Shapes, name: str, size: int) -> Request:
+def resized(request: Request, shapes: Shapes, name: str, size: int) -> Request:
     """The request with every dim, or int, of a name at a size."""
     values = leaf_values(request)
     places = [

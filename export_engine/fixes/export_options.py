@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import Any
 
 from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Option, Request
+from export_engine.capture import as_exported, model_kept
+from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated, is_unrolled
-from export_engine.fixes.excluded_calls import calls_without
+from export_engine.fixes.excluded_calls import calls_without, resized
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
-from export_engine.shapes import name_of
-from export_engine.verify import runs_in_eager
+from export_engine.shapes import Problem, name_of, shapes_of
+from export_engine.verify import compare, run
 
 _MOST = 3
+_MOST_CONDITIONS = 8
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {
     "backed_size_oblivious": (
@@ -30,49 +34,130 @@ _OPTIONS: dict[Option, tuple[str, str, str]] = {
 }
 
 
+_OBLIVIOUS: Option = "backed_size_oblivious"
+_COMBINED = (*([each] for each in _OPTIONS), [*_OPTIONS])
+"""What is tried: each by itself, and then both."""
+
+
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
-    """The tried options with which the call exports and every wanted dim stays dynamic."""
+    """The tried options with which the call exports and every wanted dim stays dynamic.
+
+    Both options at once are tried where neither alone keeps all sizes.
+    """
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
     if isinstance(diagnosis.facts, SizesViolated) and _is_a_number(diagnosis):
         return  # no option lets a loop run on, or gives a plain number back its symbol
-    for option, (title, why, gives_up) in _OPTIONS.items():
-        if option in request.options:
+    whole = False
+    for names in _COMBINED:
+        if request.options & {*names} or (len(names) > 1 and whole):
             continue
-        options = request.options | {option}
-        if progress:
-            progress(Progress(0, 0, f"trying the switch {option}", "fix"))
-        found = try_request(request.with_changes(options=options))
-        if not isinstance(found, Exported) or _is_wrong(found):
-            continue
-        rejected = _rejected(found, request, diagnosis)
-        yield Fix(
-            kind="options",
-            title=title,
-            why=why,
-            narrows=bool(rejected),
-            gives_up=f"{gives_up} {rejected}".rstrip(),
-            change=lambda request, option=option: request.with_changes(  # type: ignore[misc]
-                options=request.options | {option}
-            ),
-            before="",
-            after=option,
-            stack=diagnosis.stack,
-            leads_to=found,
-        )
+        fix = _tried(request, diagnosis, names, progress)
+        if fix is not None and (len(names) == 1 or not fix.narrows):
+            whole = whole or not fix.narrows
+            yield fix
 
 
-def _rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str:
-    """A sentence on a call that the model takes and the program rejects, by a condition kept."""
-    problems = diagnosis.facts.problems if isinstance(diagnosis.facts, SizesViolated) else ()
+def keeping_all_sizes(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix]:
+    """The options with which the program takes what the model takes.
+
+    torch may drop a condition that it cannot keep, so each is tried at sizes that it excludes.
+    """
+    if attempt.request is None or attempt.diagnosis is None:
+        return
+    problems = _problems(attempt.diagnosis)
+    if len(problems) > _MOST_CONDITIONS or not all(each.excluded for each in problems):
+        return
+    yield from (each for each in offered(attempt, progress) if not each.narrows)
+
+
+def _tried(
+    request: Request,
+    diagnosis: Diagnosis,
+    names: list[Option],
+    progress: Callable[[Progress], None] | None,
+) -> Fix | None:
+    """The fix that some options are; None where they give no program, or a wrong one."""
+    options = request.options | {*names}
+    if progress:
+        progress(Progress(0, 0, f"trying the switch {' with '.join(names)}", "fix"))
+    found = try_request(request.with_changes(options=options))
+    if not isinstance(found, Exported) or _is_wrong(found):
+        return None
+    rejected = _rejected(found, request, diagnosis)
+    if rejected is None:
+        return None
+    (title, *more), whys, losses = zip(*(_OPTIONS[each] for each in names), strict=True)
+    return Fix(
+        kind="options",
+        title=" and ".join([title, *(f"{each[0].lower()}{each[1:]}" for each in more)]),
+        why=" ".join(whys),
+        narrows=bool(rejected),
+        gives_up=" ".join([*losses, rejected]).rstrip(),
+        change=lambda request: request.with_changes(options=request.options | {*names}),
+        before="",
+        after=" ".join(names),
+        stack=diagnosis.stack,
+        leads_to=found,
+    )
+
+
+def _rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str | None:
+    """A sentence on a call that the model takes and the program rejects, by a condition kept.
+
+    None where the program answers one of these calls, or one at size 0 or 1, otherwise.
+    """
+    said = ""
     program = found.program.module()
-    for problem in problems[:_MOST]:
+    with as_exported(request), model_kept(request.target) as restore:
+        for text, call in _calls(found, request, diagnosis):
+            theirs = _result(request.target, call, restore)
+            ours = None if isinstance(theirs, Exception) else _result(program, call, restore)
+            if ours is None:
+                continue
+            if isinstance(ours, Exception):
+                said = said or text
+            elif not compare(ours, theirs).same:
+                return None
+    return said
+
+
+def _calls(
+    found: Exported, request: Request, diagnosis: Diagnosis
+) -> Iterator[tuple[str, Request]]:
+    """Calls that a kept condition excludes, and at sizes that are no longer told from others.
+
+    Each with what to say if the program rejects it: nothing of a size that was not asked for.
+    """
+    for problem in _problems(diagnosis)[:_MOST_CONDITIONS]:
+        dims = problem.changed or problem.dims
         for size, call in islice(calls_without(request, problem), _MOST):
-            if runs_in_eager(call) and not runs_in_eager(call.with_changes(target=program)):
-                dims = problem.changed or problem.dims
-                return f"The program rejects {name_of(dims[0])} = {size}, which the model takes."
-    return ""
+            said = f"The program rejects {name_of(dims[0])} = {size}, which the model takes."
+            yield said, call
+    shapes = shapes_of(request)
+    if shapes is None or found.request is None or _OBLIVIOUS not in found.request.options:
+        return
+    for name in list(shapes.dims())[:_MOST]:
+        for size in (1, 0):
+            yield "", resized(request, shapes, name, size)
+
+
+def _problems(diagnosis: Diagnosis) -> tuple[Problem, ...]:
+    return diagnosis.facts.problems if isinstance(diagnosis.facts, SizesViolated) else ()
+
+
+def _result(called: Any, call: Request, restore: Callable[[], object]) -> Any:
+    """What a call gives, or the error that it raises."""
+    try:
+        return run(called, call, seed=0)
+    except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
+        passed_over(error, "running the model in eager")
+        return error
+    finally:
+        restore()
 
 
 def _is_a_number(diagnosis: Diagnosis) -> bool:

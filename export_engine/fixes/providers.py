@@ -82,6 +82,9 @@ LAST_RESORTS: tuple[Provider, ...] = (
     checks_and_numpy.assumed_on_data,
 )
 """Each costs an export or two: used if no lossless fix is known to lead to a program."""
+_KEEPING_ALL: tuple[Provider, ...] = (export_options.keeping_all_sizes,)
+"""Used, too, where every such fix rejects sizes that the model takes, or changes the code and needs
+an option besides."""
 
 
 def explain(attempt: Failed, progress: Report | None = None) -> Failed:
@@ -110,7 +113,8 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
                 _search(explained, progress, found)
     except KeyboardInterrupt:
         answered()
-    fixes = sorted((each for each in found if isinstance(each, Fix)), key=_given_up)
+    fixes = [each for each in found if isinstance(each, Fix)]
+    fixes.sort(key=lambda each: _given_up(each, attempt))
     reasons = [each.reason for each in found if isinstance(each, NoFix)]
     text = attempt.traceback or "".join(traceback.format_exception(attempt.error))
     _drop_frames(attempt.error)
@@ -130,10 +134,19 @@ def _said(attempt: Failed) -> str:
     return f"{diagnosis.sentence} ({cells.get(file) or PurePath(file).name}, line {line})"
 
 
-def _given_up(fix: Fix) -> tuple[bool, bool, bool, bool]:
+def _given_up(fix: Fix, attempt: Failed) -> tuple[bool, bool, bool, bool]:
     """What a fix gives up: the less, the earlier it is offered. Of alike ones shapes are first."""
-    code = fix.narrows and fix.kind == "code"
-    return fix.lossy, fix.narrows, fix.narrows and not fix.beyond_bounds, code
+    more = fix.kind == "code" if fix.narrows else _switches_too(fix, attempt)
+    return fix.lossy, fix.narrows, fix.narrows and not fix.beyond_bounds, more
+
+
+def _switches_too(fix: Fix, attempt: Failed) -> bool:
+    """Whether it is a fix of code that needs an option of the export besides."""
+    made = fix.leads_to.request if fix.leads_to is not None else None
+    before = attempt.request
+    if fix.kind != "code" or made is None or before is None:
+        return False
+    return bool(made.options - before.options)
 
 
 def _drop_frames(error: BaseException) -> None:
@@ -159,6 +172,10 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
             _ask(provider, attempt, progress, found)
         for provider in LAST_RESORTS:
             if not any(_leads_on(each) for each in found):
+                _ask(provider, attempt, progress, found)
+        known = [each for each in found if isinstance(each, Fix) and _leads_on(each)]
+        for provider in _KEEPING_ALL:
+            if known and all(each.narrows or _switches_too(each, attempt) for each in known):
                 _ask(provider, attempt, progress, found)
 
 

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 from export_engine.attempt import Failed, Fix, Kind
 from export_engine.diagnose import SizesViolated, diagnose
-from export_engine.fixes import assumptions, shapes
+from export_engine.fixes import assumptions, export_options, shapes
 from export_engine.progress import Report
 
 
 def bounded(found: object, progress: Report | None) -> Fix | None:
-    """The bounds or assumptions with which an edited model exports, if it needs any."""
+    """The bounds or assumptions with which an edited model exports, if it needs any.
+
+    Options of the export, where those reject what the model takes, and these do not.
+    """
     if not isinstance(found, Failed):
         return None
     diagnosis = diagnose(found)
@@ -24,7 +27,10 @@ def bounded(found: object, progress: Report | None) -> Fix | None:
     facts = diagnosis.facts
     if isinstance(facts, SizesViolated) and any(each.lossy for each in facts.problems):
         return None  # known before an export: a size is fixed
-    return _leading(shapes.offered(explained, progress))
+    bounds = _leading(shapes.offered(explained, progress))
+    if bounds is None or not bounds.narrows:
+        return bounds
+    return _leading(export_options.keeping_all_sizes(explained, progress)) or bounds
 
 
 def _leading(offered: Iterable[Fix]) -> Fix | None:

@@ -1,0 +1,88 @@
+"""Options of the export, where bounds would reject sizes that the model takes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from export_engine.attempt import Exported, Request
+from export_engine.fixes import autofix
+from export_engine.fixes.automatic import AutofixReport
+from export_engine.shapes import Shapes
+
+
+class SwapsHalves(nn.Module):
+    """Of 3 rows, the first half is one row."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        half = x.shape[1] // 2
+        first, second = torch.split(x, [half, x.shape[1] - half], dim=1)
+        return torch.cat([second, first], 1)
+
+
+class PadsToFrames(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        frames = math.ceil(x.shape[1] / 8)
+        missing = frames * 8 - x.shape[1]
+        if missing > 0:
+            x = functional.pad(x, (0, missing))
+        return x.view(x.shape[0], frames, 8).mean(-1)
+
+
+class DoublesWholeFrames(nn.Module):
+    """Where torch is to keep its guard as an assertion, it drops it, and always pads."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        missing = math.ceil(x.shape[1] / 8) * 8 - x.shape[1]
+        x = functional.pad(x, (0, missing)) if missing > 0 else x * 2
+        return x.view(x.shape[0], -1, 8).mean(-1)
+
+
+class DropsTheLast(nn.Module):
+    """Sizes without a remainder are padded by what is missing, and 1 of 2 pieces is one row."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[1] % 2:
+            x = functional.pad(x, (0, 0, 0, 1))
+        return x.reshape(x.shape[0], x.shape[1] // 2, -1)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("model", [SwapsHalves(), PadsToFrames(), DropsTheLast()])
+def test_all_sizes_are_kept_that_bounds_would_reject(model: nn.Module, strict: bool) -> None:
+    report = _fixed(model, strict)
+    assert isinstance(report.attempt, Exported), report
+    assert not any(each.fix.narrows for each in report.kept), report
+    program = report.attempt.program.module()
+    for size in (2, 3, 5, 8, 13, 16, 17, 40):
+        x = _example(model, size)
+        torch.testing.assert_close(program(x), model(x))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_guard_that_torch_would_drop_is_not_left_to_it(strict: bool) -> None:
+    model = DoublesWholeFrames()
+    report = _fixed(model, strict)
+    assert isinstance(report.attempt, Exported), report
+    program = report.attempt.program.module()
+    for size in (8, 16, 24, 13, 33):
+        x = _example(model, size)
+        try:
+            made = program(x)
+        except (AssertionError, RuntimeError):
+            continue
+        torch.testing.assert_close(made, model(x))
+
+
+def _fixed(model: nn.Module, strict: bool) -> AutofixReport:
+    shapes = Shapes.parse("x: batch, time" + (", _" if _example(model, 3).dim() == 3 else ""))
+    args = (_example(model, 35 if isinstance(model, DoublesWholeFrames) else 10),)
+    return autofix(Request(target=model, args=args, shapes=shapes, strict=strict))
+
+
+def _example(model: nn.Module, size: int) -> torch.Tensor:
+    return torch.randn(2, size, *([] if "Frames" in type(model).__name__ else [4]))
