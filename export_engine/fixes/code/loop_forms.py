@@ -10,6 +10,7 @@ import ast
 
 from export_engine.fixes.code.comprehensions import Form, comprehension_as_loop, free_name
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.frames import with_frames
 from export_engine.fixes.code.loop_indexing import Indexed, asked_for_kind, indexed
 from export_engine.fixes.code.loop_parts import Range, assigned, iterated, loop_at
 from export_engine.fixes.code.loop_state import begins
@@ -27,6 +28,7 @@ def scannable(text: str, line: int) -> Form:
     Raises:
         Unclear: it reads its own output in a way that has no such form.
     """
+    text = with_frames(text, line)
     form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
     form = _in_its_head(form)
     source = Source(form.text, form.line)

@@ -124,7 +124,8 @@ def _window(name: str, said: dict[str, str], torch: str, options: str) -> str | 
     if length is None or periodic not in ("True", "False"):
         return None
     whole = length if periodic == "True" else f"{torch}.sym_max({length} - 1, 1)"
-    steps = f"{torch}.arange({length}{options})"
+    # A window of one number is its centre, 1.
+    steps = f"({torch}.arange({length}{options}) + {torch}.sym_max(2 - {length}, 0) * {whole} / 2)"
     if name not in _COSINES:
         across = f"({steps} * (2 / {whole}) - 1)"  # from -1 to 1
         if name == "bartlett_window":

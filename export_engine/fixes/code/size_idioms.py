@@ -93,8 +93,11 @@ def _fix(
     edit = Edit(unedited(place.file), text, made[0].text, (made[0].function,))
     edit, found = _tried(request, edit)
     bounds = bounded(found, progress)
-    if bounds is None and (found is None or not leads_on(found, diagnosis, edit)):
+    goes_on = found is not None and leads_on(found, diagnosis, edit)
+    if bounds is None and not goes_on:
         return None
+    if bounds is not None and bounds.narrows and goes_on and _fails_later(found, place):
+        bounds = None  # what a fix of that line keeps, no bound need reject
     what, asked = "size", "the number of a size"
     if isinstance(diagnosis.facts, DataDependent):
         what, asked = "number", "a number that tensor values decide"
@@ -114,6 +117,12 @@ def _fix(
     others = (call for each in problems for _, call in calls_without(request, each))
     beyond = allows_any(bounds.apply(request), others)
     return replace(with_bounds(fix, bounds), beyond_bounds=beyond)
+
+
+def _fails_later(found: Attempt | None, place: Location) -> bool:
+    """Whether an attempt fails in another line than it did."""
+    stack = diagnose(found).stack if isinstance(found, Failed) else ()
+    return bool(stack) and (unedited(stack[-1].file), stack[-1].line) != (place.file, place.line)
 
 
 def _tried(request: Request, edit: Edit) -> tuple[Edit, Attempt | None]:
