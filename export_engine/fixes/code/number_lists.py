@@ -1,7 +1,7 @@
 """`torch.tensor([i / n for i in range(n)])` as arithmetic on `torch.arange(n)`.
 
 A list over a dynamic size has as many numbers as the example's size. The same arithmetic on a
-tensor of the indices has as many as the size of a call.
+tensor of the indices has as many as the size of a call. A list of lists has a dim for each loop.
 """
 
 from __future__ import annotations
@@ -26,45 +26,90 @@ def by_indices(
         of: the text of an expression.
     """
     more = {each.arg: of(each.value) for each in node.keywords if each.arg}
-    match node.args:
-        case [ast.ListComp(elt, [ast.comprehension(ast.Name(index), ast.Call() as over, [], 0)])]:
-            pass
-        case _:
-            return None
-    called = isinstance(over.func, ast.Name) and over.func.id == "range" and not over.keywords
-    if not called or not over.args or not more.keys() <= _KEPT:
+    loops = _loops(node.args[0]) if len(node.args) == 1 and more.keys() <= _KEPT else None
+    if loops is None:
         return None
-    written = _Indices(index, math, torch)
-    parts = written.parts(elt)
-    if parts is None or not written.found:
+    inner, counted, flat = loops
+    written = _Indices([index for index, _ in counted], math, torch)
+    parts = written.row(inner)
+    if parts is None or len(written.found) < len(counted):
         return None
     device = f", device={more['device']}" if "device" in more else ""
     double = f", dtype={torch}.float64" if written.whole is False else ""
-    limits = ", ".join(of(each) for each in over.args)
-    made = f"({parts.replace(_HERE, f'{torch}.arange({limits}{double}{device})')})"
+    for at, (index, limits) in enumerate(counted):
+        said = ", ".join(map(of, limits))
+        dims = ", ".join([":", *["None"] * (len(counted) - at - 1)])
+        steps = f"{torch}.arange({said}{double}{device})"
+        parts = parts.replace(_here(index), steps if dims == ":" else f"{steps}[{dims}]")
+    made = f"({parts})" + (f".flatten(0, {len(counted) - 1})" if flat else "")
     to = more.get("dtype") or (f"{torch}.get_default_dtype()" if double else "")
     return f"{made}.to({to})" if to else made
 
 
-_HERE = "\0"
-"""Where the indices stand in the text."""
+_Counted = list[tuple[str, list[ast.expr]]]
+"""The index of each loop, the outermost first, with the arguments of its `range`."""
+
+
+def _loops(node: ast.expr) -> tuple[ast.expr, _Counted, bool] | None:
+    """What is computed, the loops around it, and whether one list has several; or None."""
+    counted: _Counted = []
+    flat = False
+    while isinstance(node, ast.ListComp):
+        flat = len(node.generators) > 1
+        if flat and counted:
+            return None
+        for each in node.generators:
+            match each:
+                case ast.comprehension(
+                    ast.Name(index), ast.Call(ast.Name("range"), [_, *_] as limits, []), [], 0
+                ):
+                    counted.append((index, limits))
+                case _:
+                    return None
+        node = node.elt
+    indices = {index for index, _ in counted}
+    read = {
+        name.id
+        for _, limits in counted
+        for limit in limits
+        for name in ast.walk(limit)
+        if isinstance(name, ast.Name)
+    }
+    if not counted or read & indices or len(indices) < len(counted):
+        return None
+    return node, counted, flat
+
+
+def _here(index: str) -> str:
+    """Where an index stands in the text."""
+    return f"\0{index}\0"
 
 
 class _Indices:
-    """A number that is computed from an index, written for a tensor of indices."""
+    """A number that is computed from indices, written for tensors of them."""
 
-    def __init__(self, index: str, math: Set[str], torch: str) -> None:
-        self.index, self.math, self.torch = index, math, torch
-        self.found = False
+    def __init__(self, indices: list[str], math: Set[str], torch: str) -> None:
+        self.indices, self.math, self.torch = indices, math, torch
+        self.found: set[str] = set()
         self.whole: bool | None = None
         """False where it is a float for certain."""
+
+    def row(self, node: ast.expr) -> str | None:
+        """The text of a number, or of a list of numbers each with an index, as a last dim."""
+        if not isinstance(node, ast.List | ast.Tuple):
+            return self.parts(node) if self._has_index(node) else None
+        parts = [self.parts(each) if self._has_index(each) else None for each in node.elts]
+        if not parts or None in parts:
+            return None
+        listed = ", ".join(each for each in parts if each is not None)
+        return f"{self.torch}.stack({self.torch}.broadcast_tensors({listed}), -1)"
 
     def parts(self, node: ast.expr) -> str | None:
         """The text of a part; None where a tensor would not compute the same."""
         match node:
-            case ast.Name(name) if name == self.index:
-                self.found = True
-                return _HERE
+            case ast.Name(name) if name in self.indices:
+                self.found.add(name)
+                return _here(name)
             case ast.BinOp(left, operator, right) if isinstance(operator, _ARITHMETIC):
                 if isinstance(operator, ast.Div):
                     self.whole = False
@@ -74,12 +119,29 @@ class _Indices:
             case ast.UnaryOp(ast.USub(), inner):
                 found = self.parts(inner)
                 return None if found is None else f"(-{found})"
+            case ast.IfExp(ast.Compare(left, [compared], [right]) as test, body, orelse):
+                if type(compared) not in _COMPARED or not self._has_index(test):
+                    return None
+                sign = _COMPARED[type(compared)]
+                texts = [self.parts(each) for each in (left, right, body, orelse)]
+                if None in texts:
+                    return None
+                one, other, taken, left_out = texts
+                return f"{self.torch}.where({one} {sign} {other}, {taken}, {left_out})"
             case ast.Call(ast.Attribute(ast.Name(owner), name), [inner], []):
                 if owner not in self.math or name not in _OF_MATH or not self._has_index(inner):
                     return None
                 self.whole = False
                 found = self.parts(inner)
                 return None if found is None else f"{self.torch}.{name}({found})"
+            case ast.Call(ast.Name("abs"), [inner], []) if self._has_index(inner):
+                found = self.parts(inner)
+                return None if found is None else f"{found}.abs()"
+            case ast.Call(ast.Name("min" | "max" as name), [one, other], []):
+                return self._limited(name, one, other)
+            case ast.Call(ast.Name("float"), [ast.Constant(str())], []):
+                self.whole = False
+                return ast.unparse(node)
             case ast.Constant(int() | float() as value) if not isinstance(value, bool):
                 self.whole = False if isinstance(value, float) else self.whole
                 return ast.unparse(node)
@@ -87,10 +149,29 @@ class _Indices:
                 return ast.unparse(node)
         return None
 
+    def _limited(self, name: str, one: ast.expr, other: ast.expr) -> str | None:
+        """`min(i, 3)` of a tensor of indices."""
+        if not self._has_index(one):
+            one, other = other, one
+        first, second = self.parts(one), self.parts(other)
+        if first is None or second is None or not self._has_index(one):
+            return None
+        if self._has_index(other):
+            return f"{self.torch}.{name}imum({first}, {second})"
+        return f"{first}.clamp({'max' if name == 'min' else 'min'}={second})"
+
     def _has_index(self, node: ast.expr) -> bool:
-        return any(isinstance(n, ast.Name) and n.id == self.index for n in ast.walk(node))
+        return any(isinstance(n, ast.Name) and n.id in self.indices for n in ast.walk(node))
 
 
+_COMPARED: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
 _SIGNS: dict[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
