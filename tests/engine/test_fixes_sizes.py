@@ -288,3 +288,42 @@ def test_a_fix_whose_program_is_wrong_leads_on_to_one_that_agrees() -> None:
     for size in ((1, 3, 50, 20), (3, 3, 16, 16)):
         x = torch.rand(size)
         assert torch.allclose(report.attempt.program.module()(x), FitsASquare()(x))
+
+
+class TablesByName(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        size = x.shape[1]
+        rows = [[0 if j <= i else 1 for j in range(size)] for i in range(size)]
+        mask = torch.tensor(rows, dtype=torch.bool)
+        slopes = [2.0 ** (-k / size) for k in range(1, size + 1)]
+        return x.masked_fill(mask, 0.0) * torch.tensor(slopes)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_list_that_has_a_name_before_it_is_a_tensor_stays_dynamic(strict: bool) -> None:
+    model, shapes = TablesByName(), Shapes.parse("x: _, size, size")
+    report = autofix(
+        Request(target=model, args=(torch.randn(2, 5, 5),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Exported), report
+    for size in (2, 3, 8):
+        x = torch.randn(2, size, size)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+class FramesByRounding(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        count = int((x.shape[1] - 8) / 4) + 1
+        return torch.stack([x[:, 4 * i : 4 * i + 8].sum(1) for i in range(count)], 1)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_size_that_is_kept_leads_on_to_the_loop_that_needs_it(strict: bool) -> None:
+    model, shapes = FramesByRounding(), Shapes.parse("x: _, time")
+    report = autofix(
+        Request(target=model, args=(torch.randn(2, 41),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Exported), report
+    for size in (12, 39, 100):
+        x = torch.randn(2, size)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))

@@ -9,6 +9,7 @@ import ast
 import re
 
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.loop_parts import assigned
 from export_engine.fixes.code.number_lists import by_indices
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.size_factories import by_arange
@@ -48,6 +49,8 @@ def symbolic(
     source = Source(text, min(lines))
     found = _Idioms(source, length)
     for node in ast.walk(source.function):
+        if isinstance(node, ast.Call):
+            found.of_a_named_list(node, lines)
         if isinstance(node, ast.Call) and _lines(node) & lines:
             found.call(node)
         elif isinstance(node, ast.JoinedStr) and _lines(node) & lines:
@@ -75,6 +78,7 @@ class _Idioms:
         self.numpy, self.math = source.names_of("numpy"), source.names_of("math")
         self.pieces: list[Piece] = []
         self.names: list[str] = []
+        self.list_takers = {f"{self.torch}.{each}" for each in ("tensor", "as_tensor")}
         self.inside: set[ast.AST] = set()
         """Of calls that are replaced as a whole, all that is in them."""
         self.looked_up = {
@@ -102,6 +106,21 @@ class _Idioms:
             self.pieces += made
             if made == self._named(node, made[0].text):
                 self.inside |= set(ast.walk(node))
+
+    def of_a_named_list(self, node: ast.Call, lines: set[int]) -> None:
+        """Records what replaces `torch.tensor(rows)`, of a list that gets its name at a line."""
+        name = node.args[0] if node.args and isinstance(node.args[0], ast.Name) else None
+        made = assigned(self.source.function, name.id) if name is not None else None
+        if name is None or made is None or not _lines(made) & lines:
+            return
+        uses = [n for n in ast.walk(self.source.function) if getattr(n, "id", "") == name.id]
+        if len(uses) != 2 or self.source.of(node.func) not in self.list_takers:
+            return
+        whole = ast.Call(node.func, [made.value, *node.args[1:]], node.keywords)
+        computed = by_indices(whole, self.torch, self.math, self.source.of)
+        if computed is not None:
+            self.names.append(self.source.of(made.value))
+            self.pieces += [*self._named(node, computed), *self._named(made.value, "None")]
 
     def text(self, node: ast.JoinedStr) -> None:
         """Records an f-string without its formats of numbers, which a symbol does not take."""
