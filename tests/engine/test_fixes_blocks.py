@@ -141,3 +141,22 @@ def test_windows_of_a_dynamic_length_are_collected_at_once(strict: bool) -> None
     for size in (7, 8, 30):
         x = torch.randn(3, size, 4)
         torch.testing.assert_close(program(x), model(x))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_whole_pieces_of_any_number_come_before_the_number_of_the_example(strict: bool) -> None:
+    body = """
+        return torch.cat([piece.cumsum(1) for piece in x.split(4, dim=1)], 1)
+    """
+    model, _ = defined(body, f"pieces_of_any_number_{strict}")
+    shapes = Shapes.parse("x: batch, time, _")
+    report = autofix(
+        Request(target=model, args=(torch.randn(2, 12, 3),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Exported), report
+    assert "The program rejects time = " in report.sentence
+    program = report.attempt.program.module()
+    for size in (8, 12, 40):
+        x = torch.randn(3, size, 3)
+        torch.testing.assert_close(program(x), model(x))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from export_engine.attempt import Failed, Fix, Kind
+from export_engine.attempt import Diagnosis, Failed, Fix, Kind, Request
 from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes import assumptions, export_options, shapes
+from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Report
+from export_engine.shapes import Problem
 
 
 def bounded(found: object, progress: Report | None) -> Fix | None:
@@ -36,6 +38,27 @@ def bounded(found: object, progress: Report | None) -> Fix | None:
 def _leading(offered: Iterable[Fix]) -> Fix | None:
     """The first lossless fix that is known to lead to a program."""
     return next((each for each in offered if each.leads_to is not None and not each.lossy), None)
+
+
+def beyond_bounds(request: Request, diagnosis: Diagnosis, edit: Fix) -> Fix:
+    """A fix of code and bounds that says whether it takes sizes that bounds alone would reject.
+
+    Args:
+        request: without the fix.
+        diagnosis: of its failure.
+        edit: with its bounds.
+    """
+    facts = diagnosis.facts
+    problems = facts.problems if isinstance(facts, SizesViolated) else ()
+    others = (call for each in problems for _, call in calls_without(request, _further(each)))
+    return replace(edit, beyond_bounds=allows_any(edit.change(request), others))
+
+
+def _further(problem: Problem) -> Problem:
+    """A problem with multiples of the example's size, too, where an upper bound excludes them."""
+    most, example = max(problem.excluded, default=0), problem.dims[0].example
+    far = [size for size in range(2 * example, 5 * example, example) if example < most < size]
+    return replace(problem, excluded=(*problem.excluded, *far))
 
 
 def with_bounds(edit: Fix, bounds: Fix) -> Fix:

@@ -32,7 +32,7 @@ from export_engine.diagnose import (
     reads_in_vmap,
 )
 from export_engine.fixes.assumptions import assumed, with_answers
-from export_engine.fixes.code.bounded_edit import bounded, with_bounds
+from export_engine.fixes.code.bounded_edit import beyond_bounds, bounded, with_bounds
 from export_engine.fixes.code.comprehensions import Form
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.equal_pieces import equal_lengths, with_equal_pieces
@@ -128,7 +128,8 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
                 return
             bounds = bounds or bounded(found, progress)
             if bounds is not None:
-                yield with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
+                fix = with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
+                yield beyond_bounds(request, diagnosis, fix)
                 return
             if unrolled or _is_last_try(text, made.text, found):
                 if is_unrolled((place,)):
@@ -174,7 +175,9 @@ def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix |
     if leads_on(found, diagnosis, edit):
         return fix
     bounds = bounded(found, progress)
-    return with_bounds(fix, bounds) if bounds is not None else None
+    if bounds is None:
+        return None
+    return beyond_bounds(request, diagnosis, with_bounds(fix, bounds))
 
 
 def _vmapped(text: str, line: int) -> Rewritten | None:
@@ -271,7 +274,8 @@ def _exporting(
     bounds = bounded(found, progress)
     if bounds is None:
         return None
-    return with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
+    fix = with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
+    return beyond_bounds(request, diagnosis, fix)
 
 
 def _recurrent(request: Request) -> dict[str, torch.nn.RNNBase]:

@@ -22,12 +22,11 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import DataDependent, SizesViolated, diagnose, formats_a_tensor
-from export_engine.fixes.code.bounded_edit import bounded, with_bounds
+from export_engine.fixes.code.bounded_edit import beyond_bounds, bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.symbolic_sizes import LENGTHS, symbolic
 from export_engine.fixes.code.try_edit import edited_file, further, leads_on, tried, with_edit
-from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, unedited
 
@@ -112,11 +111,7 @@ def _fix(
     )
     if bounds is None:
         return fix
-    facts = diagnosis.facts
-    problems = facts.problems if isinstance(facts, SizesViolated) else ()
-    others = (call for each in problems for _, call in calls_without(request, each))
-    beyond = allows_any(bounds.apply(request), others)
-    return replace(with_bounds(fix, bounds), beyond_bounds=beyond)
+    return beyond_bounds(request, diagnosis, with_bounds(fix, bounds))
 
 
 def _fails_later(found: Attempt | None, place: Location) -> bool:
