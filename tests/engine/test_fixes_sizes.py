@@ -327,3 +327,21 @@ def test_a_size_that_is_kept_leads_on_to_the_loop_that_needs_it(strict: bool) ->
     for size in (12, 39, 100):
         x = torch.randn(2, size)
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+class KeepsAShare(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        kept = max(int(math.ceil(0.5 * x.size(1))), 1)  # noqa: RUF046 - as users write it
+        return x.topk(kept, dim=1).values
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_share_of_a_size_that_is_rounded_up_stays_dynamic(strict: bool) -> None:
+    model, shapes = KeepsAShare(), Shapes.parse("x: batch, size")
+    report = autofix(
+        Request(target=model, args=(torch.randn(2, 20),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Exported), report
+    for size in (3, 8, 41):
+        x = torch.randn(2, size)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))

@@ -171,8 +171,11 @@ class _Idioms:
         return None
 
     def _rounds(self, node: ast.expr) -> bool:
+        """Whether it is a call of NumPy's that is replaced by Python's, which gives an int."""
         called = node.func if isinstance(node, ast.Call) else None
-        return isinstance(called, ast.Attribute) and called.attr in (*_ROUNDED, "prod")
+        if not isinstance(called, ast.Attribute) or self.source.of(called.value) in self.math:
+            return False
+        return called.attr in (*_ROUNDED, "prod")
 
     def _is_tensor(self, node: ast.expr) -> bool:
         called = node.func if isinstance(node, ast.Call) else None
