@@ -24,6 +24,7 @@ _INTS = {
     ),
 }
 """torch's functions with an `int` in their schema where others have a `SymInt`: which parameter."""
+_FORWARD_MODE = ("jvp", "jacfwd", "linearize")
 _LOGGERS = ("log", "logger", "logging", "warnings")
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (
@@ -40,6 +41,10 @@ WHY_PIECES = (
     "so do pieces of a number that is the same for every size: torch.tensor_split."
 )
 """Why the number of pieces is fixed."""
+_FORWARD = (
+    "What runs inside of a derivative in forward mode is traced with the sizes of the example. "
+    "Write the derivative out, or take it outside of the model."
+)
 _REFUSAL = "The size is fixed in eager too: the model raises for other values."
 _WHY = {
     "fixed": "While tracing, this line needed the size as a plain number: to compare it, to count, "
@@ -91,6 +96,10 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         if taken is not None:
             said = f": `{code.text(taken)}` takes an int alone, not a symbolic size"
             return said, why, code.span(taken)
+        derivative = _forward_derivative(statement)
+        if derivative is not None:
+            said = f": `{code.text(derivative)}` takes a derivative in forward mode, which fixes it"
+            return said, _FORWARD, code.span(derivative)
         pieces = _pieces(statement)
         if pieces is not None:
             said = f": how many tensors `{code.text(pieces)}` gives depends on it"
@@ -181,8 +190,16 @@ def _takes_int(statement: ast.stmt | None) -> ast.Call | None:
     return None
 
 
+def _forward_derivative(statement: ast.stmt | None) -> ast.Call | None:
+    """The call on a line of a transform of torch.func's that runs in forward mode."""
+    calls = (node for node in _inside(statement) if isinstance(node, ast.Call))
+    return next((each for each in calls if _last(each.func) in _FORWARD_MODE), None)
+
+
 def _gives_number(function: str) -> bool:
     owner, _, name = function.rpartition(".")
+    if name == "bit_length":
+        return True
     return name in _PLAIN_NUMBERS if not owner else owner in _OF_NUMBERS
 
 

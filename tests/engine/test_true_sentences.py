@@ -114,6 +114,35 @@ def test_an_array_of_symbols_is_said_to_be_one_and_its_code_is_written_with_torc
     ]
 
 
+class Buckets(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        whole = 1 << (x.shape[0] - 1).bit_length()
+        return nn.functional.pad(x, (0, whole - x.shape[0]))
+
+
+class Slopes(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.func.jvp(self.layer, (x,), (torch.ones_like(x),))[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "example", "said"),
+    [
+        (Buckets(), torch.ones(10), "`(x.shape[0] - 1).bit_length()` makes a plain number of it"),
+        (Slopes(), torch.ones(4, 3), "takes a derivative in forward mode, which fixes it"),
+    ],
+)
+def test_what_fixes_a_size_is_named(model: nn.Module, example: torch.Tensor, said: str) -> None:
+    shapes = Shapes.parse("x: n" if example.dim() == 1 else "x: n, _")
+    attempt = capture(Request(target=model, args=(example,), shapes=shapes))
+    assert isinstance(attempt, Failed)
+    assert said in diagnose(attempt).sentence
+
+
 class Forces(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x.requires_grad_()
