@@ -15,6 +15,8 @@ from export_engine.fixes.providers import explain
 from export_engine.fixes.try_fixes import apply_fixes, try_request
 from export_engine.fixes.wrong_programs import of_program
 from export_engine.progress import Progress
+from export_engine.shapes import Named, shapes_of
+from export_engine.verify import sizes_of
 
 MOST_ATTEMPTS = 10
 
@@ -111,7 +113,7 @@ def autofix(
         if progress:
             progress(Progress(len(steps) + 1, most, fix.title, "fix"))
         found = apply_fixes(current, [fix], progress)
-        kept = _is_better(found, current)
+        kept = _is_better(found, current) and not _fixes_a_size(found, first)
         if kept and isinstance(found, Failed):
             found = explain(found, progress)
         mended = None if kept else _mended(found, current, progress)
@@ -137,7 +139,7 @@ def _mended(
             continue
         made = apply_fixes(found, [fix], progress)
         if isinstance(made, Exported) and _is_better(made, before):
-            return Step(fix, made, kept=True)
+            return None if _fixes_a_size(made, before) else Step(fix, made, kept=True)
     return None
 
 
@@ -192,6 +194,22 @@ def _is_better(found: Attempt, before: Attempt) -> bool:
         return found.agreement is not None and found.agreement.verdict == "agrees"
     assert isinstance(found, Failed)
     return isinstance(before, Failed) and _failure(found) != _failure(before)
+
+
+def _fixes_a_size(found: Attempt, first: Attempt) -> bool:
+    """Whether a program has a number where a size with a name was asked for.
+
+    A dim that a fix left to torch, `*`, may be one after a further fix.
+    """
+    asked = shapes_of(first.request) if first.request is not None else None
+    if asked is None or not isinstance(found, Exported):
+        return False
+    made = sizes_of(found).dims
+    return any(
+        isinstance(spec, Named) and isinstance(size, int)
+        for path, specs in asked.leaves.items()
+        for spec, size in zip(specs, made.get(path, ()), strict=False)
+    )
 
 
 def _failure(attempt: Failed) -> tuple[object, ...]:

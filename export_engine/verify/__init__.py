@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from export_engine.verify.refusals import is_condition as is_condition
     from export_engine.verify.refusals import refusal as refusal
     from export_engine.verify.same_graph import fingerprint as fingerprint
+    from export_engine.verify.untraced_sizes import sizes_of as sizes_of
     from export_engine.verify.verification_record import with_verification as with_verification
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -257,3 +257,26 @@ def test_a_table_of_the_same_size_is_resized_too(model: type[Resized]) -> None:
     for size in [(16, 16), (24, 16), (9, 30)]:
         x = torch.rand(1, 2, *size)
         torch.testing.assert_close(report.attempt.program.module()(x), resized(x))
+
+
+class PadsAttendsAndCrops(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        size = x.shape[1]
+        x = functional.pad(x, (0, 0, 0, (4 - size) % 4))
+        y = x.unflatten(1, (-1, 4))[:, :, ::2].cumsum(2)
+        out = torch.zeros_like(x).unflatten(1, (-1, 4))
+        out[:, :, ::2] = y
+        return out.flatten(1, 2)[:, :size]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_is_cropped_keeps_whole_multiples_where_a_bound_is_left(strict: bool) -> None:
+    model, shapes = PadsAttendsAndCrops(), Shapes.parse("x: batch, time, _")
+    report = autofix(
+        Request(target=model, args=(torch.randn(2, 21, 3),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Exported), report
+    for size in (5, 8, 12, 22):
+        x = torch.randn(3, size, 3)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))

@@ -345,3 +345,23 @@ def test_a_share_of_a_size_that_is_rounded_up_stays_dynamic(strict: bool) -> Non
     for size in (3, 8, 41):
         x = torch.randn(2, size)
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+class PadsToAPowerOfTwo(torch.nn.Module):
+    """torch lets no program take a logarithm of a size."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        whole = 2 ** math.ceil(math.log2(x.shape[1]))
+        return torch.fft.irfft(torch.fft.rfft(x, whole), whole)[:, : x.shape[1]]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_no_chain_of_fixes_makes_a_number_of_a_size_with_a_name(strict: bool) -> None:
+    shapes = Shapes.parse("x: batch, time")
+    report = autofix(
+        Request(PadsToAPowerOfTwo(), (torch.randn(2, 20),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Failed), report
+    if not strict:
+        said = "`math.ceil(math.log2(x.shape[1]))` makes a plain number of it"
+        assert said in report.sentence

@@ -56,6 +56,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         line, file = branch.place.line, branch.place.file
         text, at = text_in_effect(request.edits, file, line)
         known: set[str] = set()
+        narrower: Fix | None = None
         for way in _WAYS if branch.others else ():
             if way.cond and isinstance(facts, UnbackedSize):
                 continue  # offered with the rewrites of data-dependent branches
@@ -71,11 +72,17 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             if progress:
                 progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
             fix = _tried(attempt, edit, branch, progress)
-            if fix is not None and (way.bounded or not (fix.after and fix.narrows)):
-                beyond = fix.narrows and way.one
-                title = f"{title}{fix.title}"
-                yield replace(fix, title=title, why=way.why, beyond_bounds=beyond)
+            if fix is None:
+                continue
+            beyond = fix.narrows and way.one
+            fix = replace(fix, title=f"{title}{fix.title}", why=way.why, beyond_bounds=beyond)
+            if way.bounded or not (fix.after and fix.narrows):
+                yield fix
                 return
+            narrower = narrower or fix
+        if narrower is not None:
+            yield narrower
+            return
 
 
 class _Branch(NamedTuple):
@@ -298,7 +305,7 @@ class _Way(NamedTuple):
     cond: bool = False
     """Whether it is torch.cond."""
     bounded: bool = True
-    """Whether it helps where sizes must be bounded, too."""
+    """Whether it comes before others where sizes must be bounded, too."""
 
 
 _COMPARED = "at the sizes that were compared with eager, on both sides of the condition."

@@ -70,6 +70,10 @@ def _lines(node: ast.expr | ast.stmt) -> set[int]:
     return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
+def _last_name(function: ast.expr) -> str:
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
 class _Idioms:
     """The replacements in one function."""
 
@@ -81,6 +85,13 @@ class _Idioms:
         self.list_takers = {f"{self.torch}.{each}" for each in ("tensor", "as_tensor")}
         self.inside: set[ast.AST] = set()
         """Of calls that are replaced as a whole, all that is in them."""
+        self.rounded = {
+            part
+            for node in ast.walk(source.function)
+            if isinstance(node, ast.Call) and _last_name(node.func) in (*_ROUNDED, "int", "round")
+            for part in node.args[:1]
+        }
+        """What is made an int, which no tensor is."""
         self.looked_up = {
             key
             for node in ast.walk(source.function)
@@ -188,7 +199,7 @@ class _Idioms:
             return None
         if name == "sqrt":
             return self._named(node.func, f"{self.torch}.sym_sqrt")
-        if name in _COMPUTED:
+        if name in _COMPUTED and node not in self.rounded:
             double = f"dtype={self.torch}.float64"
             return self._unwrapped(
                 node, f"{self.torch}.{name}({self.torch}.tensor(", f", {double}))"

@@ -8,6 +8,13 @@ export class NoValue extends Error {}
 
 const LARGEST_POWER = 64;
 
+function logarithm(of: (value: number) => number): (value: number) => number {
+  return (value) => {
+    if (value <= 0) throw new NoValue("the logarithm of a number that is not positive");
+    return of(value);
+  };
+}
+
 const ONE: { [operator: string]: (value: number) => Value } = {
   neg: (value) => -value,
   not: (value) => !value,
@@ -19,6 +26,13 @@ const ONE: { [operator: string]: (value: number) => Value } = {
   sqrt(value) {
     if (value < 0) throw new NoValue("the root of a negative number");
     return Math.sqrt(value);
+  },
+  log: logarithm(Math.log),
+  log2: logarithm(Math.log2),
+  exp(value) {
+    const power = Math.exp(value);
+    if (power === Infinity) throw new NoValue("a power too large to compute");
+    return power;
   },
   float: (value) => value,
 };
