@@ -358,9 +358,8 @@ class PadsToAPowerOfTwo(torch.nn.Module):
 @pytest.mark.parametrize("strict", [False, True])
 def test_no_chain_of_fixes_makes_a_number_of_a_size_with_a_name(strict: bool) -> None:
     shapes = Shapes.parse("x: batch, time")
-    report = autofix(
-        Request(PadsToAPowerOfTwo(), (torch.randn(2, 20),), shapes=shapes, strict=strict)
-    )
+    model, args = PadsToAPowerOfTwo(), (torch.randn(2, 20),)
+    report = autofix(Request(target=model, args=args, shapes=shapes, strict=strict))
     assert isinstance(report.attempt, Failed), report
     if not strict:
         said = "`math.ceil(math.log2(x.shape[1]))` makes a plain number of it"

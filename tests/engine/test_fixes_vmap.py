@@ -13,6 +13,7 @@ from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_vmap import as_vmap, of_tensors
 from export_engine.fixes.code.nested_loops import pairs_at_once
+from export_engine.fixes.code.several_appends import with_one_append
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined
@@ -189,3 +190,66 @@ def test_an_op_that_fixes_the_length_leaves_the_loop_to_a_scan() -> None:
     report = autofix(Request(target=model, args=(torch.rand(3, 2, 2),), shapes=shapes))
     assert isinstance(report.attempt, Exported)
     assert "as a scan" in report.kept[-1].fix.title
+
+
+SEVERAL = {
+    "a list is added": """
+        outs = []
+        for i in range(x.shape[1] // 2):
+            outs += [x[:, i].relu(), x[:, i] * 2]
+        return torch.stack(outs, dim=1)
+    """,
+    "two are appended": """
+        outs = []
+        for row in x:
+            y = row + 1
+            outs.append(row)
+            outs.append(y.exp())
+        return torch.stack(outs)
+    """,
+    "of several lengths": """
+        outs = []
+        for row in x:
+            outs.extend((row, row[:2].sum(0, keepdim=True)))
+        return torch.cat(outs, 0)
+    """,
+}
+OTHERS = (
+    "outs = []\nfor row in x:\n    outs.append(row)\n    row = row + 1\n    outs.append(row)",
+    "outs = []\nfor row in x:\n    outs += [row, outs[-1]]",
+    "outs = [h]\nfor row in x:\n    outs += [row, row]",
+    "outs = []\nfor row in x:\n    outs += [*row, row]",
+    "outs = []\nfor row in x:\n    outs += [row, row]\nh = h + len(outs)",
+)
+
+
+@pytest.mark.parametrize("form", SEVERAL)
+def test_what_is_added_together_is_added_as_one(form: str) -> None:
+    model, text = defined(SEVERAL[form], f"several_{form.replace(' ', '_')}")
+    made = with_one_append(text, line_of_loop(text))
+    assert made != text
+    names: dict[str, Any] = {}
+    exec(compile(made, "several.py", "exec"), names)
+    for size in (2, 3, 6):
+        x = torch.rand(size, size, 4)
+        assert torch.equal(names["Model"]()(x), model(x))
+
+
+@pytest.mark.parametrize("body", OTHERS)
+def test_what_is_not_added_together_is_kept(body: str) -> None:
+    lines = "\n".join(f"    {each}" for each in body.split("\n"))
+    text = f"import torch\ndef f(x, h):\n{lines}\n    return torch.stack(outs)\n"
+    assert with_one_append(text, 4) == text
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_list_that_takes_two_in_each_iteration_stays_dynamic(strict: bool) -> None:
+    model, _ = defined(SEVERAL["two are appended"], f"two_of_any_{strict}")
+    shapes = Shapes.parse("x: time, _, _")
+    report = autofix(
+        Request(target=model, args=(torch.randn(5, 3, 4),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Exported), report
+    for size in (2, 9):
+        x = torch.randn(size, 3, 4)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))

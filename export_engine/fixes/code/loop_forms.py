@@ -14,6 +14,7 @@ from export_engine.fixes.code.frames import with_frames
 from export_engine.fixes.code.loop_indexing import Indexed, asked_for_kind, indexed
 from export_engine.fixes.code.loop_parts import Range, assigned, iterated, loop_at
 from export_engine.fixes.code.loop_state import begins
+from export_engine.fixes.code.several_appends import with_one_append
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _ITERATED = ("range", "reversed", "enumerate", "zip")
@@ -28,7 +29,7 @@ def scannable(text: str, line: int) -> Form:
     Raises:
         Unclear: it reads its own output in a way that has no such form.
     """
-    text = with_frames(text, line)
+    text = with_one_append(with_frames(text, line), line)
     form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
     form = _in_its_head(form)
     source = Source(form.text, form.line)
