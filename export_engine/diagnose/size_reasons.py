@@ -24,6 +24,14 @@ _INTS = {
     ),
 }
 """torch's functions with an `int` in their schema where others have a `SymInt`: which parameter."""
+_INTS_ALONE = frozenset(
+    {
+        *(f"{kind}_pool{dims}d" for kind in ("max", "avg", "lp") for dims in (1, 2, 3)),
+        *("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"),
+        *("unfold", "fold", "stft", "istft", "pixel_shuffle", "pixel_unshuffle"),
+    }
+)
+"""torch's functions and methods that take nothing but ints behind the tensor."""
 _FORWARD_MODE = ("jvp", "jacfwd", "linearize")
 _LOGGERS = ("log", "logger", "logging", "warnings")
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
@@ -180,6 +188,10 @@ def _number_in(code: ast.AST) -> ast.Call | None:
 def _takes_int(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that gives a size to a function of torch's that takes an int alone."""
     for node in _inside(statement):
+        if isinstance(node, ast.Call) and _last(node.func) in _INTS_ALONE:
+            behind = [*node.args[1:], *(each.value for each in node.keywords)]
+            if not all(map(_is_given, behind)):
+                return node
         if not isinstance(node, ast.Call) or _last(node.func) not in _INTS:
             continue
         position, name = _INTS[_last(node.func)]
@@ -194,6 +206,13 @@ def _forward_derivative(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line of a transform of torch.func's that runs in forward mode."""
     calls = (node for node in _inside(statement) if isinstance(node, ast.Call))
     return next((each for each in calls if _last(each.func) in _FORWARD_MODE), None)
+
+
+def _is_given(value: ast.expr) -> bool:
+    """Whether a value stands in the code, or in the module: no size of an input."""
+    if isinstance(value, ast.Attribute):
+        return isinstance(value.value, ast.Name) and value.value.id == "self"
+    return isinstance(value, ast.Constant)
 
 
 def _gives_number(function: str) -> bool:

@@ -11,6 +11,7 @@ from export_engine.attempt import Exported, Failed, Kind, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.automatic import outcome
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.size_statistics import without_statistics
 from export_engine.fixes.code.symbolic_sizes import symbolic
 from export_engine.shapes import Shapes
 
@@ -364,3 +365,43 @@ def test_no_chain_of_fixes_makes_a_number_of_a_size_with_a_name(strict: bool) ->
     if not strict:
         said = "`math.ceil(math.log2(x.shape[1]))` makes a plain number of it"
         assert said in report.sentence
+
+
+class NotesSizes(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: dict[int, int] = {}
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen[x.shape[0]] = self.seen.get(x.shape[0], 0) + 1
+        return x.cumsum(0)
+
+
+def test_what_is_only_noted_by_size_is_not_noted_while_exporting() -> None:
+    model = NotesSizes()
+    report = autofix(
+        Request(target=model, args=(torch.randn(4, 2),), shapes=Shapes.parse("x: batch, _"))
+    )
+    assert isinstance(report.attempt, Exported), report
+    assert [each.fix.title for each in report.kept] == [
+        f"Skip in line {model.forward.__code__.co_firstlineno + 1} what is noted in `self.seen`, "
+        "while exporting"
+    ]
+    x = torch.randn(7, 2)
+    torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "self.seen[n] = y\n    return self.seen[n]",
+        "self.seen[n] += self.count()\n    return y",
+        "self.seen[n].append(y.mul_(2))\n    return y",
+        "seen[n] += 1\n    return y",
+        "y[n] = 1\n    return y",
+    ],
+)
+def test_what_is_read_or_changed_is_no_note(body: str) -> None:
+    text = f"import torch\ndef f(self, n, y, seen):\n    {body}\n"
+    with pytest.raises(Unclear):
+        without_statistics(text, 3)

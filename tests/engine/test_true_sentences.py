@@ -120,6 +120,11 @@ class Buckets(nn.Module):
         return nn.functional.pad(x, (0, whole - x.shape[0]))
 
 
+class PoolsAll(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.max_pool1d(x[None], x.shape[0] // 2)
+
+
 class Slopes(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -133,6 +138,7 @@ class Slopes(nn.Module):
     ("model", "example", "said"),
     [
         (Buckets(), torch.ones(10), "`(x.shape[0] - 1).bit_length()` makes a plain number of it"),
+        (PoolsAll(), torch.ones(10), "takes an int alone, not a symbolic size"),
         (Slopes(), torch.ones(4, 3), "takes a derivative in forward mode, which fixes it"),
     ],
 )
