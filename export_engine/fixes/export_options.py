@@ -13,11 +13,13 @@ from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.excluded_calls import calls_without, resized
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
-from export_engine.shapes import Problem, name_of, shapes_of
+from export_engine.shapes import Problem, example_sizes, leaf_values, name_of, shapes_of
 from export_engine.verify import compare, run
 
 _MOST = 3
 _MOST_CONDITIONS = 8
+_LEAST = 2
+"""A program need not take the sizes 0 and 1."""
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {
     "backed_size_oblivious": (
@@ -128,7 +130,7 @@ def _rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str | 
 def _calls(
     found: Exported, request: Request, diagnosis: Diagnosis
 ) -> Iterator[tuple[str, Request]]:
-    """Calls that a kept condition excludes, and at sizes that are no longer told from others.
+    """Calls that a kept condition excludes, near the example, and at sizes told from others before.
 
     Each with what to say if the program rejects it: nothing of a size that was not asked for.
     """
@@ -138,11 +140,22 @@ def _calls(
             said = f"The program rejects {name_of(dims[0])} = {size}, which the model takes."
             yield said, call
     shapes = shapes_of(request)
-    if shapes is None or found.request is None or _OBLIVIOUS not in found.request.options:
+    if shapes is None or found.request is None:
         return
+    examples = example_sizes(shapes, leaf_values(request))
+    larger = {name: examples[name] + 1 for name in shapes.dims() if name in examples}
+    together = request
+    for name, size in larger.items():
+        together = resized(together, shapes, name, size)
+    sizes = ", ".join(f"{name} = {size}" for name, size in larger.items())
+    yield f"The program rejects {sizes}, which the model takes.", together
     for name in list(shapes.dims())[:_MOST]:
-        for size in (1, 0):
+        for size in (1, 0) if _OBLIVIOUS in found.request.options else ():
             yield "", resized(request, shapes, name, size)
+        for size in (examples[name] + 1, examples[name] - 1) if name in examples else ():
+            if size >= _LEAST:
+                said = f"The program rejects {name} = {size}, which the model takes."
+                yield said, resized(request, shapes, name, size)
 
 
 def _problems(diagnosis: Diagnosis) -> tuple[Problem, ...]:

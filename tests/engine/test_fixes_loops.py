@@ -31,6 +31,12 @@ FORMS = {
             outs.append(h)
         return torch.stack(outs, dim=1), h
     """,
+    "reads_the_last_by_number": """
+        outs = [x[:, 0]]
+        for t in range(1, x.size(1)):
+            outs.append(0.3 * x[:, t] + 0.7 * outs[t - 1])
+        return torch.stack(outs, dim=1)
+    """,
     "tuple_state": """
         B, T, _ = x.shape
         state, outs = (x.new_zeros(B, 3), x.new_ones(B, 3)), []

@@ -86,3 +86,33 @@ def _fixed(model: nn.Module, strict: bool) -> AutofixReport:
 
 def _example(model: nn.Module, size: int) -> torch.Tensor:
     return torch.randn(2, size, *([] if "Frames" in type(model).__name__ else [4]))
+
+
+class PadsToEvenSides(nn.Module):
+    """Of a batch of 1, torch's options alone keep a program for odd sides."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h, w = x.shape[-2:]
+        whole = (h + 1) // 2 * 2, (w + 1) // 2 * 2
+        if whole != (h, w):
+            x = functional.pad(x, (0, whole[1] - w, 0, whole[0] - h))
+        return functional.pixel_unshuffle(x, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_size_beside_the_example_that_is_rejected_is_said(strict: bool) -> None:
+    model, shapes = PadsToEvenSides(), Shapes.parse("x: batch, _, h, w")
+    request = Request(target=model, args=(torch.randn(1, 3, 33, 45),), shapes=shapes, strict=strict)
+    report = autofix(request)
+    assert isinstance(report.attempt, Exported), report
+    program, refused = report.attempt.program.module(), False
+    for sides in ((33, 45), (34, 46), (12, 13), (7, 8)):
+        x = torch.randn(2, 3, *sides)
+        try:
+            made = program(x)
+        except (AssertionError, RuntimeError):
+            refused = True
+            continue
+        torch.testing.assert_close(made, model(x))
+    assert any(each.fix.narrows for each in report.kept) or not refused, report

@@ -143,6 +143,46 @@ def test_a_slice_by_index_takes_what_the_slice_does(index: str) -> None:
         assert torch.equal(*results)
 
 
+@pytest.mark.parametrize("index", [":, :n", "n:", "..., 1:n", ":, -n:, :", "..., :n, :"])
+def test_a_slice_that_is_written_is_written_by_index(index: str) -> None:
+    text = f"import torch\ndef f(x, n):\n    x[{index}] = -7\n    return x\n"
+    made = copied_slices(text, 3).text
+    assert "torch.arange(x.shape[" in made
+    for size in (0, 1, 2, 3, 5):
+        results = []
+        for each in (text, made):
+            scope: dict[str, Any] = {}
+            exec(each, scope)
+            results.append(scope["f"](torch.arange(4 * 3 * 5).reshape(4, 3, 5), size))
+        assert torch.equal(*results)
+
+
+@pytest.mark.parametrize("index", [":", "0, :n", "::2", "None, :n", "mask, :n", ":n, :n"])
+def test_other_writes_are_left_alone(index: str) -> None:
+    with pytest.raises(Unclear):
+        copied_slices(f"import torch\ndef f(x, n, mask):\n    x[{index}] = 0\n", 3)
+
+
+class FillsAPaddedTensor(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        blocks = (x.size(1) + 4) // 5
+        padded = torch.full((x.size(0), blocks * 5), float("-inf"), dtype=x.dtype)
+        padded[:, : x.size(1)] = x
+        return padded.view(-1, blocks, 5).max(-1)[0]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_tensor_that_is_filled_up_to_a_size_keeps_whole_multiples(strict: bool) -> None:
+    model, shapes = FillsAPaddedTensor(), Shapes.parse("x: batch, time")
+    report = autofix(
+        Request(target=model, args=(torch.randn(2, 24),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Exported), report
+    for size in (6, 10, 15, 23):
+        x = torch.randn(3, size)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
 def test_what_is_computed_and_sliced_is_computed_once() -> None:
     text = "def f(x, n, calls):\n    sliced = x\n    return (calls.append(n) or sliced)[:, :n]\n"
     made = copied_slices("import torch\n" + text, 4).text

@@ -253,3 +253,34 @@ def test_a_list_that_takes_two_in_each_iteration_stays_dynamic(strict: bool) -> 
     for size in (2, 9):
         x = torch.randn(size, 3, 4)
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+@pytest.mark.parametrize(
+    ("start", "read", "is_last"),
+    [
+        ("[x[0]]", "outs[t - 1]", True),
+        ("[x[0], x[1]]", "outs[t]", True),
+        ("[x[0], x[1]]", "outs[t - 1]", False),
+        ("[x[0]]", "outs[t - 2]", False),
+        ("[x[0]]", "outs[0]", False),
+    ],
+)
+def test_the_last_of_a_list_by_number_is_told_from_others(
+    start: str, read: str, is_last: bool
+) -> None:
+    text = (
+        f"import torch\ndef f(x):\n    outs = {start}\n    for t in range(1, x.shape[0]):\n"
+        f"        outs.append(x[t] + {read})\n    return torch.stack(outs)\n"
+    )
+    if is_last:
+        made = scannable(text, 4).text
+        scope: dict[str, Any] = {}
+        exec(made, scope)
+        again: dict[str, Any] = {}
+        exec(text, again)
+        assert read not in made
+        x = torch.arange(12.0).view(4, 3)
+        assert torch.equal(scope["f"](x), again["f"](x))
+    else:
+        with pytest.raises(Unclear, match="another way than its last element"):
+            scannable(text, 4)

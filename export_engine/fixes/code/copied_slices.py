@@ -2,6 +2,7 @@
 
 `padded[:, :n]` is the whole of `padded` where nothing was missing, and contiguous only then, so
 that torch guards on which of the two the example has. What `index_select` returns is contiguous.
+A slice that is written, `padded[:, :n] = x`, is written by its indices.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from export_engine.fixes.code.text_edits import Piece, Source, spans
 
 
 def copied_slices(text: str, line: int) -> Rewritten:
-    """The text with the slices of tensors that a line reads as index_select.
+    """The text with the slices of tensors that a line reads as index_select, or writes by index.
 
     Args:
         text: of the file.
@@ -30,6 +31,7 @@ def copied_slices(text: str, line: int) -> Rewritten:
         for node in _outermost(source, line)
         if (made := _indexed(source, node))
     ]
+    found = found or _written(source, line)
     if not found:
         raise Unclear("no tensor is sliced there")
     return source.changed(found)
@@ -66,6 +68,25 @@ def _indexed(source: Source, node: ast.Subscript) -> str:
         every = f"{torch}.arange({tensor}.shape[{dim}], device={tensor}.device)"
         made += f".index_select({dim}, {every}[{source.of(each)}])"
     return made if made != whole else ""
+
+
+def _written(source: Source, line: int) -> list[Piece]:
+    """`padded[:, :n] = x` with the indices of its one slice; empty for other lines."""
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Assign) or not spans(node, line) or len(node.targets) != 1:
+            continue
+        target = node.targets[0]
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+            continue
+        tensor, dims = target.value.id, _dims(target.slice)
+        cut = [(n, each) for n, each in dims if ast.unparse(each) != ":"]
+        if len(cut) != 1 or not isinstance(cut[0][1], ast.Slice) or cut[0][1].step is not None:
+            continue
+        dim, entry = cut[0]
+        every = f"{source.torch}.arange({tensor}.shape[{dim}], device={tensor}.device)"
+        made = f"{every}[{source.of(entry)}]"
+        return [Piece(source.start(entry), source.end(entry), made)]
+    return []
 
 
 def _dims(index: ast.expr) -> list[tuple[int, ast.expr]]:

@@ -38,7 +38,7 @@ def scannable(text: str, line: int) -> Form:
         count, _ = iterated(source, loop)
     except Unclear:
         return form  # said better by what makes the scan
-    found = _list_so_far(source, loop) or (count and _tensor_so_far(source, loop, count))
+    found = _list_so_far(source, loop, count) or (count and _tensor_so_far(source, loop, count))
     if not found:
         return form
     grown = [
@@ -86,8 +86,11 @@ def _in_its_head(form: Form) -> Form:
     return form
 
 
-def _list_so_far(source: Source, loop: ast.For) -> list[Piece] | None:
-    """`outs.append(f(outs[-1]))`, with the last element in a name; None if it is not that."""
+def _list_so_far(source: Source, loop: ast.For, count: Range | None) -> list[Piece] | None:
+    """`outs.append(f(outs[-1]))`, with the last element in a name; None if it is not that.
+
+    So is `outs.append(f(outs[t - 1]))` where an index that counts from 1 finds one there already.
+    """
     appended = [
         (each, each.value)
         for each in loop.body
@@ -105,9 +108,12 @@ def _list_so_far(source: Source, loop: ast.For) -> list[Piece] | None:
         reads = _reads_in(loop, name, call.func.value)
         if not reads:
             continue
-        if not begins(source, loop, name):
+        begun = begins(source, loop, name)
+        if not begun:
             raise Unclear(f"`{name}` is read while it is collected")
-        if not all(_is_last(source, each, name) for each in reads):
+        once = sum(source.of(each.func) == f"{name}.append" for _, each in appended) == 1
+        last = {f"{name}[{each}]" for each in ("-1", _last_index(count, begun) if once else "-1")}
+        if not all(source.of(each).replace(" ", "") in last for each in reads):
             raise Unclear(f"`{name}` is read in another way than its last element")
         return _carried_last(source, loop, name, statement, value, reads)
     return None
@@ -241,8 +247,17 @@ def _reads_in(loop: ast.For, name: str, written: ast.Name) -> list[ast.expr]:
     ]
 
 
-def _is_last(source: Source, node: ast.expr, name: str) -> bool:
-    return source.of(node).replace(" ", "") == f"{name}[-1]"
+def _last_index(count: Range | None, begun: int) -> str:
+    """The index of the last element of a list that grows by one in each iteration of a loop.
+
+    Args:
+        count: the loop's numbers.
+        begun: how many elements there are before it.
+    """
+    if count is None or count.reverse or count.first is None:
+        return "-1"
+    beyond = begun - count.first - 1
+    return count.name if not beyond else f"{count.name}{beyond:+d}"
 
 
 def _with(source: Source, node: ast.expr, texts: dict[int, str]) -> str:

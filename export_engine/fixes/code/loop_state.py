@@ -201,11 +201,11 @@ def _is_empty(source: Source, name: str, loop: ast.For) -> bool:
     return (listed or called) and not uses
 
 
-def begins(source: Source, loop: ast.For, name: str) -> bool:
-    """Whether a name is a list where a loop begins that is known to have elements."""
+def begins(source: Source, loop: ast.For, name: str) -> int:
+    """How many elements a list of a name is known to have where a loop begins; 0 if unknown."""
     made = assigned_before(source, loop, name)
     if not isinstance(made, ast.List) or any(isinstance(each, ast.Starred) for each in made.elts):
-        return False
+        return 0
     block = next((each for each in _blocks(source.function) if loop in each), [])
     added = [each for each in block if each.lineno < loop.lineno and _adds_to(each, name)]
     uses = [
@@ -220,7 +220,7 @@ def begins(source: Source, loop: ast.For, name: str) -> bool:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
     ]
     plain = [use for use in uses if use not in read]
-    return bool(made.elts or added) and len(plain) == len(added)
+    return len(made.elts) + len(added) if len(plain) == len(added) else 0
 
 
 def _blocks(function: ast.AST) -> list[list[ast.stmt]]:
