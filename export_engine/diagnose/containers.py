@@ -26,7 +26,10 @@ from export_engine.torch_internals import (
     without_paths,
 )
 
-_INPUT_CHECKS = ("fakify", "check_user_input_output", "_make_argument_spec", "make_argument_spec")
+_INPUT_CHECKS = (
+    *("fakify", "check_user_input_output", "_make_argument_spec", "make_argument_spec"),
+    "make_constraints",
+)
 _KEY_PATHS = ("_generate_key_paths", "leaves_of")
 _CONVERTER = re.compile(r"TS2EPConverter\([^()]*\)\.convert\(\)")
 _PLAIN = "torch.export flattens inputs and outputs (as pytrees) into tensors and plain values. "

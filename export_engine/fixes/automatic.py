@@ -15,7 +15,7 @@ from export_engine.fixes.providers import explain
 from export_engine.fixes.try_fixes import apply_fixes, try_request
 from export_engine.fixes.wrong_programs import of_program
 from export_engine.progress import Progress
-from export_engine.shapes import Named, shapes_of
+from export_engine.shapes import Auto, Named, shapes_of
 from export_engine.verify import sizes_of
 
 MOST_ATTEMPTS = 10
@@ -202,13 +202,16 @@ def _fixes_a_size(found: Attempt, first: Attempt) -> bool:
     A dim that a fix left to torch, `*`, may be one after a further fix.
     """
     asked = shapes_of(first.request) if first.request is not None else None
-    if asked is None or not isinstance(found, Exported):
+    left = shapes_of(found.request) if found.request is not None else None
+    if asked is None or left is None or not isinstance(found, Exported):
         return False
     made = sizes_of(found).dims
     return any(
-        isinstance(spec, Named) and isinstance(size, int)
+        isinstance(before, Named) and isinstance(now, Auto) and isinstance(size, int)
         for path, specs in asked.leaves.items()
-        for spec, size in zip(specs, made.get(path, ()), strict=False)
+        for before, now, size in zip(
+            specs, left.leaves.get(path, ()), made.get(path, ()), strict=False
+        )
     )
 
 

@@ -40,7 +40,8 @@ def _other(request: Request, diagnosis: Diagnosis | None = None) -> Iterator[Fix
     other = request.with_changes(strict=not request.strict)
     found = try_request(other)
     if isinstance(found, Failed):
-        if diagnosis is not None and diagnosis.kind is Kind.GRAPH_BREAK and request.strict:
+        got_past = _OF_STRICT if request.strict else _OF_NON_STRICT
+        if diagnosis is not None and diagnosis.kind in got_past:
             yield from _further(request, found, stack)
         return
     assert isinstance(found, Exported)
@@ -61,18 +62,19 @@ def _other(request: Request, diagnosis: Diagnosis | None = None) -> Iterator[Fix
 
 
 def _further(request: Request, found: Failed, stack: Stack) -> Iterator[Fix]:
-    """Non-strict mode where it gets past Python that strict mode cannot trace, and then fails."""
-    now = diagnose(found)
+    """The other mode where it gets past what this one cannot trace, and then fails."""
+    now, strict = diagnose(found), not request.strict
+    other = _OTHER[request.mode]
     if now.kind not in _CURABLE or not now.stack:
         return
     yield Fix(
         kind="mode",
-        title="Export in non-strict mode",
-        why=f"{_WHY['non-strict']} It then fails in line {now.stack[-1].line}: {now.sentence}",
-        gives_up="Python values other than tensors are taken as they are in the example",
-        change=lambda request: request.with_changes(strict=False),
+        title=f"Export in {other} mode",
+        why=f"{_WHY[other]} It then fails in line {now.stack[-1].line}: {now.sentence}",
+        gives_up="" if strict else _TAKEN,
+        change=lambda request: request.with_changes(strict=strict),
         before=request.mode,
-        after="non-strict",
+        after=other,
         stack=stack,
     )
 
@@ -81,6 +83,10 @@ _CURABLE = frozenset(
     {Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED, Kind.ASSERT_ON_DATA, Kind.SHAPES_VIOLATED}
 )
 """Kinds of failures that mostly have a fix."""
+_OF_STRICT = frozenset({Kind.GRAPH_BREAK})
+_OF_NON_STRICT = frozenset({Kind.OWN_ERROR, Kind.NUMPY})
+"""Kinds of one mode that the other often gets past."""
+_TAKEN = "Python values other than tensors are taken as they are in the example"
 _OTHER = {"strict": "non-strict", "non-strict": "strict"}
 _WHY_WRONG = "Its program takes what eager takes and answers alike, as that of this mode does not."
 _WHY = {
@@ -146,5 +152,5 @@ def _given_up(found: Exported, verdict: str) -> str:
     if effects:
         said.append(effects[0].splitlines()[0][:200])
     if not found.request or not found.request.strict:
-        said.append("Python values other than tensors are taken as they are in the example")
+        said.append(_TAKEN)
     return ". ".join(said)

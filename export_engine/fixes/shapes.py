@@ -259,6 +259,7 @@ def _formula(text: str) -> str:
 _TRIED = ", as far as sizes near the example were tried"
 _FORMULAS = (
     (r"(.+) must be .+; of these, a Dim can say only (.+)", r"\1 is \2"),
+    (r"(.+) must be (at most 2\*\*63 - 1), .+", r"\1 is \2"),
     (r"(.+) must be at most (\d+)", r"\1 ≤ \2"),
     (r"(.+) must be at least (\d+)", r"\1 ≥ \2"),
     (r"(.+) must be from (\d+) to (\d+)", r"\2 ≤ \1 ≤ \3"),

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from export_engine.shapes.condition_causes import fixing_condition, function_of, joining_condition
 from export_engine.shapes.dims import Bounds, Named
+from export_engine.shapes.names import LARGEST
 from export_engine.shapes.range_solver import Progression, compiled
 from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
 from export_engine.source import Stack, in_the_model
@@ -161,6 +162,8 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     beyond = _just_outside(sizes, low, asked.high)
     refused = [size for size in beyond if not all(holds(size) for holds in conditions)]
     said = described(sizes, low)
+    if sizes.last == LARGEST and sizes.step == 1 and not refuses_low:
+        said = "at most 2**63 - 1, which every size is"
     telling = sizes.exact or sizes.step <= _NEAR
     if beyond and not refused and _with_others(facts, root):
         return  # what excludes them is a condition on several sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import gc
 import linecache
 import random
@@ -669,3 +670,42 @@ def test_a_condition_is_not_tested_on_inputs_that_take_all_memory(
     assert diagnosis is not None
     assert "4000000" in diagnosis.sentence, diagnosis.sentence
     assert max(run, default=0) < 2**20
+
+
+class Recent(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weights = np.exp(-np.arange(x.shape[1])[::-1] / x.shape[1])
+        return x * torch.as_tensor((weights / weights.sum()).copy(), dtype=x.dtype)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_bound_that_every_size_keeps_is_said_as_one(strict: bool) -> None:
+    shapes = Shapes.parse("x: batch, time")
+    report = autofix(
+        Request(target=Recent(), args=(torch.randn(2, 9),), shapes=shapes, strict=strict)
+    )
+    assert isinstance(report.attempt, Exported), report
+    assert "time is at most 2**63 - 1" in report.sentence
+    assert ("Export in strict mode, then" in report.sentence) is not strict
+    x = torch.randn(3, 5)
+    torch.testing.assert_close(report.attempt.program.module()(x), Recent()(x))
+
+
+class Task(enum.Enum):
+    NEGATE = "negate"
+
+
+class ByTask(nn.Module):
+    def forward(self, x: torch.Tensor, task: Task) -> torch.Tensor:
+        return -x if task is Task.NEGATE else x
+
+
+def test_a_member_of_an_enum_is_named_as_an_input_and_becomes_a_constant() -> None:
+    request = Request(
+        target=ByTask(), args=(torch.ones(3), Task.NEGATE), shapes=Shapes.parse("x: n")
+    )
+    report = autofix(request)
+    assert isinstance(report.first, Failed)
+    assert report.first.diagnosis is not None
+    assert report.first.diagnosis.sentence.startswith("The input `task` is of class `Task`")
+    assert [each.fix.title for each in report.kept] == ["Register `Task` as a constant"]
