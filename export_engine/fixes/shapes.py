@@ -17,6 +17,7 @@ import torch
 from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
 from export_engine.diagnose import SizeLookedUp, chain
 from export_engine.fixes.example_range import widened
+from export_engine.fixes.excluded_calls import allows, calls_without
 from export_engine.fixes.kept_sizes import kept_sizes
 from export_engine.fixes.shapes_spec_fix import shapes_spec_fix
 from export_engine.fixes.tested_conditions import as_traced, taken_all_the_same
@@ -36,11 +37,15 @@ from export_engine.shapes import (
     solve,
 )
 from export_engine.torch_internals import is_constraint_violation, violated_dims
+from export_engine.verify import runs_in_eager
 
 _MOST_ROUNDS = 5
 _BEYOND_DIMS = ("multiple", "tied", "fixed")
 """Problems that a Dim can say only as a derived one, or not at all."""
 _SHOWN = 3
+_NEAR = 4
+_A_PART = "; of these, a Dim can say only "
+"""In the text of a condition that no Dim says."""
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
@@ -273,8 +278,23 @@ def _rejected(answer: _Answer, request: Request | None) -> dict[str, int]:
     """Conditions that only the example's path needs, each with a size that the model takes."""
     if request is None:
         return {}
-    taken = {each.text: taken_all_the_same(each, request) for each in answer.problems}
+    taken = {
+        each.text: taken_all_the_same(each, request) or _beside(each, answer.shapes, request)
+        for each in answer.problems
+    }
     return {text: size for text, size in taken.items() if size is not None}
+
+
+def _beside(problem: Problem, shapes: Shapes, request: Request) -> int | None:
+    """A size near the example that the model takes, and a Dim that says only a part does not."""
+    if _A_PART not in problem.text or not problem.dims:
+        return None
+    example = problem.dims[0].example
+    near = [each for far in range(1, _NEAR) for each in (example + far, example - far) if each > 1]
+    for size, call in calls_without(request, replace(problem, excluded=tuple(near))):
+        if not allows(shapes, call) and runs_in_eager(call):
+            return size
+    return None
 
 
 def _with_names(answer: _Answer, rejected: Mapping[str, int]) -> Iterator[str]:

@@ -77,6 +77,8 @@ def is_shown(path: str) -> bool:
         return path.startswith(_PROMPTS)
     if path.startswith("torch/"):  # torch's marker of the checks that it adds itself
         return False
+    if path.endswith(".pyx"):  # compiled by Cython, as NumPy's random numbers
+        return False
     standard = path.startswith(_STANDARD_LIBRARY) and "-packages" not in path
     return not standard and not path.startswith(_ENGINE)
 

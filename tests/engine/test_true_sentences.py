@@ -709,3 +709,16 @@ def test_a_member_of_an_enum_is_named_as_an_input_and_becomes_a_constant() -> No
     assert report.first.diagnosis is not None
     assert report.first.diagnosis.sentence.startswith("The input `task` is of class `Task`")
     assert [each.fix.title for each in report.kept] == ["Register `Task` as a constant"]
+
+
+class Shuffles(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        order = np.random.RandomState(0).permutation(x.shape[0])
+        return x[torch.from_numpy(order)]
+
+
+def test_an_error_in_compiled_code_is_shown_where_the_model_calls_it() -> None:
+    request = Request(target=Shuffles(), args=(torch.ones(4),), shapes=Shapes.parse("x: n"))
+    attempt = capture(request)
+    assert isinstance(attempt, Failed)
+    assert diagnose(attempt).stack[-1].file == __file__

@@ -35,12 +35,13 @@ def by_indices(
     if parts is None or len(written.found) < len(counted):
         return None
     device = f", device={more['device']}" if "device" in more else ""
-    double = f", dtype={torch}.float64" if written.whole is False else ""
+    double = _DOUBLE if written.whole is False else ""
     for at, (index, limits) in enumerate(counted):
         said = ", ".join(map(of, limits))
         dims = ", ".join([":", *["None"] * (len(counted) - at - 1)])
-        steps = f"{torch}.arange({said}{double}{device})"
-        parts = parts.replace(_here(index), steps if dims == ":" else f"{steps}[{dims}]")
+        for mark, dtype in ((_here(index), double), (_here(index, exact=True), _DOUBLE)):
+            steps = f"{torch}.arange({said}{dtype.format(torch=torch)}{device})"
+            parts = parts.replace(mark, steps if dims == ":" else f"{steps}[{dims}]")
     made = f"({parts})" + (f".flatten(0, {len(counted) - 1})" if flat else "")
     to = more.get("dtype") or (f"{torch}.get_default_dtype()" if double else "")
     return f"{made}.to({to})" if to else made
@@ -80,9 +81,13 @@ def _loops(node: ast.expr) -> tuple[ast.expr, _Counted, bool] | None:
     return node, counted, flat
 
 
-def _here(index: str) -> str:
-    """Where an index stands in the text."""
-    return f"\0{index}\0"
+_DOUBLE = ", dtype={torch}.float64"
+"""The dtype of indices of which floats are computed, as Python does."""
+
+
+def _here(index: str, *, exact: bool = False) -> str:
+    """Where an index stands in the text; in what is compared, it is as exact as Python's."""
+    return f"\0{index}{'!' if exact else ''}\0"
 
 
 class _Indices:
@@ -91,6 +96,8 @@ class _Indices:
     def __init__(self, indices: list[str], math: Set[str], torch: str) -> None:
         self.indices, self.math, self.torch = indices, math, torch
         self.found: set[str] = set()
+        self.compares = False
+        """Whether what is written is compared, and no part of the result."""
         self.whole: bool | None = None
         """False where it is a float for certain."""
 
@@ -109,7 +116,7 @@ class _Indices:
         match node:
             case ast.Name(name) if name in self.indices:
                 self.found.add(name)
-                return _here(name)
+                return _here(name, exact=self.compares)
             case ast.BinOp(left, operator, right) if isinstance(operator, _ARITHMETIC):
                 if isinstance(operator, ast.Div):
                     self.whole = False
@@ -119,15 +126,22 @@ class _Indices:
             case ast.UnaryOp(ast.USub(), inner):
                 found = self.parts(inner)
                 return None if found is None else f"(-{found})"
-            case ast.IfExp(ast.Compare(left, [compared], [right]) as test, body, orelse):
-                if type(compared) not in _COMPARED or not self._has_index(test):
-                    return None
+            case ast.Compare(left, [compared], [right]) if type(compared) in _COMPARED:
+                whole, self.compares = self.whole, True
+                one, other = self.parts(left), self.parts(right)
+                self.whole, self.compares = whole, False
                 sign = _COMPARED[type(compared)]
-                texts = [self.parts(each) for each in (left, right, body, orelse)]
+                known = one is not None and other is not None and self._has_index(node)
+                return f"({one} {sign} {other})" if known else None
+            case ast.BoolOp(operator, values) if all(isinstance(e, ast.Compare) for e in values):
+                texts = [self.parts(each) for each in values]
+                sign = " & " if isinstance(operator, ast.And) else " | "
+                return None if None in texts else f"({sign.join(filter(None, texts))})"
+            case ast.IfExp(ast.Compare() | ast.BoolOp() as test, body, orelse):
+                texts = [self.parts(each) for each in (test, body, orelse)]
                 if None in texts:
                     return None
-                one, other, taken, left_out = texts
-                return f"{self.torch}.where({one} {sign} {other}, {taken}, {left_out})"
+                return f"{self.torch}.where({', '.join(filter(None, texts))})"
             case ast.Call(ast.Attribute(ast.Name(owner), name), [inner], []):
                 if owner not in self.math or name not in _OF_MATH or not self._has_index(inner):
                     return None
