@@ -320,3 +320,24 @@ def test_what_is_cropped_keeps_whole_multiples_where_a_bound_is_left(strict: boo
     for size in (5, 8, 12, 22):
         x = torch.randn(3, size, 3)
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+class PadsBothSides(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        _, h, w = x.shape
+        if h % 4 != 0:
+            x = functional.pad(x, (0, 0, 0, 4 - h % 4))
+        if w % 4 != 0:
+            x = functional.pad(x, (0, 4 - w % 4))
+        return x.unflatten(1, (-1, 4)).unflatten(3, (-1, 4)).mean((2, 4))
+
+
+@pytest.mark.slow
+def test_two_branches_that_pad_are_both_kept_for_every_size() -> None:
+    model, shapes = PadsBothSides(), Shapes.parse("x: batch, h, w")
+    report = autofix(Request(target=model, args=(torch.randn(2, 30, 45),), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report
+    assert sum("Always take the branch" in each.fix.title for each in report.kept) == 2
+    for sides in ((9, 16), (16, 9), (16, 8), (30, 45)):
+        x = torch.randn(3, *sides)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))

@@ -31,11 +31,11 @@ from export_engine.fixes.code.eager_trials import agrees_at
 from export_engine.fixes.code.rewrite import Rewritten, branch_to_cond
 from export_engine.fixes.code.select_number import selected_number
 from export_engine.fixes.code.text_edits import Piece, Source, branch_at, with_way
-from export_engine.fixes.code.try_edit import further, leads_on, tried, with_edit
+from export_engine.fixes.code.try_edit import edited_file, further, leads_on, tried, with_edit
 from export_engine.fixes.excluded_calls import allows_any, calls_without, excluded_calls
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Problem, assumable, shapes_of
-from export_engine.source import Location, unedited
+from export_engine.source import Location, code_of, unedited
 
 _MOST_SIZES = 3
 
@@ -136,6 +136,8 @@ def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None)
         return None
     plain, (edit, found) = edit, _with_slices(request, edit, asked)
     bounds = bounded(found, progress)
+    if bounds is not None and bounds.narrows and _next_branch(found, request, edit):
+        bounds = None  # what a fix of that branch keeps, no bound need reject
     if bounds is not None:
         if not allows_any(bounds.apply(request), asked.others):
             return None  # no more than bounds alone
@@ -153,6 +155,18 @@ def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None)
         leads_to=found if isinstance(found, Exported) else None,
     )
     return fix if bounds is None else with_bounds(fix, bounds)
+
+
+def _next_branch(found: Attempt | None, request: Request, edit: Edit) -> bool:
+    """Whether an edited model fails at another `if` on a size, below the one that is edited."""
+    stack = diagnose(found).stack if isinstance(found, Failed) else ()
+    if not stack or stack[-1].file != edited_file(request, edit):
+        return False
+    code = code_of(stack[-1].file)
+    statement = code.statement(stack[-1].line) if code is not None else None
+    if not isinstance(statement, ast.If):
+        return False
+    return ast.unparse(statement.test) in edit.before
 
 
 def _with_slices(request: Request, edit: Edit, asked: _Branch) -> tuple[Edit, Attempt | None]:
