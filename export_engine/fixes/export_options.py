@@ -37,6 +37,10 @@ _OPTIONS: dict[Option, tuple[str, str, str]] = {
 
 
 _OBLIVIOUS: Option = "backed_size_oblivious"
+_DEFERRED: Option = "prefer_deferred_runtime_asserts_over_guards"
+_AROUND = (*range(1, 9), *range(-1, -5, -1))
+"""How far from the example's size others are compared where torch may drop a condition: it does so
+of `math.ceil`, and each remainder by up to a dozen is one of these."""
 _COMBINED = (*([each] for each in _OPTIONS), [*_OPTIONS])
 """What is tried: each by itself, and then both."""
 
@@ -152,7 +156,8 @@ def _calls(
     for name in list(shapes.dims())[:_MOST]:
         for size in (1, 0) if _OBLIVIOUS in found.request.options else ():
             yield "", resized(request, shapes, name, size)
-        for size in (examples[name] + 1, examples[name] - 1) if name in examples else ():
+        beside = _AROUND if _DEFERRED in found.request.options else (1, -1)
+        for size in (examples[name] + step for step in beside) if name in examples else ():
             if size >= _LEAST:
                 said = f"The program rejects {name} = {size}, which the model takes."
                 yield said, resized(request, shapes, name, size)
