@@ -6,8 +6,10 @@ loop claims is tried before it, on values and sizes at which the loop skips iter
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,11 +19,13 @@ from export_engine.capture import as_exported, model_kept
 from export_engine.defects import passed_over
 from export_engine.fixes.code.try_edit import with_edit
 from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
+from export_engine.torch_internals import pytree
 from export_engine.verify import compare, fresh_request, run
 
 REACHED = "Export Explorer: this way is taken"
 """The message of the error that a probe raises."""
 _MOST_DIMS = 3
+_FACTORS = (0.0, -1.0, 1e-3, 1e3)
 
 
 def agrees(request: Request, edit: Edit, probes: tuple[Edit, ...] = ()) -> bool:
@@ -31,16 +35,20 @@ def agrees(request: Request, edit: Edit, probes: tuple[Edit, ...] = ()) -> bool:
         request: with the edits in effect so far.
         edit: to be tried.
         probes: each raises an error of text `REACHED` where a way is taken that the edit changes.
-            Each must be reached by an input on which both agree; else the agreement shows nothing.
+            Each must be reached by an input on which both agree, in a result with elements; else
+            the agreement shows nothing.
     """
     with as_exported(request):
-        accepted = _accepted(request, edit, list(enumerate(_inputs(request))))
+        inputs = [*_inputs(request), *_of_other_magnitudes(request, edit)]
+        accepted = _accepted(request, edit, list(enumerate(inputs)))
+        telling = [(number, each) for number, each, tells in accepted if tells]
 
         def reached(_: int, result: Any) -> bool:
             return isinstance(result, Exception) and REACHED in str(result)
 
         return bool(accepted) and all(
-            _run_each(with_edit(request, probe).edits, accepted, reached) for probe in probes
+            bool(telling) and _run_each(with_edit(request, probe).edits, telling, reached)
+            for probe in probes
         )
 
 
@@ -55,13 +63,16 @@ def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
     """
     with as_exported(request):
         accepted = _accepted(request, edit, list(enumerate([request, *others])))
-    return any(number > 0 for number, _ in accepted)
+    return any(number > 0 for number, _, _ in accepted)
 
 
 def _accepted(
     request: Request, edit: Edit, inputs: list[tuple[int, Request]]
-) -> list[tuple[int, Request]]:
-    """The inputs that the model takes without an edit; none if it answers otherwise with it."""
+) -> list[tuple[int, Request, bool]]:
+    """The inputs that the model takes without an edit; none if it answers otherwise with it.
+
+    Each with whether its result has an element, in which another answer would show.
+    """
     theirs: dict[int, Any] = {}
 
     def known(number: int, result: Any) -> bool:
@@ -76,7 +87,12 @@ def _accepted(
     accepted = [each for each in inputs if each[0] in theirs]
     if not accepted or _run_each(with_edit(request, edit).edits, accepted, differs):
         return []
-    return accepted
+    return [(number, each, _has_elements(theirs[number])) for number, each in accepted]
+
+
+def _has_elements(result: Any) -> bool:
+    leaves = pytree.tree_leaves(result)
+    return any(not isinstance(each, torch.Tensor) or each.numel() for each in leaves)
 
 
 def _run_each(
@@ -133,6 +149,25 @@ def _inputs(request: Request) -> Iterator[Request]:
     for place in _dynamic(request):
         for size in (1, 0):
             yield with_size(request, [place], size)
+
+
+def _of_other_magnitudes(request: Request, edit: Edit) -> Iterator[Request]:
+    """The example's floats scaled, so that a test of a norm, or of a maximum, goes either way.
+
+    None for code with a `while`, which may not end at values that are unlike the user's.
+    """
+    if any(isinstance(node, ast.While) for node in ast.walk(ast.parse(edit.before))):
+        return
+    for factor in _FACTORS:
+        yield with_leaves(request, partial(_scaled, factor=factor))
+
+
+def _scaled(_: str, value: Any, factor: float) -> Any:
+    """A float tensor times a factor; other values as they are."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    with torch.no_grad():
+        return (value * factor).requires_grad_(value.requires_grad)
 
 
 def _alike(value: Any, row: int) -> Any:
