@@ -14,7 +14,7 @@ from export_engine.fixes.code.frames import with_frames
 from export_engine.fixes.code.loop_indexing import Indexed, asked_for_kind, indexed
 from export_engine.fixes.code.loop_parts import Range, assigned, iterated, loop_at
 from export_engine.fixes.code.loop_state import begins
-from export_engine.fixes.code.several_appends import with_one_append
+from export_engine.fixes.code.number_rows import over_rows
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _ITERATED = ("range", "reversed", "enumerate", "zip")
@@ -23,15 +23,20 @@ _FURTHEST = 4
 """How many results back a loop may read."""
 
 
-def scannable(text: str, line: int) -> Form:
+def scannable(text: str, line: int, *, numbers: bool = False) -> Form:
     """The text with the loop, or the list comprehension, at a line in the form that a scan takes.
+
+    Args:
+        text: of the file.
+        line: of the loop.
+        numbers: whether an iteration reads what it takes of `n.tolist()` as numbers.
 
     Raises:
         Unclear: it reads its own output in a way that has no such form.
     """
     text = with_one_append(with_frames(text, line), line)
     form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
-    form = _in_its_head(form)
+    form = over_rows(_in_its_head(form), numbers=numbers)
     source = Source(form.text, form.line)
     try:
         loop = loop_at(source, form.line)

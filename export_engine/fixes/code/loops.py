@@ -26,23 +26,27 @@ from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import (
     SizesViolated,
-    counts_gradients_wrong,
     diagnose,
     is_unrolled,
     reads_in_vmap,
 )
 from export_engine.fixes.assumptions import assumed, with_answers
-from export_engine.fixes.code.bounded_edit import beyond_bounds, bounded, with_bounds
-from export_engine.fixes.code.comprehensions import Form
+from export_engine.fixes.code.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.equal_pieces import equal_lengths, with_equal_pieces
+from export_engine.fixes.code.equal_pieces import OfPieces, equal_lengths, with_equal_pieces
 from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_to_scan import as_scan
 from export_engine.fixes.code.loop_to_vmap import STEP, as_vmap, of_tensors
 from export_engine.fixes.code.nested_loops import pairs_at_once
+from export_engine.fixes.code.no_gradients import (
+    COSTS,
+    edited_without_gradients,
+    tried_in_some_mode,
+)
 from export_engine.fixes.code.packed_to_scan import as_masked_scan
 from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells, module_as_scan
+from export_engine.fixes.code.scan_on_data import scanned
 from export_engine.fixes.code.try_edit import (
     edited_file,
     further,
@@ -72,11 +76,6 @@ _DIFFERS = (
     "agree with eager."
 )
 _FAILS = "The loop in line {line} is not rewritten: the scan that it would be does not export."
-_NEEDS_NO_GRAD = (
-    "The loop in line {line} is not rewritten as a scan: it collects integers or bools, and "
-    "torch's scan fails on those while gradients are recorded. Export inside "
-    "`with torch.no_grad():`."
-)
 _UNROLLED = (
     "{name} is torch's own {kind}, which torch.export unrolls over its length, so the length is "
     "fixed. It is not rewritten as a scan: {why}."
@@ -89,8 +88,8 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     if request is None or diagnosis is None:
         return
     if diagnosis.kind is Kind.LOOP_ON_DATA:
-        packed = _packed_rows(attempt, progress)
-        yield packed or NoFix(_ON_DATA)
+        scan = _packed_rows(attempt, progress) or scanned(attempt, progress)
+        yield scan or NoFix(_ON_DATA)
         return
     if diagnosis.kind not in (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE):
         return
@@ -100,41 +99,72 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             return
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
-        title = f"Rewrite the loop in line {place.line} as a scan"
         of_pieces = with_equal_pieces(text, line)
         at_once = _at_once(attempt, place, progress) if of_pieces is None else None
         if at_once is not None:
             yield at_once
             return
-        for unrolled in (False, True):
-            try:
-                form = scannable(*(of_pieces or Form(text, line))[:2])
-                made = as_scan(form.text, form.line, unrolled=unrolled)
-            except Unclear as reason:
-                if is_unrolled((place,)):
-                    yield NoFix(f"The loop in line {place.line} is not rewritten: {reason}.")
-                break
-            if progress:
-                progress(Progress(0, 0, f"rewriting the loop in line {place.line}", "fix"))
-            edit = Edit(unedited(place.file), text, made.text, (made.function,))
-            multiple = equal_lengths(attempt, of_pieces.length) if of_pieces else None
-            bounds = _assuming(request, edit, multiple, progress) if multiple else None
-            if multiple and bounds is None:
-                yield NoFix(_OTHER_LENGTHS.format(line=place.line))
-                break
-            found = tried(request, edit) if bounds is None else None
-            if found is not None and leads_on(found, diagnosis, edit):
-                yield _fix(request, edit, title, diagnosis.stack, found)
+        left: NoFix | None = None
+        for numbers in (False, True):
+            found = _at(attempt, place, of_pieces, numbers=numbers, progress=progress)
+            if isinstance(found, Fix):
+                yield found
                 return
-            bounds = bounds or bounded(found, progress)
-            if bounds is not None:
-                fix = with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
-                yield beyond_bounds(request, diagnosis, fix)
-                return
-            if unrolled or _is_last_try(text, made.text, found):
-                if is_unrolled((place,)):
-                    yield NoFix(_left(found).format(line=place.line))
-                break
+            left = left or found
+        if left is not None:
+            yield left
+
+
+def _at(
+    attempt: Failed,
+    place: Location,
+    of_pieces: OfPieces | None,
+    *,
+    numbers: bool,
+    progress: Report | None,
+) -> Fix | NoFix | None:
+    """The loop at a line as a scan, or why it is left; None where nothing is said of it.
+
+    Args:
+        attempt: the diagnosed failure.
+        place: of the loop.
+        of_pieces: the text in which it takes rows instead of pieces.
+        numbers: whether an iteration reads what it takes of `n.tolist()` as numbers; where that
+            makes the same loop, nothing is said.
+        progress: called before each export.
+    """
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    title = f"Rewrite the loop in line {place.line} as a scan"
+    before = of_pieces[:2] if of_pieces else (text, line)
+    for unrolled in (False, True):
+        try:
+            form = scannable(*before, numbers=numbers)
+            if numbers and form == scannable(*before):
+                return None
+            made = as_scan(form.text, form.line, unrolled=unrolled)
+        except Unclear as reason:
+            said = f"The loop in line {place.line} is not rewritten: {reason}."
+            return NoFix(said) if is_unrolled((place,)) else None
+        if progress:
+            progress(Progress(0, 0, f"rewriting the loop in line {place.line}", "fix"))
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        multiple = equal_lengths(attempt, of_pieces.length) if of_pieces else None
+        bounds = _assuming(request, edit, multiple, progress) if multiple else None
+        if multiple and bounds is None:
+            return NoFix(_OTHER_LENGTHS.format(line=place.line))
+        found, quiet = (None, False) if bounds else tried_in_some_mode(request, edit)
+        if found is not None and leads_on(found, diagnosis, edit):
+            return _fix(request, edit, title, diagnosis.stack, found, quiet)
+        bounds = bounds or bounded(found, progress)
+        if bounds is not None:
+            return with_bounds(_fix(request, edit, title, diagnosis.stack, None, quiet), bounds)
+        if unrolled or _is_last_try(text, made.text, found):
+            said = _left(found).format(line=place.line)
+            return NoFix(said) if is_unrolled((place,)) else None
+    return None
 
 
 def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix | None:
@@ -208,9 +238,7 @@ def _read_in_vmap(found: Attempt | None, edit: Edit, request: Request) -> int | 
 
 def _left(found: Attempt | None) -> str:
     """Why a loop is left as it is, of an attempt with its scan."""
-    if not isinstance(found, Failed):
-        return _DIFFERS
-    return _NEEDS_NO_GRAD if counts_gradients_wrong(str(found.error)) else _FAILS
+    return _FAILS if isinstance(found, Failed) else _DIFFERS
 
 
 def _is_last_try(text: str, made: str, found: Attempt | None) -> bool:
@@ -348,15 +376,17 @@ def _fix(
     title: str,
     stack: tuple[Location, ...],
     found: object,
+    quiet: bool = False,
 ) -> Fix:
+    """The fix that a scan is; quiet: it exports only while no gradients are recorded."""
     exported = found if isinstance(found, Exported) else None
     return Fix(
         kind="code",
         title=title,
         why="scan keeps one iteration as a subgraph and runs it for each element, so the length "
         "stays dynamic. " + (_speed(exported) if exported is not None else ""),
-        gives_up=_COSTS,
-        change=partial(with_edit, edit=edit),
+        gives_up=f"{_COSTS} {COSTS}" if quiet else _COSTS,
+        change=partial(edited_without_gradients if quiet else with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=stack,
         leads_to=exported,

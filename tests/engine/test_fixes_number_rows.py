@@ -1,0 +1,138 @@
+"""Loops over the numbers of a tensor, `for a, b in spans.tolist()`, and over what data select."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Exported, Request
+from export_engine.fixes import AutofixReport, autofix
+from export_engine.fixes.code.comprehensions import Form
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.number_rows import over_rows
+from export_engine.fixes.code.scan_on_data import checked
+from export_engine.shapes import Shapes
+
+
+class PoolsSpans(nn.Module):
+    def forward(self, x: torch.Tensor, spans: torch.Tensor) -> torch.Tensor:
+        out = []
+        for start, end in spans.tolist():
+            out.append(x[start:end].sum(0) / 2)
+        return torch.stack(out)
+
+
+class PoolsPairs(nn.Module):
+    """Its numbers come from two tensors, and are divided as Python divides them."""
+
+    def forward(self, x: torch.Tensor, spans: torch.Tensor) -> torch.Tensor:
+        starts, ends = spans[:, 0], spans[:, 1]
+        parts = []
+        for a, b in zip(starts.tolist(), ends.tolist(), strict=True):
+            parts.append(x[a : a + b].sum(0) * (a / (b + 3)))
+        return torch.stack(parts)
+
+
+class Sentences(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(10, 4)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        h = self.embedding(ids)
+        ends = (ids == 2).nonzero(as_tuple=True)[0]
+        start, outs = 0, []
+        for end in ends:
+            outs.append(h[start : end + 1].mean(0))
+            start = end + 1
+        return torch.stack(outs)
+
+
+class SentencesOrNone(Sentences):
+    """Without a separator it has another value."""
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        h = self.embedding(ids)
+        outs = []
+        for end in (ids == 2).nonzero(as_tuple=True)[0]:
+            outs.append(h[: end + 1].mean(0))
+        if not outs:
+            return h.new_ones(1, 4)
+        return torch.stack(outs)
+
+
+SPANS = torch.tensor([[0, 3], [2, 6], [7, 11]])
+
+
+def fixed(
+    model: nn.Module, args: tuple[torch.Tensor, ...], shapes: str, strict: bool
+) -> AutofixReport:
+    return autofix(
+        Request(target=model.eval(), args=args, shapes=Shapes.parse(shapes), strict=strict)
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("kind", [PoolsSpans, PoolsPairs])
+def test_a_loop_over_rows_of_numbers_is_a_scan(kind: type[nn.Module], strict: bool) -> None:
+    model = kind()
+    report = fixed(model, (torch.randn(12, 4), SPANS), "x: seq, _; spans: n, _", strict)
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "as a scan" in report.sentence
+    assert not any(each.fix.narrows or each.fix.lossy for each in report.kept)
+    program = report.attempt.program.module()
+    for x, spans in (
+        (torch.randn(5, 4), torch.tensor([[0, 4]])),
+        (torch.randn(5, 4), torch.tensor([[3, 3], [0, 90]])),
+        (torch.randn(20, 4), torch.tensor([[-4, -1], [0, 0], [1, 2], [2, 19], [5, 9]])),
+    ):
+        torch.testing.assert_close(program(x, spans), model(x, spans))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_loop_over_what_data_select_is_a_scan_where_eager_needs_an_element(strict: bool) -> None:
+    model = Sentences()
+    report = fixed(model, (torch.tensor([4, 2, 7, 8, 2, 1]),), "ids: seq", strict)
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "as a scan" in report.sentence
+    assert report.attempt.request is not None
+    assert report.attempt.request.strict
+    program = report.attempt.program.module()
+    with torch.no_grad():
+        for ids in ([2, 1], [1, 2, 1], [2, 2, 2, 5, 2, 3, 3, 2]):
+            found = torch.tensor(ids)
+            torch.testing.assert_close(program(found), model(found))
+        with pytest.raises(RuntimeError):
+            model(torch.ones(4, dtype=torch.long))
+        with pytest.raises(RuntimeError):
+            program(torch.ones(4, dtype=torch.long))
+
+
+def test_a_loop_that_may_run_not_once_stays() -> None:
+    report = fixed(SentencesOrNone(), (torch.tensor([4, 2, 7, 8, 2, 1]),), "ids: seq", strict=True)
+    assert not any("as a scan" in each.fix.title for each in report.kept)
+    text = "import torch\ndef f(x, ends):\n    out = []\n"
+    text += "    for e in ends:\n        out.append(x[e])\n"
+    made = checked(Form(f"{text}    return torch.stack(out)\n", 4))
+    assert "_check(ends.shape[0] > 0)" in made.text
+    for rest in (
+        "if not out:\n        return x\n    return torch.stack(out)",
+        "return torch.stack(out) if out else x",
+        "if x.dim() > 1:\n        return x\n    return torch.stack(out)",
+        "return out",
+    ):
+        with pytest.raises(Unclear):
+            checked(Form(f"{text}    {rest}\n", 4))
+
+
+def test_numbers_are_read_of_rows_that_are_still_the_same() -> None:
+    loop = "    for a in numbers:\n        out.append(x[:a].sum())\n"
+    text = "def f(x, n, out):\n    numbers = n.tolist()\n"
+    made = over_rows(Form(f"{text}{loop}", 3)).text
+    assert "for _row in n:\n        a = _row.tolist()\n" in made
+    for between in ("n = n + 1", "n.add_(1)", "n[0] = 1", "numbers.reverse()", "numbers[0] = 3"):
+        form = Form(f"{text}    {between}\n{loop}", 4)
+        assert over_rows(form) == form
