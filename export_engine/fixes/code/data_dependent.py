@@ -23,6 +23,7 @@ from export_engine.diagnose import DataDependent
 from export_engine.fixes.code.branch_copies import copied
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.distributions import unvalidated
+from export_engine.fixes.code.eager_trials import agrees
 from export_engine.fixes.code.index_writes import written_by_number
 from export_engine.fixes.code.list_choice import in_a_stack, stacks_alike
 from export_engine.fixes.code.loop_breaks import run_to_end
@@ -294,6 +295,15 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
     return []
 
 
+def _is_tried_at_once(made: str, text: str) -> bool:
+    """Whether a text only selects more with torch.where: eager compiles what operators take."""
+    more = [made.count(each) > text.count(each) for each in ("torch.where(", *_OPERATORS)]
+    return more[0] and not any(more[1:])
+
+
+_OPERATORS = ("torch.cond(", "scan(", "while_loop(", "vmap(")
+
+
 def _read_line(attempt: Failed, file: str) -> tuple[int, int] | None:
     """The line of a file that reads the number that a branch is about: as written, and now.
 
@@ -363,6 +373,8 @@ def offered(
         if found is None or not leads_on(found, diagnosis, edit):
             continue
         if way.selects and not way.selects(found, edited_file(request, edit)):
+            continue
+        if _is_tried_at_once(made.text, text) and not agrees(request, edit):
             continue
         fix = Fix(
             kind="code",

@@ -96,7 +96,7 @@ def checked(form: Form) -> Form:
 
 
 def _is_joined(source: Source, loop: ast.For, name: str) -> bool:
-    """Whether `torch.stack` or `torch.cat` of a list is what comes of it, whatever data say."""
+    """Whether a list goes into `torch.stack` or `torch.cat`, whatever data say."""
     for each in source.following(loop):
         if not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(each)):
             if any(isinstance(n, ast.Return) for n in ast.walk(each)):
