@@ -196,7 +196,7 @@ def test_a_while_loop_computes_what_the_loop_does(form: str) -> None:
 
 
 KEPT = {
-    "list": ("outs.append(x)\nif x.sum() > n:\n    break", "for its effect"),
+    "list": ("outs.append(x)\nif x.sum() > n:\n    break", "does not start as an empty list"),
     "prints": ("print(x)\nif x.sum() > n:\n    break", "for its effect"),
     "attribute": ("self.x = x\nif x.sum() > n:\n    break", "writes to `self.x`"),
     "goes_on": ("if x.sum() > n:\n    x = x + 1\nx = x * 2", "goes on"),

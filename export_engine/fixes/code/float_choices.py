@@ -89,7 +89,7 @@ def _double(source: Source, value: ast.expr) -> str:
     """A float as a tensor of one double; one that stands there as it is.
 
     Raises:
-        Unclear: it is no float, or may not be computed where eager does not.
+        Unclear: it is an int, or may not be computed where eager does not.
     """
     text = ast.unparse(value)
     if is_number(value):

@@ -11,6 +11,7 @@ import libcst as cst
 
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear, predicate
+from export_engine.fixes.code.grown_tensors import cut_behind, grown_in
 from export_engine.fixes.code.liveness import read_again, read_later
 from export_engine.fixes.code.loop_parts import is_number, out_of_place, refuse_leaving
 from export_engine.fixes.code.loop_state import assigned_before
@@ -66,18 +67,26 @@ class _Masked:
         self.inside = branch.body[:-1]
         every = [*self.before, *self.inside, *self.after]
         refuse_leaving(loop, [branch.body[-1]])
+        self.grown = grown_in(source, loop, [*self.before, *self.after])
+        if self.grown and self._endless():
+            raise Unclear(f"`{self.grown[0].name}` grows until data end the loop")
+        growing = [each.statement for each in self.grown]
         for each in every:
-            self._refuse(each)
+            if each not in growing:
+                self._refuse(each)
         self.taken = source.names
         later = read_later(source.function, loop)
         counters = _counters(loop, later) if not self._endless() else set()
         live = (later | read_again(loop)) - counters
-        self.kept = [name for name in _bound(every) if name in live]
+        longer = {each.name for each in self.grown}
+        if longer & set(_bound(self.inside)):
+            raise Unclear("what grows is changed where the loop ends")
+        self.kept = [name for name in _bound(every) if name in live and name not in longer]
         target = set(_bound([loop])) - set(_bound(loop.body))
         if target & later:
             raise Unclear("the loop's own variable is used behind it")
         known = source.bound_before(loop)
-        unknown = [name for name in self.kept if name not in known]
+        unknown = [name for name in [*longer, *self.kept] if name not in known]
         if unknown:
             raise Unclear(f"`{unknown[0]}` has no value before the loop")
         self.done = free_name("_done", self.taken)
@@ -87,8 +96,11 @@ class _Masked:
         """The pieces that replace parts of the text."""
         source, loop, branch = self.source, self.loop, self.branch
         outer, at = source.indent(loop), source.indent(branch)
-        start = f"{self.done} = {self.torch}.zeros((), dtype={self.torch}.bool{self._device()})"
-        found = [Piece(source.start(loop), source.start(loop), f"{start}\n{outer}")]
+        device = self._device()
+        starts = [f"{self.done} = {self.torch}.zeros((), dtype={self.torch}.bool{device})"]
+        starts += [each.begun(self.torch, device) for each in self.grown]
+        text = "".join(f"{each}\n{outer}" for each in starts)
+        found = [Piece(source.start(loop), source.start(loop), text), *self._cut(outer)]
         masked = [] if self._endless() else self.before
         found += self._block(masked)
         lines = []
@@ -123,6 +135,16 @@ class _Masked:
             found.append(Piece(source.start(loop.test), source.end(loop.test), going))
         return found
 
+    def _cut(self, indent: str) -> list[Piece]:
+        """What grew is cut behind the loop."""
+        lines, found = list[str](), list[Piece]()
+        for each in self.grown:
+            more, pieces = cut_behind(self.source, self.loop, each)
+            lines += more
+            found += pieces
+        end = self.source.line_end(self.loop.body[-1])
+        return [*found, Piece(end, end, "".join(f"\n{indent}{each}" for each in lines))]
+
     def _block(self, body: list[ast.stmt]) -> list[Piece]:
         """A part of the loop's body, whose results count only until the loop breaks."""
         if not body:
@@ -145,6 +167,8 @@ class _Masked:
             f"\n{at}{name} = {self.torch}.where({self.done}, {self._before(name)}, {name})"
             for name in names
         )
+        longer = [each for each in self.grown if each.statement in body]
+        tail += "".join(f"\n{at}{each.counted(self.torch, self.done)}" for each in longer)
         start, end = source.start(body[0]), source.line_end(body[-1])
         return [*found, Piece(start, start, head), Piece(end, end, tail)]
 
@@ -166,7 +190,10 @@ class _Masked:
         )
 
     def _device(self) -> str:
-        """The device of a tensor that the loop carries."""
+        """The device of a tensor that the loop carries, or makes longer."""
+        for grown in self.grown:
+            if grown.dim is not None:
+                return f", device={grown.name}.device"
         for name in self.kept:
             if not is_number(assigned_before(self.source, self.loop, name)):
                 return f", device={name}.device"
