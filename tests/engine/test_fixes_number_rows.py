@@ -10,7 +10,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.fixes import AutofixReport, autofix
 from export_engine.fixes.code.comprehensions import Form
 from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.number_rows import over_rows
+from export_engine.fixes.code.number_rows import in_the_head, over_rows
 from export_engine.fixes.code.scan_on_data import checked
 from export_engine.shapes import Shapes
 
@@ -32,6 +32,14 @@ class PoolsPairs(nn.Module):
         for a, b in zip(starts.tolist(), ends.tolist(), strict=True):
             parts.append(x[a : a + b].sum(0) * (a / (b + 3)))
         return torch.stack(parts)
+
+
+class PoolsLengths(nn.Module):
+    """Its numbers have a name, and are read in a comprehension."""
+
+    def forward(self, x: torch.Tensor, spans: torch.Tensor) -> torch.Tensor:
+        ends = spans[:, 1].tolist()
+        return torch.stack([x[:end].sum(0) for end in ends])
 
 
 class Sentences(nn.Module):
@@ -75,7 +83,7 @@ def fixed(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("kind", [PoolsSpans, PoolsPairs])
+@pytest.mark.parametrize("kind", [PoolsSpans, PoolsPairs, PoolsLengths])
 def test_a_loop_over_rows_of_numbers_is_a_scan(kind: type[nn.Module], strict: bool) -> None:
     model = kind()
     report = fixed(model, (torch.randn(12, 4), SPANS), "x: seq, _; spans: n, _", strict)
@@ -132,7 +140,20 @@ def test_numbers_are_read_of_rows_that_are_still_the_same() -> None:
     loop = "    for a in numbers:\n        out.append(x[:a].sum())\n"
     text = "def f(x, n, out):\n    numbers = n.tolist()\n"
     made = over_rows(Form(f"{text}{loop}", 3)).text
+    assert "numbers = n\n    for _row in numbers:\n        a = _row.tolist()\n" in made
+    text = f"{text}    size = len(numbers)\n"
+    made = over_rows(Form(f"{text}{loop}", 4)).text
     assert "for _row in n:\n        a = _row.tolist()\n" in made
     for between in ("n = n + 1", "n.add_(1)", "n[0] = 1", "numbers.reverse()", "numbers[0] = 3"):
         form = Form(f"{text}    {between}\n{loop}", 4)
         assert over_rows(form) == form
+
+
+def test_a_list_of_numbers_with_one_use_is_read_in_the_loop() -> None:
+    text = "def f(x, n):\n    ends = n.tolist()\n    y = [x[:e].sum() for e in ends]\n"
+    made = in_the_head(f"{text}    return y\n", 2)
+    assert (made.line, "for e in ends.tolist()" in made.text) == (3, True)
+    assert "ends = n\n" in made.text
+    for rest in ("return y, ends", "n.add_(1)\n    return y", "n[0] = 1\n    return y"):
+        form = in_the_head(f"{text}    {rest}\n", 2)
+        assert form == Form(f"{text}    {rest}\n", 2)

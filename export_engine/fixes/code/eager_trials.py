@@ -28,7 +28,9 @@ _MOST_DIMS = 3
 _FACTORS = (0.0, -1.0, 1e-3, 1e3)
 
 
-def agrees(request: Request, edit: Edit, probes: tuple[Edit, ...] = ()) -> bool:
+def agrees(
+    request: Request, edit: Edit, probes: tuple[Edit, ...] = (), *, rejected: str = ""
+) -> bool:
     """Whether an edited model answers as it did, on every input that it takes without the edit.
 
     Args:
@@ -37,10 +39,12 @@ def agrees(request: Request, edit: Edit, probes: tuple[Edit, ...] = ()) -> bool:
         probes: each raises an error of text `REACHED` where a way is taken that the edit changes.
             Each must be reached by an input on which both agree, in a result with elements; else
             the agreement shows nothing.
+        rejected: begins the error with which the edited model may reject an input, except the
+            example.
     """
     with as_exported(request):
         inputs = [*_inputs(request), *_of_other_magnitudes(request, edit)]
-        accepted = _accepted(request, edit, list(enumerate(inputs)))
+        accepted = _accepted(request, edit, list(enumerate(inputs)), rejected)
         telling = [(number, each) for number, each, tells in accepted if tells]
 
         def reached(_: int, result: Any) -> bool:
@@ -67,7 +71,7 @@ def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
 
 
 def _accepted(
-    request: Request, edit: Edit, inputs: list[tuple[int, Request]]
+    request: Request, edit: Edit, inputs: list[tuple[int, Request]], rejected: str = ""
 ) -> list[tuple[int, Request, bool]]:
     """The inputs that the model takes without an edit; none if it answers otherwise with it.
 
@@ -81,7 +85,9 @@ def _accepted(
         return False
 
     def differs(number: int, result: Any) -> bool:
-        return isinstance(result, BaseException) or not compare(result, theirs[number]).same
+        if isinstance(result, BaseException):
+            return not (number and rejected and str(result).startswith(rejected))
+        return not compare(result, theirs[number]).same
 
     _run_each(request.edits, inputs, known)
     accepted = [each for each in inputs if each[0] in theirs]

@@ -28,15 +28,19 @@ class Kept(NamedTuple):
     empty: tuple[tuple[str, str], ...]
     """Pairs of the text as it was and as it is made, in which a test has one answer: for each list
     whose empty case has a value of its own. Both have to compute the same."""
+    untyped: bool = False
+    """Whether an empty list becomes a tensor of floats in eager."""
 
 
-def kept_by_mask(text: str, line: int, *, at_once: bool) -> Kept:
+def kept_by_mask(text: str, line: int, *, at_once: bool, nonempty: bool = False) -> Kept:
     """The text with the lists that the test at a line appends to as tensors.
 
     Args:
         text: of the file.
         line: of the test, in a loop or in a list comprehension.
         at_once: whether to compute the mask of all elements, without the loop.
+        nonempty: whether what would be a tensor of floats without an element is checked to have
+            one.
 
     Raises:
         Unclear: there is none, or a list is used in a way that no tensor has.
@@ -45,7 +49,7 @@ def kept_by_mask(text: str, line: int, *, at_once: bool) -> Kept:
     if form is not None:
         text, line = form.text, form.line + 1
     source = Source(text, line)
-    return _Selection(source, line).kept(at_once=at_once)
+    return _Selection(source, line, nonempty).kept(at_once=at_once)
 
 
 def fills_a_list(text: str, line: int) -> bool:
@@ -62,8 +66,8 @@ def fills_a_list(text: str, line: int) -> bool:
 class _Selection:
     """A branch that appends, the loops around it, and the lists."""
 
-    def __init__(self, source: Source, line: int) -> None:
-        self.source = source
+    def __init__(self, source: Source, line: int, nonempty: bool) -> None:
+        self.source, self.nonempty = source, nonempty
         self.loops, self.branch = _found(source, line)
         self.taken = source.names
         self.ways = [self.branch.body, self.branch.orelse]
@@ -92,7 +96,8 @@ class _Selection:
                 theirs = source.changed([Piece(start, end, f"{asked} ({source.of(test)})")])
                 ours = source.changed([*pieces, *self._made(at_once, mask)])
                 empty.append((theirs.text, ours.text))
-        return Kept(source.changed([*pieces, *self._made(at_once)]), tuple(empty))
+        untyped = any(each.untyped for each in uses.values())
+        return Kept(source.changed([*pieces, *self._made(at_once)]), tuple(empty), untyped)
 
     def _made(self, at_once: bool, also: str = "") -> list[Piece]:
         """The loop as a selection.
@@ -165,9 +170,13 @@ class _Selection:
         return "" if asked or negated else ".bool()"
 
     def _checks(self, found: list[tuple[str, ast.expr]]) -> list[str]:
-        """`torch.stack` takes no empty list, so that eager fails where nothing is selected."""
+        """`torch.stack` takes no empty list, so that eager fails where nothing is selected.
+
+        `torch.tensor` makes floats of it, as no mask does.
+        """
         for name, _ in found:
-            if uses_of(self.source, name, self.loops[0]).fails_empty:
+            uses = uses_of(self.source, name, self.loops[0])
+            if uses.fails_empty or (self.nonempty and uses.untyped):
                 return [f"{self.source.torch}._check({name}.shape[0] > 0)"]
         return []
 

@@ -26,6 +26,8 @@ class Uses(NamedTuple):
     """Whether a choice names a value of its own for an empty list."""
     fails_empty: bool
     """Whether eager fails where the list is empty: `torch.stack` takes no empty list."""
+    untyped: bool
+    """Whether an empty list becomes a tensor of floats: `torch.tensor([])` knows no dtype."""
 
 
 def uses_of(source: Source, name: str, loop: ast.For) -> Uses:
@@ -35,14 +37,15 @@ def uses_of(source: Source, name: str, loop: ast.For) -> Uses:
         Unclear: one of them needs a list of a known length.
     """
     found = _Uses(source, name, loop.end_lineno or 0, rebound(source, loop, name))
-    return Uses(found.pieces, found.guarded, found.joined and not found.guarded)
+    fails = found.joined and not found.guarded
+    return Uses(found.pieces, found.guarded, fails, found.untyped and not found.guarded)
 
 
 class _Uses:
     def __init__(self, source: Source, name: str, first: int, last: float) -> None:
         self.source, self.name = source, name
         self.pieces: list[Piece] = []
-        self.joined = self.guarded = False
+        self.joined = self.guarded = self.untyped = False
         self.dropped: set[ast.AST] = set()
         self.nodes = [
             node
@@ -124,6 +127,8 @@ class _Uses:
             return f"{name}.shape[0]"
         if called in (f"{torch}.tensor", f"{torch}.as_tensor", f"{torch}.LongTensor") and not rest:
             more = ", ".join(source.of(each) for each in node.keywords)
+            typed = called.endswith("LongTensor") or any(e.arg == "dtype" for e in node.keywords)
+            self.untyped = self.untyped or not typed
             return f"{name}.to({more})" if more else name
         keywords = {each.arg: each.value for each in node.keywords}
         if len(rest) > 1 or not keywords.keys() <= {"dim", "axis"}:

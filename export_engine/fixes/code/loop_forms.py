@@ -14,7 +14,7 @@ from export_engine.fixes.code.frames import with_frames
 from export_engine.fixes.code.loop_indexing import Indexed, asked_for_kind, indexed
 from export_engine.fixes.code.loop_parts import Range, assigned, iterated, loop_at
 from export_engine.fixes.code.loop_state import begins
-from export_engine.fixes.code.number_rows import over_rows
+from export_engine.fixes.code.number_rows import in_the_head, over_rows
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _ITERATED = ("range", "reversed", "enumerate", "zip")
@@ -34,7 +34,7 @@ def scannable(text: str, line: int, *, numbers: bool = False) -> Form:
     Raises:
         Unclear: it reads its own output in a way that has no such form.
     """
-    text = with_one_append(with_frames(text, line), line)
+    text, line = in_the_head(text, line)
     form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
     form = over_rows(_in_its_head(form), numbers=numbers)
     source = Source(form.text, form.line)

@@ -12,6 +12,40 @@ from export_engine.fixes.code.loop_parts import assigned
 from export_engine.fixes.code.text_edits import Piece, Source
 
 
+def in_the_head(text: str, line: int) -> Form:
+    """The text with `numbers = n.tolist()` at a line in the head of the loop through `numbers`.
+
+    Returns:
+        The text, and the line of the loop, or of the comprehension; as they are where there is
+        none, or the list is used elsewhere besides.
+    """
+    source = Source(text, line)
+    for made in ast.walk(source.function):
+        target = made.targets[0] if isinstance(made, ast.Assign) else None
+        if not isinstance(made, ast.Assign) or not isinstance(target, ast.Name):
+            continue
+        rows = rows_in(made.value)
+        if rows is None or not made.lineno <= line <= (made.end_lineno or 0):
+            continue
+        uses = [n for n in ast.walk(source.function) if isinstance(n, ast.Name)]
+        uses = [n for n in uses if n.id == target.id and n is not target]
+        heads = [
+            (each.lineno if isinstance(each, ast.For) else over.lineno)
+            for each in ast.walk(source.function)
+            if isinstance(each, ast.For | ast.comprehension)
+            for over in (each.iter, *getattr(each.iter, "args", ()))
+            if over in uses
+        ]
+        read = {n.id for n in ast.walk(rows) if isinstance(n, ast.Name)}
+        kept = not any(_is_written(source, each) for each in read)
+        if kept and len(uses) == 1 and len(heads) == 1 and heads[0] > line:
+            whole = Piece(source.start(made.value), source.end(made.value), source.of(rows))
+            called = Piece(source.end(uses[0]), source.end(uses[0]), ".tolist()")
+            grown = source.of(made.value).count("\n") - source.of(rows).count("\n")
+            return Form(source.changed([whole, called]).text, heads[0] - grown)
+    return Form(text, line)
+
+
 def over_rows(form: Form, *, numbers: bool = False) -> Form:
     """A form whose loop takes rows of tensors, and unpacks them in its body; as it is for others.
 
@@ -34,7 +68,7 @@ def over_rows(form: Form, *, numbers: bool = False) -> Form:
         return form
     taken, pieces, reads = source.names, list[Piece](), list[str]()
     for target, value, alone in _parts(loop):
-        rows = _rows(source, loop, value)
+        rows = rows_of(source, loop, value)
         unpacked = isinstance(target, ast.Tuple | ast.List)
         if rows is None:
             if not unpacked or not isinstance(value, ast.Name | ast.Attribute):
@@ -42,7 +76,7 @@ def over_rows(form: Form, *, numbers: bool = False) -> Form:
             read = "unbind"
         elif unpacked or numbers or (alone and not _is_range(source, rows)):
             read = "tolist"
-            pieces.append(Piece(source.start(value), source.end(value), _text(source, rows)))
+            pieces += as_tensor(source, value, rows)
         else:
             continue
         row = free_name("_row", taken)
@@ -55,6 +89,23 @@ def over_rows(form: Form, *, numbers: bool = False) -> Form:
     at = source.start(first)
     pieces.append(Piece(at, at, "".join(f"{each}{source.indent(first)}" for each in reads)))
     return Form(source.changed(pieces).text, form.line)
+
+
+def as_tensor(source: Source, value: ast.expr, rows: ast.expr) -> list[Piece]:
+    """What makes a loop go through the rows of a tensor, of which it had the numbers.
+
+    Args:
+        source: the text.
+        value: what the loop goes through, in its head.
+        rows: the tensor, as `rows_of` has it.
+    """
+    if isinstance(value, ast.Name):
+        named = [each for each in ast.walk(source.function) if isinstance(each, ast.Name)]
+        uses = [each for each in named if each.id == value.id]
+        made = assigned(source.function, value.id)
+        if len(uses) == 2 and made is not None and rows_in(made.value) is rows:
+            return [Piece(source.start(made.value), source.end(made.value), source.of(rows))]
+    return [Piece(source.start(value), source.end(value), _text(source, rows))]
 
 
 def _parts(loop: ast.For) -> list[tuple[ast.expr, ast.expr, bool]]:
@@ -74,7 +125,7 @@ def _parts(loop: ast.For) -> list[tuple[ast.expr, ast.expr, bool]]:
     return [(target, value, False) for target, value in pairs]
 
 
-def _rows(source: Source, loop: ast.For, value: ast.expr) -> ast.expr | None:
+def rows_of(source: Source, loop: ast.For, value: ast.expr) -> ast.expr | None:
     """The tensor of `n.tolist()`, also of a name for that; None for something else."""
     if isinstance(value, ast.Name):
         made = assigned(source.function, value.id)
@@ -88,7 +139,12 @@ def _rows(source: Source, loop: ast.For, value: ast.expr) -> ast.expr | None:
             if made.lineno < node.lineno <= (loop.end_lineno or 0)
         }
         changed = _is_changed(source, value.id) or any(_is_written(source, each) for each in read)
-        return None if read & between or changed else _rows(source, loop, made.value)
+        return None if read & between or changed else rows_of(source, loop, made.value)
+    return rows_in(value)
+
+
+def rows_in(value: ast.expr) -> ast.expr | None:
+    """The tensor of `n.tolist()`; None for something else."""
     called = value.func if isinstance(value, ast.Call) and not value.args else None
     listed = isinstance(called, ast.Attribute) and called.attr == "tolist"
     return called.value if listed and isinstance(called, ast.Attribute) else None
