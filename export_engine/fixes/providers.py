@@ -39,6 +39,7 @@ from export_engine.fixes.code import (
     size_guards,
     size_idioms,
     size_keyed,
+    suppression,
     tracing_questions,
 )
 from export_engine.fixes.eager_too import beside_eager
@@ -67,6 +68,7 @@ PROVIDERS: tuple[Provider, ...] = (
     fake_kernels.offered,
     shortcuts.offered,
     needless_branches.offered,
+    suppression.offered,
     data_loops.offered,
     kept_lists.offered,
     float_choices.offered,

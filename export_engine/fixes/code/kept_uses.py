@@ -30,7 +30,7 @@ class Uses(NamedTuple):
     """Whether an empty list becomes a tensor of floats: `torch.tensor([])` knows no dtype."""
 
 
-def uses_of(source: Source, name: str, loop: ast.For) -> Uses:
+def uses_of(source: Source, name: str, loop: ast.For | ast.While) -> Uses:
     """The uses of a list behind a loop.
 
     Raises:

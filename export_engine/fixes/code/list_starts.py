@@ -7,7 +7,7 @@ import ast
 from export_engine.fixes.code.text_edits import Piece, Source
 
 
-def start_dropped(source: Source, loop: ast.For, name: str) -> Piece | None:
+def start_dropped(source: Source, loop: ast.For | ast.While, name: str) -> Piece | None:
     """What drops the start of a list that a rewritten loop no longer fills, and nothing reads.
 
     None where that is not a line of its own before the loop in its block, or something reads the

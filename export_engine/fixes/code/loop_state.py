@@ -251,7 +251,7 @@ def may_be_given(loop: ast.For | ast.While, name: str) -> bool:
     )
 
 
-def rebound(source: Source, loop: ast.For, name: str) -> float:
+def rebound(source: Source, loop: ast.For | ast.While, name: str) -> float:
     """The last line of the statement behind a loop that gives a name another value."""
     for each in source.following(loop):
         if isinstance(each, ast.Assign) and any(binds(target, name) for target in each.targets):
