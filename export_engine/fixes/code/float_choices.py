@@ -74,7 +74,8 @@ def _choice(source: Source, test: ast.expr, then: str, otherwise: str) -> str:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         raise Unclear("the test is more than one comparison")
     start, end = source.end(test.left), source.start(test.comparators[0])
-    sides = [_double(source, each) for each in (test.left, test.comparators[0])]
+    both = (test.left, test.comparators[0])
+    sides = [source.of(each) if is_number(each) else _double(source, each) for each in both]
     asked = f"{sides[0]}{source.text[start:end]}{sides[1]}"
     values = [_double(source, ast.parse(each, mode="eval").body) for each in (then, otherwise)]
     made = f"{source.torch}.scalar_tensor("

@@ -74,8 +74,8 @@ def without_shortcut(text: str, line: int) -> _Skipped:
 
 def _of_expression(source: Source, choice: ast.IfExp) -> _Skipped:
     short = [each for each in (choice.body, choice.orelse) if isinstance(each, ast.Constant)]
-    if len(short) != 1:
-        raise Unclear("not just one of the values is a constant")
+    if len(short) != 1 or type(short[0].value) is float:
+        raise Unclear("not just one of the values is a constant that turns something off")
     (kept,) = {choice.body, choice.orelse} - set(short)
     start, end = source.start(choice), source.end(choice)
     raised = f"(_ for _ in ()).throw(LookupError({REACHED!r}))"
@@ -99,6 +99,7 @@ def _turns_off(block: list[ast.stmt]) -> bool:
     return bool(block) and all(
         isinstance(each, ast.Assign)
         and isinstance(each.value, ast.Constant)
+        and type(each.value.value) is not float  # a number to compute with
         and all(isinstance(target, ast.Name) for target in each.targets)
         for each in block
     )
