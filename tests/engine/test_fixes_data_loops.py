@@ -375,3 +375,47 @@ def test_a_size_beside_a_larger_one_is_never_below_zero() -> None:
     assert agrees(
         Request(target=Masked(), args=(torch.rand(7), torch.rand(6, 3)), shapes=shapes), made
     )
+
+
+class ByLanguage(torch.nn.Module):
+    """Its adapters have keys, which are no range."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        made = {str(key): torch.nn.Linear(3, 3) for key in (11, 3, 7)}
+        self.adapters = torch.nn.ModuleDict(made)
+
+    def forward(self, x: torch.Tensor, languages: torch.Tensor) -> torch.Tensor:
+        out = x.clone()
+        for language in languages.unique().tolist():
+            rows = languages == language
+            out[rows] = self.adapters[str(language)](x[rows])
+        return out
+
+
+class ByName(ByLanguage):
+    """A key that is no number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.adapters["other"] = torch.nn.Linear(3, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_loop_over_keys_that_data_have_runs_for_every_key(strict: bool) -> None:
+    model, shapes = ByLanguage(), Shapes.parse("x: n, _; languages: n")
+    args = (torch.randn(4, 3), torch.tensor([3, 11, 3, 7]))
+    report = autofix(Request(target=model, args=args, shapes=shapes, strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "for every key" in report.sentence
+    program = report.attempt.program.module()
+    for languages in ([7], [3, 3], [11, 7, 3, 3, 11, 7]):
+        given = torch.randn(len(languages), 3), torch.tensor(languages)
+        torch.testing.assert_close(program(*given), model(*given))
+    with pytest.raises(KeyError):
+        model(torch.randn(2, 3), torch.tensor([3, 4]))
+    with pytest.raises(RuntimeError, match="a key is missing"):
+        program(torch.randn(2, 3), torch.tensor([3, 4]))
+    report = autofix(Request(target=ByName(), args=args, shapes=shapes, strict=strict))
+    assert not any("for every key" in each.fix.title for each in report.kept)

@@ -48,10 +48,10 @@ def unskipped(text: str, line: int, way: Way) -> Unskipped:
     function, title, probes = "", "", list[str]()
     at = loop.lineno if loop is not None else line
     if loop is not None and (found := _over_all(source, loop, line, way)) is not None:
-        (text, function), probe, moved = found
+        (text, function), probe, moved, each = found
         at += moved
         probes.append(probe)
-        title = f"Run the loop in line {loop.lineno} for every index"
+        title = f"Run the loop in line {loop.lineno} for every {each}"
     now, tests = _without_tests(text, line, at if loop is not None else None)
     if now is not None:
         text, function = now.text, now.function
@@ -87,8 +87,8 @@ def _loop(source: Source, line: int) -> ast.For | None:
 
 def _over_all(
     source: Source, loop: ast.For, line: int, way: Way
-) -> tuple[Rewritten, str, int] | None:
-    """The text with a loop over all indices, its probe, and how many lines the loop moved by."""
+) -> tuple[Rewritten, str, int, str] | None:
+    """The text with a loop over all, its probe, how many lines it moved, and what it goes over."""
     found = selected(source, loop, line)
     if found is None:
         return None
@@ -103,7 +103,7 @@ def _over_all(
     effect = NoEffect(source, loop.body, seeds, later, found.flag.format(index))
     pieces = [*found.pieces, *effect.pieces, *as_index(source, loop, index, found.rows, way)]
     start, end = source.start(loop.iter), source.end(loop.iter)
-    pieces.append(Piece(start, end, f"range({found.total})"))
+    pieces.append(Piece(start, end, found.keys or f"range({found.total})"))
     indent = source.indent(loop)
     if found.check:
         pieces.append(Piece(source.start(loop), source.start(loop), f"{found.check}\n{indent}"))
@@ -112,7 +112,8 @@ def _over_all(
         for piece in pieces
         if piece.start <= source.start(loop)
     )
-    return source.changed(pieces), _probe(source, loop, found.skips), moved
+    element = "key" if found.keys else "index"
+    return source.changed(pieces), _probe(source, loop, found.skips), moved, element
 
 
 def _probe(source: Source, statement: ast.stmt, condition: str) -> str:

@@ -47,6 +47,8 @@ class Selected(NamedTuple):
     check: str
     """A statement before the loop that rejects what could not be an index; empty for none."""
     pieces: list[Piece]
+    keys: str = ""
+    """What the loop goes through instead of a range, as an expression: the keys of a dict."""
 
 
 def traced(source: Source, value: ast.expr) -> Traced:
@@ -125,6 +127,9 @@ def selected(source: Source, loop: ast.For, line: int) -> Selected | None:
     values = _unique(source, from_)
     if values is not None:
         text = _alone(source, values)
+        keyed = _keyed(source, loop, index)
+        if keyed:
+            return _of_keys(source, text, keyed)
         count = _indexed(source, loop, index)
         check = (
             ""
@@ -309,6 +314,26 @@ def _indexed(source: Source, loop: ast.For, index: str) -> str:
             if not (isinstance(entry, ast.Slice) and entry.lower is entry.upper is None):
                 break
     raise Unclear("the loop's elements index nothing whose length is known")
+
+
+def _keyed(source: Source, loop: ast.For, index: str) -> str:
+    """The dict of which a loop's element is a key, as text: `heads[str(i)]`; empty for none."""
+    bound = stored_names(*loop.body)
+    number = (index, f"{index}.item()", f"int({index})")
+    for node in _reads(loop):
+        names = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+        if not names & {*bound, index} and ast.unparse(node.slice) in [f"str({n})" for n in number]:
+            return source.of(node.value)
+    return ""
+
+
+def _of_keys(source: Source, text: str, keyed: str) -> Selected:
+    """A loop over those keys of a dict that data have."""
+    torch, keys = source.torch, f"sorted(map(int, {keyed}))"
+    known = f"{torch}.isin({text}, {torch}.tensor({keys}, device={text}.device)).all()"
+    check = f'{torch}.ops.aten._assert_async.msg({known}, "a key is missing")'
+    skips = f"len({torch}.unique({text})) < len({keyed})"
+    return Selected("", False, f"({text} == {{}}).any()", skips, check, [], keys)
 
 
 def _reads(loop: ast.For) -> Iterator[ast.Subscript]:

@@ -31,8 +31,8 @@ _KINDS = (
 )
 _TITLE = "Run the loop around line {line} for all elements, with a mask of what is left"
 _WHY = (
-    "What is left has another length in each iteration; a mask of it has not. That the test of an "
-    "element knows nothing of the others was compared with eager."
+    "What is left has another length in each iteration; a mask of it keeps its own. That the test "
+    "of an element knows nothing of the others was compared with eager."
 )
 _GIVES_UP = (
     "Every iteration runs, also those that eager skips. The program rejects a length of 0, and "
