@@ -59,9 +59,12 @@ def test_repeats_are_left_out_by_a_mask(strict: bool) -> None:
 
 
 @pytest.mark.slow
-def test_an_empty_list_that_becomes_floats_is_rejected() -> None:
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_empty_list_that_becomes_floats_is_rejected(strict: bool) -> None:
     model, shapes = Untyped(), Shapes.parse("scores: time, _")
-    first = autofix(Request(target=model, args=(scores_of(LABELS[0]),), shapes=shapes)).first
+    first = autofix(
+        Request(target=model, args=(scores_of(LABELS[0]),), shapes=shapes, strict=strict)
+    ).first
     assert isinstance(first, Failed)
     (fix,) = (each for each in first.fixes if each.title.startswith("Select by a mask"))
     assert fix.narrows

@@ -15,6 +15,7 @@ from export_engine.fixes.code.loop_indexing import Indexed, asked_for_kind, inde
 from export_engine.fixes.code.loop_parts import Range, assigned, iterated, loop_at
 from export_engine.fixes.code.loop_state import begins
 from export_engine.fixes.code.number_rows import in_the_head, over_rows
+from export_engine.fixes.code.ragged_pieces import as_slices, named_in_the_head
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _ITERATED = ("range", "reversed", "enumerate", "zip")
@@ -34,9 +35,9 @@ def scannable(text: str, line: int, *, numbers: bool = False) -> Form:
     Raises:
         Unclear: it reads its own output in a way that has no such form.
     """
-    text, line = in_the_head(text, line)
+    text, line = named_in_the_head(*in_the_head(text, line))
     form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
-    form = over_rows(_in_its_head(form), numbers=numbers)
+    form = over_rows(_in_its_head(as_slices(form)), numbers=numbers)
     source = Source(form.text, form.line)
     try:
         loop = loop_at(source, form.line)

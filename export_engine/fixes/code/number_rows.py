@@ -33,11 +33,11 @@ def in_the_head(text: str, line: int) -> Form:
             (each.lineno if isinstance(each, ast.For) else over.lineno)
             for each in ast.walk(source.function)
             if isinstance(each, ast.For | ast.comprehension)
-            for over in (each.iter, *getattr(each.iter, "args", ()))
-            if over in uses
+            for over in ast.walk(each.iter)
+            if isinstance(over, ast.Name) and over in uses
         ]
         read = {n.id for n in ast.walk(rows) if isinstance(n, ast.Name)}
-        kept = not any(_is_written(source, each) for each in read)
+        kept = not any(is_written(source, each) for each in read)
         if kept and len(uses) == 1 and len(heads) == 1 and heads[0] > line:
             whole = Piece(source.start(made.value), source.end(made.value), source.of(rows))
             called = Piece(source.end(uses[0]), source.end(uses[0]), ".tolist()")
@@ -138,7 +138,7 @@ def rows_of(source: Source, loop: ast.For, value: ast.expr) -> ast.expr | None:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
             if made.lineno < node.lineno <= (loop.end_lineno or 0)
         }
-        changed = _is_changed(source, value.id) or any(_is_written(source, each) for each in read)
+        changed = _is_changed(source, value.id) or any(is_written(source, each) for each in read)
         return None if read & between or changed else rows_of(source, loop, made.value)
     return rows_in(value)
 
@@ -150,7 +150,7 @@ def rows_in(value: ast.expr) -> ast.expr | None:
     return called.value if listed and isinstance(called, ast.Attribute) else None
 
 
-def _is_written(source: Source, name: str) -> bool:
+def is_written(source: Source, name: str) -> bool:
     """Whether a tensor is written to somewhere: `n[0] = 1`, `n.add_(1)`, `n += 1`."""
     return any(
         isinstance(node, ast.Attribute | ast.Subscript)
