@@ -68,12 +68,21 @@ def _read(node: ast.AST) -> set[str]:
     }
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         found.add(node.target.id)
+    if isinstance(node, ast.FunctionDef):
+        own = {name for each in node.body for name in stored(each, [])}
+        inner |= own | {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
     return found - inner
 
 
 def stored(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
-    """Names that a node binds, those of comprehensions and of statements apart left out."""
+    """Names that a node binds, those of comprehensions and of statements apart left out.
+
+    Of a function that is its name; what it binds itself is its own.
+    """
     if node in apart or isinstance(node, ast.ListComp | ast.DictComp | ast.GeneratorExp):
+        return
+    if isinstance(node, ast.FunctionDef):
+        yield node.name
         return
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id

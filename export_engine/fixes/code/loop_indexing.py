@@ -103,6 +103,15 @@ def is_full(source: Source, tensor: str, dim: int, stop: str) -> bool:
 
 
 def _uses(node: ast.expr, index: str) -> bool:
+    """Whether a number is in an entry of a subscript, other than as what a mask compares with."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        left, right = node.left, node.comparators[0]
+        sides = {ast.unparse(left): right, ast.unparse(right): left}
+        other = sides.get(index)
+        if isinstance(other, ast.Subscript | ast.Name) and not _uses(other, index):
+            return False
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
+        return _uses(node.left, index) or _uses(node.right, index)
     return any(isinstance(each, ast.Name) and each.id == index for each in ast.walk(node))
 
 

@@ -14,6 +14,8 @@ _LEAVES = (
     *(ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Try),
     *(ast.Raise, ast.Global, ast.Nonlocal, ast.Delete, ast.Import, ast.ImportFrom, ast.With),
 )
+WAYS = ("_then", "_otherwise")
+"""Begin the names of functions that are the ways of a torch.cond."""
 _OPERATORS = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -87,12 +89,17 @@ def refuse_leaving(loop: ast.For | ast.While, allowed: Iterable[ast.stmt] = ()) 
         allowed: statements that may leave it.
     """
     known = list(allowed)
+    for made in ast.walk(loop):
+        if isinstance(made, ast.FunctionDef) and made.name.startswith(WAYS):
+            known += [node for node in ast.walk(made) if isinstance(node, ast.stmt)]
     for node in ast.walk(loop):
         if isinstance(node, _LEAVES) and node not in known:
             raise Unclear(f"the loop has `{ast.unparse(node).split()[0]}`")
         if isinstance(node, ast.Name) and node.id == "super":
             raise Unclear("the loop calls super()")
-        if isinstance(node, ast.NamedExpr | ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, ast.NamedExpr | ast.ClassDef) or (
+            isinstance(node, ast.FunctionDef) and node not in known
+        ):
             raise Unclear("the loop binds names inside of an expression")
 
 

@@ -1,0 +1,80 @@
+"""Loops whose branch is a torch.cond by now: over the nodes of a graph, the labels of a mask."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+import torch
+from torch import nn
+
+from export_engine.attempt import Exported, Request
+from export_engine.fixes import autofix
+from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.liveness import follow
+from export_engine.fixes.code.loop_parts import loop_at
+from export_engine.fixes.code.loop_to_scan import as_scan
+from export_engine.fixes.code.text_edits import Source
+from export_engine.shapes import Shapes
+
+
+class Neighbours(nn.Module):
+    def forward(self, x: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
+        out = []
+        for node in range(x.size(0)):
+            others = edges[0][edges[1] == node]
+            if others.numel() == 0:
+                out.append(x[node] * 0)
+            else:
+                out.append(x[others].mean(0))
+        return torch.stack(out)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_loop_over_nodes_with_a_branch_is_a_scan(strict: bool) -> None:
+    model, shapes = Neighbours(), Shapes.parse("x: n, _; edges: _, e")
+    args = (torch.randn(5, 4), torch.tensor([[0, 1, 2, 3, 4, 0], [1, 1, 0, 0, 2, 3]]))
+    report = autofix(Request(target=model, args=args, shapes=shapes, strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "as a scan" in report.sentence
+    program = report.attempt.program.module()
+    for rows, edges in (
+        (3, [[0, 1], [1, 1]]),
+        (2, [[0, 1, 1], [1, 0, 0]]),
+        (7, [[6, 5, 4, 3, 2, 1, 0, 0], [0, 0, 0, 0, 0, 0, 6, 1]]),
+    ):
+        given = torch.randn(rows, 4), torch.tensor(edges)
+        torch.testing.assert_close(program(*given), model(*given))
+
+
+LOOP = """import torch
+def f(x, m, n, out):
+    for i in range(n):
+        def {name}():
+            return x[m == 1].sum()
+        y = torch.cond({asked}, {name}, {name}, ())
+        out.append(y)
+    return torch.stack(out)
+"""
+
+
+def test_only_functions_that_are_ways_of_a_cond_may_stand_in_a_loop() -> None:
+    text = LOOP.format(name="_then", asked="x[m == i].sum() > 0").replace(
+        "    for i", "    out = []\n    for i"
+    )
+    made = as_scan(text, 4).text
+    assert "x[m == i]" in made
+    assert "torch.arange(n)" in made
+    source = Source(LOOP.format(name="helper", asked="m.any()"), 3)
+    with pytest.raises(Unclear):
+        loop_at(source, 3)
+    with pytest.raises(Unclear, match="in another way"):
+        as_scan(text.replace("m == i", "m * i"), 4)
+
+
+def test_what_a_function_binds_is_its_own() -> None:
+    body = ast.parse("def g(a):\n    b = a + c\n    return b\nb = g(d)").body
+    live: set[str] = set()
+    assert follow(body, set(), live, []) == {"g", "b"}
+    assert live == {"c", "d"}
