@@ -78,3 +78,19 @@ def test_what_a_function_binds_is_its_own() -> None:
     live: set[str] = set()
     assert follow(body, set(), live, []) == {"g", "b"}
     assert live == {"c", "d"}
+
+
+def test_a_list_may_share_its_name_with_one_of_another_function() -> None:
+    text = """import torch
+def f(x, n):
+    def g(y):
+        outs = y
+        return outs
+    outs = []
+    for row in x:
+        outs.append(row * 2)
+    return g(torch.stack(outs))
+"""
+    assert "_scan(_step" in as_scan(text, 7).text
+    with pytest.raises(Unclear):
+        as_scan(text.replace("        outs = y\n", "        y = outs\n"), 7)

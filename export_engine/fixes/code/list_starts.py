@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from export_engine.fixes.code.liveness import nodes_about
 from export_engine.fixes.code.text_edits import Piece, Source
 
 
@@ -15,7 +16,7 @@ def start_dropped(source: Source, loop: ast.For | ast.While, name: str) -> Piece
     """
     reads = (
         node
-        for node in ast.walk(source.function)
+        for node in nodes_about(source.function, name)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
     )
     if any(node.lineno < loop.lineno for node in reads):

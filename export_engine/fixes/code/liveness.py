@@ -69,9 +69,23 @@ def _read(node: ast.AST) -> set[str]:
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         found.add(node.target.id)
     if isinstance(node, ast.FunctionDef):
-        own = {name for each in node.body for name in stored(each, [])}
-        inner |= own | {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        inner |= _own(node)
     return found - inner
+
+
+def _own(function: ast.FunctionDef) -> set[str]:
+    """The names of a function that are no other's: its arguments, and what it binds."""
+    arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    return arguments | {name for each in function.body for name in stored(each, [])}
+
+
+def nodes_about(function: ast.AST, name: str) -> Iterator[ast.AST]:
+    """The nodes of a function, without functions in it to which a name is another one."""
+    for child in ast.iter_child_nodes(function):
+        if isinstance(child, ast.FunctionDef) and name in _own(child):
+            continue
+        yield child
+        yield from nodes_about(child, name)
 
 
 def stored(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.liveness import follow, stored
+from export_engine.fixes.code.liveness import follow, nodes_about, stored
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _LEAVES = (
@@ -125,7 +125,7 @@ def assigned(function: ast.AST, name: str) -> ast.Assign | None:
     """The only assignment of a name in a function; None where there are several or none."""
     found = [
         node
-        for node in ast.walk(function)
+        for node in nodes_about(function, name)
         if isinstance(node, ast.Assign)
         and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
     ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.if_to_cond import may_be_view
-from export_engine.fixes.code.liveness import read_later
+from export_engine.fixes.code.liveness import nodes_about, read_later
 from export_engine.fixes.code.loop_indexing import Indexed, asked_for_kind, indexed
 from export_engine.fixes.code.loop_parts import (
     Names,
@@ -161,7 +161,7 @@ class LoopState:
 def assigned_before(source: Source, loop: ast.For | ast.While, name: str) -> ast.expr | None:
     """The last value that a name is given before a loop; None where it is not a plain one."""
     found: list[tuple[int, ast.expr]] = []
-    for node in ast.walk(source.function):
+    for node in nodes_about(source.function, name):
         if not isinstance(node, ast.Assign) or node.lineno >= loop.lineno:
             continue
         for target in node.targets:
@@ -194,7 +194,7 @@ def _is_empty(source: Source, name: str, loop: ast.For) -> bool:
     called = isinstance(made, ast.Call) and ast.unparse(made) == "list()"
     uses = [
         n
-        for n in ast.walk(source.function)
+        for n in nodes_about(source.function, name)
         if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
         if n.lineno < loop.lineno
     ]
