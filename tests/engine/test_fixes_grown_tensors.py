@@ -50,6 +50,22 @@ class Collects(nn.Module):
         return torch.stack(tokens, dim=1)
 
 
+class Settles(nn.Module):
+    """Each iteration has a list of its own, and ends where two tensors are close."""
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        x = ids.float()
+        for _ in range(6):
+            rows = []
+            for n in range(3):
+                rows.append(x[:, n] // (n + 2))
+            now = torch.stack(rows, 1)
+            if torch.allclose(now, x, atol=0.5):
+                break
+            x = now
+        return x
+
+
 class Counts(nn.Module):
     """How many tokens there are is asked of a list."""
 
@@ -87,6 +103,19 @@ def test_tokens_are_cut_where_the_loop_ends(kind: type[nn.Module], strict: bool)
 def test_a_list_that_is_counted_stays() -> None:
     report = autofix(Request(target=Counts(), args=(torch.tensor([[1], [2]]),)))
     assert isinstance(report.attempt, Failed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_list_of_one_iteration_is_no_effect(strict: bool) -> None:
+    model, shapes = Settles(), Shapes.parse("ids: batch, _")
+    args = (torch.tensor([[30, 2, 3], [20, 1, 1]]),)
+    report = autofix(Request(target=model, args=args, shapes=shapes, strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "Run the loop to its end" in report.sentence
+    program = report.attempt.program.module()
+    for rows in ([[0, 0, 0]], [[900, 7, 5], [1, 1, 1], [64, 0, 0]], [[3, 3, 3]] * 4):
+        assert torch.equal(program(torch.tensor(rows)), model(torch.tensor(rows)))
 
 
 LOOP = """import torch

@@ -30,6 +30,33 @@ class Neighbours(nn.Module):
         return torch.stack(out)
 
 
+class MeansOfRows(nn.Module):
+    """A number of rows holds where it is not 0."""
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        out = []
+        for i in range(x.size(0)):
+            rows = x[i][mask[i]]
+            out.append(rows.mean(0) if rows.size(0) else x.new_ones(x.size(-1)))
+        return torch.stack(out)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_rows_that_a_mask_selects_are_a_scan(strict: bool) -> None:
+    model, shapes = MeansOfRows(), Shapes.parse("x: n, m, _; mask: n, m")
+    args = (torch.randn(3, 5, 4), torch.tensor([[1, 0, 1, 1, 0]] * 2 + [[0] * 5]).bool())
+    report = autofix(Request(target=model, args=args, shapes=shapes, strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "as a scan" in report.sentence
+    program = report.attempt.program.module()
+    for rows, columns in ((2, 7), (4, 2), (3, 3)):
+        given = torch.randn(rows, columns, 4), torch.rand(rows, columns) > 0.6
+        torch.testing.assert_close(program(*given), model(*given))
+    given = torch.randn(2, 3, 4), torch.zeros(2, 3, dtype=torch.bool)
+    torch.testing.assert_close(program(*given), model(*given))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_loop_over_nodes_with_a_branch_is_a_scan(strict: bool) -> None:

@@ -57,6 +57,14 @@ class Sentences(nn.Module):
         return torch.stack(outs)
 
 
+class Segments(nn.Module):
+    """How many iterations there are is a number from data."""
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        count = ids.max().item() + 1
+        return torch.stack([ids[ids == n].float().mean() for n in range(count)])
+
+
 class SentencesOrNone(Sentences):
     """Without a separator it has another value."""
 
@@ -117,6 +125,22 @@ def test_a_loop_over_what_data_select_is_a_scan_where_eager_needs_an_element(str
             model(torch.ones(4, dtype=torch.long))
         with pytest.raises(RuntimeError):
             program(torch.ones(4, dtype=torch.long))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_loop_over_as_many_numbers_as_data_say_is_a_scan(strict: bool) -> None:
+    model = Segments()
+    report = fixed(model, (torch.tensor([0, 0, 1, 2, 1, 2]),), "ids: n", strict)
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "as a scan" in report.sentence
+    program = report.attempt.program.module()
+    for ids in ([0], [0, 1, 0, 1], [3, 1, 2, 0, 0, 3, 3]):
+        given = torch.tensor(ids)
+        torch.testing.assert_close(program(given), model(given))
+    for each in (program, model):
+        with pytest.raises(RuntimeError):
+            each(torch.tensor([-1, -1]))
 
 
 def test_a_loop_that_may_run_not_once_stays() -> None:

@@ -30,7 +30,14 @@ def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
         return predicate(cst.ensure_type(test, cst.Call).args[0].value)
     if m.matches(test, m.Call(func=m.Attribute(attr=m.Name("item")), args=[])):
         return cst.ensure_type(cst.ensure_type(test, cst.Call).func, cst.Attribute).value
+    if m.matches(test, _ALLCLOSE):  # which reads its answer
+        close = cst.ensure_type(test, cst.Call).with_changes(func=cst.parse_expression(_ISCLOSE))
+        return cst.Call(func=cst.Attribute(close.with_changes(lpar=[], rpar=[]), cst.Name("all")))
+    if m.matches(test, _COUNT):
+        return _compared_with_zero(test, cst.NotEqual())
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        if m.matches(test.expression, _COUNT):
+            return _compared_with_zero(test.expression, cst.Equal())
         return _call("torch.logical_not", predicate(test.expression))
     if isinstance(test, cst.BooleanOperation):
         name = "torch.logical_and" if isinstance(test.operator, cst.And) else "torch.logical_or"
@@ -38,11 +45,26 @@ def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(test, cst.Comparison):
         return _comparison(test)
     if isinstance(test, cst.BinaryOperation) and isinstance(test.operator, cst.Modulo):
-        zero = cst.ComparisonTarget(cst.NotEqual(), cst.Integer("0"))
-        return cst.Comparison(test, [zero])
+        return _compared_with_zero(test, cst.NotEqual())
     if isinstance(test, cst.NamedExpr):
         raise Unclear("the test binds a name")
     return test.with_changes(lpar=[], rpar=[]) if _is_wrapped(test) else test
+
+
+_ALLCLOSE = m.Call(func=m.Attribute(value=m.Name("torch"), attr=m.Name("allclose")))
+_ISCLOSE = "torch.isclose"
+_COUNT = (
+    m.Call(func=m.Attribute(attr=m.Name("numel")), args=[])
+    | m.Call(func=m.Attribute(attr=m.Name("size")), args=[m.Arg()])
+    | m.Call(func=m.Name("len"), args=[m.Arg()])
+    | m.Subscript(value=m.Attribute(attr=m.Name("shape")))
+)
+"""A number of elements, or of rows, which holds where it is not 0."""
+
+
+def _compared_with_zero(value: cst.BaseExpression, how: cst.BaseCompOp) -> cst.Comparison:
+    zero = cst.ComparisonTarget(how, cst.Integer("0"))
+    return cst.Comparison(value.with_changes(lpar=[], rpar=[]), [zero])
 
 
 def _comparison(test: cst.Comparison) -> cst.BaseExpression:

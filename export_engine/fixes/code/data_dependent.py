@@ -283,7 +283,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.COND_ALIASES | Kind.COND_MUTATES:
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
-            asked = [_check(True, strict), NOTE, *_ways(text, line)]
+            asked = [_check(True, strict), NOTE, _TO_END, _RETURNED, *_ways(text, line)]
             made = [UNSAID, _EVERY, _STACKED, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
             return [*made, _TRUNCATED, _ALL_TRUNCATED, _LISTED, _INDEXED, _WRITTEN]
         case Kind.GRAPH_BREAK:

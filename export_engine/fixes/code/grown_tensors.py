@@ -11,6 +11,7 @@ from typing import NamedTuple
 from export_engine.fixes.code.collected_lists import number
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.liveness import read_again
 from export_engine.fixes.code.loop_state import assigned_before
 from export_engine.fixes.code.text_edits import Piece, Source
 
@@ -47,7 +48,7 @@ def grown_in(source: Source, loop: ast.For | ast.While, body: list[ast.stmt]) ->
     taken = source.names
     for each in body:
         name, dim = _by_cat(source, each) or _by_append(each) or ("", None)
-        if not name:
+        if not name or name in lists_within(loop):
             continue
         kept = free_name(f"_{name.strip('_')}_length", taken)
         taken.add(kept)
@@ -67,6 +68,17 @@ def grown_in(source: Source, loop: ast.For | ast.While, body: list[ast.stmt]) ->
         if grown.dim is None and not (isinstance(start, ast.List) and not start.elts):
             raise Unclear(f"`{grown.name}` does not start as an empty list")
     return found
+
+
+def lists_within(loop: ast.For | ast.While) -> set[str]:
+    """Names of lists that start empty in each iteration, and are not read by the next one."""
+    begun = {
+        each.targets[0].id
+        for each in loop.body
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
+        if isinstance(each.value, ast.List) and len(each.targets) == 1
+    }
+    return begun - read_again(loop)
 
 
 def cut_behind(

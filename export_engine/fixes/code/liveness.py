@@ -74,7 +74,7 @@ def _read(node: ast.AST) -> set[str]:
 
 
 def _own(function: ast.FunctionDef) -> set[str]:
-    """The names of a function that are no other's: its arguments, and what it binds."""
+    """The local names of a function: its arguments, and what it binds."""
     arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
     return arguments | {name for each in function.body for name in stored(each, [])}
 

@@ -11,7 +11,7 @@ import libcst as cst
 
 from export_engine.fixes.code.comprehensions import free_name
 from export_engine.fixes.code.conditions import Unclear, predicate
-from export_engine.fixes.code.grown_tensors import cut_behind, grown_in
+from export_engine.fixes.code.grown_tensors import cut_behind, grown_in, lists_within
 from export_engine.fixes.code.liveness import read_again, read_later
 from export_engine.fixes.code.loop_parts import is_number, out_of_place, refuse_leaving
 from export_engine.fixes.code.loop_state import assigned_before
@@ -202,13 +202,18 @@ class _Masked:
     def _refuse(self, statement: ast.stmt) -> None:
         """Raises Unclear for a statement whose effect is not on names or elements."""
         plain = isinstance(statement, ast.Assign) and len(statement.targets) == 1
+        own = lists_within(self.loop)
         for node in ast.walk(statement):
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
                 whole = plain and isinstance(statement, ast.Assign) and statement.targets[0] is node
                 if isinstance(node, ast.Attribute) or not whole:
                     raise Unclear(f"the loop writes to `{ast.unparse(node)}`")
             if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
-                raise Unclear(f"the loop runs `{ast.unparse(node)}` for its effect")
+                called = node.value.func if isinstance(node.value, ast.Call) else None
+                into = called.value if isinstance(called, ast.Attribute) else None
+                adds = getattr(called, "attr", "") == "append"
+                if not adds or not isinstance(into, ast.Name) or into.id not in own:
+                    raise Unclear(f"the loop runs `{ast.unparse(node)}` for its effect")
 
 
 def _bound(body: list[ast.stmt] | list[_Loop]) -> list[str]:

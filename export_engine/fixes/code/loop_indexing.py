@@ -103,7 +103,12 @@ def is_full(source: Source, tensor: str, dim: int, stop: str) -> bool:
 
 
 def _uses(node: ast.expr, index: str) -> bool:
-    """Whether a number is in an entry of a subscript, other than as what a mask compares with."""
+    """Whether a number is in an entry of a subscript, other than in a mask.
+
+    That is a comparison with it, or a row of its own: `x[m == i]`, `x[m[i]]`.
+    """
+    if isinstance(node, ast.Subscript) and not _uses(node.value, index):
+        return False
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         left, right = node.left, node.comparators[0]
         sides = {ast.unparse(left): right, ast.unparse(right): left}

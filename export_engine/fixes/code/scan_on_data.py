@@ -87,9 +87,13 @@ def checked(form: Form) -> Form:
     state = LoopState(source, loop, unrolled=False)
     lists = [each.into for each in state.outputs if each.place is None]
     needed = any(_is_joined(source, loop, name) for name in lists if name not in state.begun)
-    if not needed or not state.elements:
+    counts = state.count is not None and state.count.first == 0
+    if not needed or not (counts or state.elements):
         raise Unclear("without an element eager has another value than a scan")
-    length = f"{bracketed(state.elements[0].tensor)}.shape[0]"
+    if state.count is not None and counts:
+        length = bracketed(state.count.length)
+    else:
+        length = f"{bracketed(state.elements[0].tensor)}.shape[0]"
     at = source.start(loop)
     check = f"{source.torch}._check({length} > 0)\n{source.indent(loop)}"
     return Form(source.changed([Piece(at, at, check)]).text, form.line + 1)
