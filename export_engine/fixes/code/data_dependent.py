@@ -35,6 +35,7 @@ from export_engine.fixes.code.loops_of_choices import (
     selected_at_once,
 )
 from export_engine.fixes.code.module_choice import all_run
+from export_engine.fixes.code.most_rows import cut_to_the_best
 from export_engine.fixes.code.number_index import selected_by_number
 from export_engine.fixes.code.padded_hits import hits_padded
 from export_engine.fixes.code.raise_to_check import checked
@@ -233,6 +234,15 @@ _WHILE = Way(
 )
 
 
+_MOST = Way(
+    "Select the indices of the rows that line {line} cuts to",
+    "Both ways have at most as many rows, so torch.where selects the indices of the best ones, or "
+    "of all.",
+    cut_to_the_best,
+    gives_up="The best rows are looked for also where there are few.",
+)
+
+
 def _number(facts: object) -> Way:
     return Way(
         "Select the number with torch in line {line}",
@@ -265,7 +275,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
                 ]
                 padded += appended_apart(padded)
             asked = asked_of_tensors(_ways(text, line))
-            checks = [_check(tensor, strict), NOTE, _TO_END, _RETURNED, _WHILE]
+            checks = [_check(tensor, strict), NOTE, _TO_END, _RETURNED, _WHILE, _MOST]
             noted = without_notes(ways)
             chosen = [*appended_apart(ways), *not_continued([*ways, _AFTER]), *matched(ways)]
             ways = [*padded, *ways]
