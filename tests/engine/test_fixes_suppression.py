@@ -55,6 +55,22 @@ class Helps(nn.Module):
         return boxes[torch.tensor(keep)]
 
 
+class Thresholds(Helps):
+    """How many boxes there are to begin with depends on data, too."""
+
+    def forward(self, boxes: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        above = scores > 0.3
+        boxes, scores = boxes[above], scores[above]
+        order = scores.argsort(descending=True)
+        keep = []
+        while order.numel() > 0:
+            first = order[0]
+            keep.append(first)
+            order = order[1:][self.far(boxes[first], boxes[order[1:]]) > self.most]
+        keep = torch.stack(keep)
+        return torch.cat([boxes[keep], scores[keep][:, None]], 1)
+
+
 class Compares(Helps):
     """How far a box is depends on the others that are left."""
 
@@ -89,6 +105,26 @@ def test_what_is_left_becomes_a_mask(kind: type[nn.Module], strict: bool) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_a_threshold_leaves_is_suppressed_where_there_is_something(strict: bool) -> None:
+    model, shapes = Thresholds(), Shapes.parse("boxes: n, _; scores: n")
+    report = autofix(Request(target=model, args=boxes_of(12, 0), shapes=shapes, strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "with a mask of what is left" in report.sentence
+    assert report.attempt.request is not None
+    assert report.attempt.request.strict
+    program = report.attempt.program.module()
+    for seed, rows in enumerate((3, 5, 12, 30)):
+        boxes, scores = boxes_of(rows, seed)
+        scores[0] = 0.9
+        assert torch.equal(program(boxes, scores), model(boxes, scores))
+    nothing = torch.rand(3, 4), torch.zeros(3)
+    for each in (program, model):
+        with pytest.raises(RuntimeError):
+            each(*nothing)
+
+
+@pytest.mark.slow
 def test_a_test_that_is_of_all_that_is_left_stays() -> None:
     shapes = Shapes.parse("boxes: n, _; scores: n")
     report = autofix(Request(target=Compares(), args=boxes_of(8, 0), shapes=shapes))
@@ -115,6 +151,15 @@ GIVEN = {
     "cut": "q[1:][near > t]",
     "rest": "",
 }
+
+
+def test_that_something_is_left_is_checked_only_where_eager_needs_it() -> None:
+    text = LOOP.format_map(GIVEN)
+    assert "torch._check(q.shape[0] > 0)" in over_all(text, 8, checked=True).text
+    text = text.replace("torch.stack(keep)", "torch.tensor(keep)")
+    assert "torch.stack(_kept)" in over_all(text, 8).text
+    with pytest.raises(Unclear, match="may be empty in eager"):
+        over_all(text, 8, checked=True)
 
 
 def test_the_mask_keeps_what_the_loop_keeps() -> None:

@@ -26,7 +26,7 @@ _OF_ALL = frozenset(
 """What an element's value may have of the others."""
 
 
-def over_all(text: str, line: int, *, probed: bool = False) -> Form:
+def over_all(text: str, line: int, *, probed: bool = False, checked: bool = False) -> Form:
     """The text with the loop around a line going through all elements, with a mask of those left.
 
     Args:
@@ -34,6 +34,7 @@ def over_all(text: str, line: int, *, probed: bool = False) -> Form:
         line: in the loop.
         probed: whether each iteration also computes every second element by itself, and raises an
             error where that differs: an element's value is of the others as well, then.
+        checked: whether to check that something is there to begin with, which eager needs as well.
 
     Returns:
         The text, and the line of the loop, which is a `for`.
@@ -45,7 +46,7 @@ def over_all(text: str, line: int, *, probed: bool = False) -> Form:
     loops = [n for n in ast.walk(source.function) if isinstance(n, ast.While) and spans(n, line)]
     if len(loops) != 1 or loops[0].orelse:
         raise Unclear("there is no `while` at that line")
-    return _Shrinking(source, loops[0]).form(probed)
+    return _Shrinking(source, loops[0]).form(probed, checked)
 
 
 class _Shrinking(QueueLoop):
@@ -158,7 +159,7 @@ class _Shrinking(QueueLoop):
             ]
         return [f"{inner}{each}" for each in lines]
 
-    def form(self, probed: bool) -> Form:
+    def form(self, probed: bool, checked: bool) -> Form:
         """The text with the other loop."""
         assert self.mask is not None
         source, loop, torch, queue = self.source, self.loop, self.source.torch, self.queue
@@ -180,6 +181,7 @@ class _Shrinking(QueueLoop):
         ]
         head = f"for {turn} in range({queue}.shape[0]):"
         lines = [
+            *([f"{torch}._check({queue}.shape[0] > 0)"] if checked else []),
             f"{here} = {torch}.arange({queue}.shape[0], device={queue}.device)",
             f"{left}, {kept} = {torch}.ones_like({here}, dtype={torch}.bool), []",
             *(f"{name} = {tensor}[{queue}]" for tensor, name in self.ordered.items()),
@@ -192,6 +194,8 @@ class _Shrinking(QueueLoop):
         uses = uses_of(source, self.into, loop)
         if uses.guarded:
             raise Unclear(f"where `{self.into}` is empty, eager goes on in another way")
+        if checked and not uses.fails_empty:
+            raise Unclear(f"`{self.into}` may be empty in eager")
         if any(n in self.bound() for n in self._read_later()):
             raise Unclear("what an iteration computes is used behind the loop")
         begun = start_dropped(source, loop, self.into)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
-from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix
+from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Request
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.eager_trials import agrees
 from export_engine.fixes.code.failing_text import failing_text
@@ -17,6 +18,7 @@ from export_engine.fixes.code.no_gradients import (
     tried_in_some_mode,
 )
 from export_engine.fixes.code.queue_loop import shrinks
+from export_engine.fixes.code.rewrite import Rewritten
 from export_engine.fixes.code.shrinking_lists import over_all
 from export_engine.fixes.code.try_edit import leads_on, with_edit
 from export_engine.progress import Progress, Report
@@ -68,18 +70,32 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     if not agrees(request, Edit(file, text, probed.text, functions), rejected=_NO_ELEMENT):
         yield NoFix(said(why="; with a mask of what is left it computes something else"))
         return
-    edit = Edit(file, text, made.text, functions)
-    found, quiet = tried_in_some_mode(request, edit)
-    if found is None or not leads_on(found, diagnosis, edit):
-        yield NoFix(said(why="; as a scan with a mask of what is left it does not export"))
+    for scan, strict in _tries(text, line, made, request.strict):
+        edit = Edit(file, text, scan.text, functions)
+        found, quiet = tried_in_some_mode(request.with_changes(strict=strict), edit)
+        if found is None or not leads_on(found, diagnosis, edit):
+            continue
+        yield Fix(
+            kind="code",
+            title=title if strict == request.strict else f"{title}, and export in strict mode",
+            why=_WHY,
+            gives_up=f"{_GIVES_UP} {COSTS}" if quiet else _GIVES_UP,
+            change=partial(_changed, edit=edit, strict=strict, quiet=quiet),
+            edits=with_edit(request, edit).edits,
+            stack=diagnosis.stack,
+            leads_to=found if isinstance(found, Exported) else None,
+        )
         return
-    yield Fix(
-        kind="code",
-        title=title,
-        why=_WHY,
-        gives_up=f"{_GIVES_UP} {COSTS}" if quiet else _GIVES_UP,
-        change=partial(edited_without_gradients if quiet else with_edit, edit=edit),
-        edits=with_edit(request, edit).edits,
-        stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
-    )
+    yield NoFix(said(why="; as a scan with a mask of what is left it does not export"))
+
+
+def _tries(text: str, line: int, made: Rewritten, strict: bool) -> Iterator[tuple[Rewritten, bool]]:
+    """The scan, and in which mode; of a length from data that is only known to be above 0."""
+    yield made, strict
+    with suppress(Unclear):
+        yield as_scan(*scannable(*over_all(text, line, checked=True))), True
+
+
+def _changed(request: Request, edit: Edit, strict: bool, quiet: bool) -> Request:
+    made = (edited_without_gradients if quiet else with_edit)(request, edit)
+    return made.with_changes(strict=strict)
