@@ -172,9 +172,15 @@ def formats_a_tensor(message: str) -> bool:
     return _TENSOR_FORMATTED.search(message) is not None
 
 
+_SAVED_NUMBER = "'SymInt' object has no attribute 'unsqueeze'"
+
+
 def counts_gradients_wrong(message: str) -> bool:
-    """Whether torch's scan failed on outputs without a gradient beside others that have one."""
-    return "outs_to_grad length" in message
+    """Whether torch's scan failed on what has no gradient, beside what has one.
+
+    That is an output, or a number from data that the backward pass would need.
+    """
+    return "outs_to_grad length" in message or _SAVED_NUMBER in message
 
 
 def deciding_node(message: str) -> str:

@@ -57,6 +57,31 @@ class Sentences(nn.Module):
         return torch.stack(outs)
 
 
+class Runs(nn.Module):
+    """What goes from one iteration to the next is a sum of the numbers."""
+
+    def forward(self, x: torch.Tensor, spans: torch.Tensor) -> torch.Tensor:
+        outs, start = [], 0
+        for length in spans[:, 1].tolist():
+            outs.append(x[start : start + length].sum(0))
+            start += length
+        return torch.stack(outs)
+
+
+class Groups(nn.Module):
+    """What it goes through has no name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.Linear(1, 2)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        outs = []
+        for group in torch.unique(ids):
+            outs.append(self.up(ids[ids == group].float()[:, None]).sum(0))
+        return torch.stack(outs)
+
+
 class Segments(nn.Module):
     """How many iterations there are is a number from data."""
 
@@ -91,7 +116,7 @@ def fixed(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("kind", [PoolsSpans, PoolsPairs, PoolsLengths])
+@pytest.mark.parametrize("kind", [PoolsSpans, PoolsPairs, PoolsLengths, Runs])
 def test_a_loop_over_rows_of_numbers_is_a_scan(kind: type[nn.Module], strict: bool) -> None:
     model = kind()
     report = fixed(model, (torch.randn(12, 4), SPANS), "x: seq, _; spans: n, _", strict)
@@ -129,16 +154,18 @@ def test_a_loop_over_what_data_select_is_a_scan_where_eager_needs_an_element(str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_loop_over_as_many_numbers_as_data_say_is_a_scan(strict: bool) -> None:
-    model = Segments()
+@pytest.mark.parametrize("kind", [Segments, Groups])
+def test_a_loop_over_as_many_as_data_say_is_a_scan(kind: type[nn.Module], strict: bool) -> None:
+    model = kind()
     report = fixed(model, (torch.tensor([0, 0, 1, 2, 1, 2]),), "ids: n", strict)
     assert isinstance(report.attempt, Exported), report.sentence
     assert "as a scan" in report.sentence
     program = report.attempt.program.module()
-    for ids in ([0], [0, 1, 0, 1], [3, 1, 2, 0, 0, 3, 3]):
-        given = torch.tensor(ids)
-        torch.testing.assert_close(program(given), model(given))
-    for each in (program, model):
+    with torch.no_grad():
+        for ids in ([0], [0, 1, 0, 1], [3, 1, 2, 0, 0, 3, 3]):
+            given = torch.tensor(ids)
+            torch.testing.assert_close(program(given), model(given))
+    for each in (program, model) if kind is Segments else ():
         with pytest.raises(RuntimeError):
             each(torch.tensor([-1, -1]))
 
@@ -163,14 +190,14 @@ def test_a_loop_that_may_run_not_once_stays() -> None:
 def test_numbers_are_read_of_rows_that_are_still_the_same() -> None:
     loop = "    for a in numbers:\n        out.append(x[:a].sum())\n"
     text = "def f(x, n, out):\n    numbers = n.tolist()\n"
-    made = over_rows(Form(f"{text}{loop}", 3)).text
+    made = over_rows(Form(f"{text}{loop}", 3), numbers=True).text
     assert "numbers = n\n    for _row in numbers:\n        a = _row.tolist()\n" in made
     text = f"{text}    size = len(numbers)\n"
-    made = over_rows(Form(f"{text}{loop}", 4)).text
+    made = over_rows(Form(f"{text}{loop}", 4), numbers=True).text
     assert "for _row in n:\n        a = _row.tolist()\n" in made
     for between in ("n = n + 1", "n.add_(1)", "n[0] = 1", "numbers.reverse()", "numbers[0] = 3"):
         form = Form(f"{text}    {between}\n{loop}", 4)
-        assert over_rows(form) == form
+        assert over_rows(form, numbers=True) == form
 
 
 def test_a_list_of_numbers_with_one_use_is_read_in_the_loop() -> None:

@@ -51,8 +51,8 @@ def over_rows(form: Form, *, numbers: bool = False) -> Form:
 
     Args:
         form: a text, and the line of its loop.
-        numbers: whether what `zip` and `enumerate` give of `n.tolist()` is read as numbers, too,
-            and not left tensors of one number each.
+        numbers: whether what is taken of `n.tolist()` is read as numbers, and not left tensors of
+            one number each.
     """
     source = Source(form.text, form.line)
     loop = next(
@@ -74,16 +74,19 @@ def over_rows(form: Form, *, numbers: bool = False) -> Form:
             if not unpacked or not isinstance(value, ast.Name | ast.Attribute):
                 continue
             read = "unbind"
-        elif unpacked or numbers or (alone and not _is_range(source, rows)):
+        elif unpacked or numbers:
             read = "tolist"
             pieces += as_tensor(source, value, rows)
+        elif alone and not _is_range(source, rows):
+            pieces += as_tensor(source, value, rows)
+            continue
         else:
             continue
         row = free_name("_row", taken)
         taken.add(row)
         pieces.append(Piece(source.start(target), source.end(target), row))
         reads.append(f"{source.of(target)} = {row}.{read}()\n")
-    if not reads:
+    if not pieces:
         return form
     first = loop.body[0]
     at = source.start(first)

@@ -10,7 +10,7 @@ import ast
 from functools import partial
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Request, text_in_effect
-from export_engine.fixes.code.comprehensions import Form
+from export_engine.fixes.code.comprehensions import Form, free_name
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.loop_forms import scannable
 from export_engine.fixes.code.loop_parts import bracketed, loop_at
@@ -82,6 +82,7 @@ def checked(form: Form) -> Form:
     Raises:
         Unclear: eager takes none, too.
     """
+    form = _named(form)
     source = Source(form.text, form.line)
     loop = loop_at(source, form.line)
     state = LoopState(source, loop, unrolled=False)
@@ -97,6 +98,22 @@ def checked(form: Form) -> Form:
     at = source.start(loop)
     check = f"{source.torch}._check({length} > 0)\n{source.indent(loop)}"
     return Form(source.changed([Piece(at, at, check)]).text, form.line + 1)
+
+
+def _named(form: Form) -> Form:
+    """A form whose loop goes through a name: what data select is another length each time."""
+    source = Source(form.text, form.line)
+    loop = loop_at(source, form.line)
+    called = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+    if called is None or isinstance(called, ast.Name):  # of Python's own, as `zip`
+        return form
+    name = free_name("_all", source.names)
+    at = source.start(loop)
+    pieces = [
+        Piece(at, at, f"{name} = {source.of(loop.iter)}\n{source.indent(loop)}"),
+        Piece(source.start(loop.iter), source.end(loop.iter), name),
+    ]
+    return Form(source.changed(pieces).text, form.line + 1)
 
 
 def _is_joined(source: Source, loop: ast.For, name: str) -> bool:
