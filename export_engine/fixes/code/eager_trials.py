@@ -38,14 +38,16 @@ def agrees(
         edit: to be tried.
         probes: each raises an error of text `REACHED` where a way is taken that the edit changes.
             Each must be reached by an input on which both agree, in a result with elements; else
-            the agreement shows nothing.
+            the agreement shows nothing. Floats of other magnitudes only refute: zeros agree with
+            much.
         rejected: begins the error with which the edited model may reject an input, except the
             example.
     """
     with as_exported(request):
-        inputs = [*_inputs(request), *_of_other_magnitudes(request, edit)]
+        usual = list(_inputs(request))
+        inputs = [*usual, *_of_other_magnitudes(request, edit)]
         accepted = _accepted(request, edit, list(enumerate(inputs)), rejected)
-        telling = [(number, each) for number, each, tells in accepted if tells]
+        telling = [(n, each) for n, each, tells in accepted if tells and n < len(usual)]
 
         def reached(_: int, result: Any) -> bool:
             return isinstance(result, Exception) and REACHED in str(result)
