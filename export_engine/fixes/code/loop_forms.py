@@ -16,6 +16,7 @@ from export_engine.fixes.code.loop_parts import Range, assigned, iterated, loop_
 from export_engine.fixes.code.loop_state import begins
 from export_engine.fixes.code.number_rows import in_the_head, over_rows
 from export_engine.fixes.code.ragged_pieces import as_slices, named_in_the_head
+from export_engine.fixes.code.several_appends import with_one_append
 from export_engine.fixes.code.text_edits import Piece, Source
 
 _ITERATED = ("range", "reversed", "enumerate", "zip")
@@ -36,6 +37,7 @@ def scannable(text: str, line: int, *, numbers: bool = False) -> Form:
         Unclear: it reads its own output in a way that has no such form.
     """
     text, line = named_in_the_head(*in_the_head(text, line))
+    text = with_one_append(with_frames(text, line), line)
     form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
     form = over_rows(_in_its_head(as_slices(form)), numbers=numbers)
     source = Source(form.text, form.line)

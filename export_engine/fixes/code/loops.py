@@ -31,7 +31,7 @@ from export_engine.diagnose import (
     reads_in_vmap,
 )
 from export_engine.fixes.assumptions import assumed, with_answers
-from export_engine.fixes.code.bounded_edit import bounded, with_bounds
+from export_engine.fixes.code.bounded_edit import beyond_bounds, bounded, with_bounds
 from export_engine.fixes.code.conditions import Unclear
 from export_engine.fixes.code.equal_pieces import OfPieces, equal_lengths, with_equal_pieces
 from export_engine.fixes.code.loop_forms import scannable
@@ -160,7 +160,8 @@ def _at(
             return _fix(request, edit, title, diagnosis.stack, found, quiet)
         bounds = bounds or bounded(found, progress)
         if bounds is not None:
-            return with_bounds(_fix(request, edit, title, diagnosis.stack, None, quiet), bounds)
+            fix = with_bounds(_fix(request, edit, title, diagnosis.stack, None, quiet), bounds)
+            return beyond_bounds(request, diagnosis, fix)
         if unrolled or _is_last_try(text, made.text, found):
             said = _left(found).format(line=place.line)
             return NoFix(said) if is_unrolled((place,)) else None
