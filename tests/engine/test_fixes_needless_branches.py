@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed, Request
+from export_engine.attempt import Edit, Exported, Failed, Request
 from export_engine.describe import describe
 from export_engine.fixes import autofix
 from export_engine.fixes.code.conditions import Unclear
+from export_engine.fixes.code.eager_trials import agrees
 from export_engine.fixes.code.needless_branches import left_out
 from export_engine.fixes.code.size_branches import one_way
 from export_engine.shapes import Shapes
@@ -91,6 +95,32 @@ def test_a_way_is_always_taken_only_where_both_give_the_same() -> None:
     assert not any("take the branch" in each for each in titles(Scales()))
     assert not any("take the branch" in each for each in titles(Adds()))
     assert not any("take the branch" in each for each in titles(Shortens(), Shapes.parse("x: n")))
+
+
+class CutsToTheBest(torch.nn.Module):
+    """Both ways agree where at most one row is kept, which is often so."""
+
+    def forward(self, boxes: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        rows = (scores > 0.6).nonzero().squeeze(1)
+        if rows.numel() > 4:
+            rows = rows[scores[rows].argsort(descending=True)[:4]]
+        return boxes[rows]
+
+
+def test_ways_that_agree_by_chance_are_not_taken_for_the_same() -> None:
+    text = inspect.getsource(sys.modules[__name__])
+    line = text.splitlines().index("        if rows.numel() > 4:") + 1
+    made, probe = one_way(text, line, True), left_out(text, line, True)
+    for seed in range(20):
+        torch.manual_seed(seed)
+        request = Request(
+            target=CutsToTheBest(),
+            args=(torch.rand(6, 4), torch.rand(6)),
+            shapes=Shapes.parse("boxes: n, _; scores: n"),
+        )
+        edit = Edit(__file__, text, made.text, (made.function,))
+        probes = (Edit(__file__, text, probe, (made.function,)),)
+        assert not agrees(request, edit, probes, fewest=4), seed
 
 
 def test_the_way_that_is_left_out_must_have_been_tried() -> None:

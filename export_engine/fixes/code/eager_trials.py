@@ -7,7 +7,7 @@ loop claims is tried before it, on values and sizes at which the loop skips iter
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -25,11 +25,19 @@ from export_engine.verify import compare, fresh_request, run
 REACHED = "Export Explorer: this way is taken"
 """The message of the error that a probe raises."""
 _MOST_DIMS = 3
+_FEW = range(1, 3), range(2)
+_MANY = range(1, 13), range(6)
+"""Seeds of fresh values, and sizes."""
 _FACTORS = (0.0, -1.0, 1e-3, 1e3)
 
 
 def agrees(
-    request: Request, edit: Edit, probes: tuple[Edit, ...] = (), *, rejected: str = ""
+    request: Request,
+    edit: Edit,
+    probes: tuple[Edit, ...] = (),
+    *,
+    rejected: str = "",
+    fewest: int = 1,
 ) -> bool:
     """Whether an edited model answers as it did, on every input that it takes without the edit.
 
@@ -42,20 +50,25 @@ def agrees(
             much.
         rejected: begins the error with which the edited model may reject an input, except the
             example.
+        fewest: how many inputs have to reach each probe: more, where agreement may be by chance.
     """
     with as_exported(request):
-        usual = list(_inputs(request))
+        usual = list(_inputs(request, *(_FEW if fewest == 1 else _MANY)))
         inputs = [*usual, *_of_other_magnitudes(request, edit)]
         accepted = _accepted(request, edit, list(enumerate(inputs)), rejected)
         telling = [(n, each) for n, each, tells in accepted if tells and n < len(usual)]
 
-        def reached(_: int, result: Any) -> bool:
-            return isinstance(result, Exception) and REACHED in str(result)
+        def is_reached(probe: Edit) -> bool:
+            by: set[int] = set()
 
-        return bool(accepted) and all(
-            bool(telling) and _run_each(with_edit(request, probe).edits, telling, reached)
-            for probe in probes
-        )
+            def reached(number: int, result: Any) -> bool:
+                if isinstance(result, Exception) and REACHED in str(result):
+                    by.add(number)
+                return len(by) >= fewest
+
+            return bool(telling) and _run_each(with_edit(request, probe).edits, telling, reached)
+
+        return bool(accepted) and all(map(is_reached, probes))
 
 
 def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
@@ -77,7 +90,8 @@ def _accepted(
 ) -> list[tuple[int, Request, bool]]:
     """The inputs that the model takes without an edit; none if it answers otherwise with it.
 
-    Each with whether its result has an element, in which another answer would show.
+    Each with whether its result has elements, in which another answer would show: where their
+    number depends on the input, more than one.
     """
     theirs: dict[int, Any] = {}
 
@@ -95,12 +109,28 @@ def _accepted(
     accepted = [each for each in inputs if each[0] in theirs]
     if not accepted or _run_each(with_edit(request, edit).edits, accepted, differs):
         return []
-    return [(number, each, _has_elements(theirs[number])) for number, each in accepted]
+    shapes = {number: _shapes(result) for number, result in theirs.items()}
+    return [(n, each, _has_elements(shapes[n], shapes.values())) for n, each in accepted]
 
 
-def _has_elements(result: Any) -> bool:
-    leaves = pytree.tree_leaves(result)
-    return any(not isinstance(each, torch.Tensor) or each.numel() for each in leaves)
+def _shapes(result: Any) -> list[tuple[int, ...]]:
+    """Of each value that a model gives; anything but a tensor counts as a scalar."""
+    return [tuple(getattr(each, "shape", ())) for each in pytree.tree_leaves(result)]
+
+
+def _has_elements(shapes: list[tuple[int, ...]], others: Iterable[list[tuple[int, ...]]]) -> bool:
+    """Whether a result's tensors have elements, and in a dim that varies more than one row.
+
+    Args:
+        shapes: of the result.
+        others: of all results.
+    """
+    alike = [each for each in others if list(map(len, each)) == list(map(len, shapes))]
+    for at, shape in enumerate(shapes):
+        varies = [len({each[at][dim] for each in alike}) > 1 for dim in range(len(shape))]
+        if all(size > int(vary) for size, vary in zip(shape, varies, strict=True)):
+            return True
+    return False
 
 
 def _run_each(
@@ -139,23 +169,23 @@ def _run_each(
     return False
 
 
-def _inputs(request: Request) -> Iterator[Request]:
+def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
     """The example; rows that are all alike, so that data select little; fresh values.
 
-    Sizes 1 and 0, too, for dims that are to be dynamic.
+    Other sizes, too, for dims that are to be dynamic.
     """
     yield request
     yield with_leaves(request, lambda _, value: _alike(value, 0))
     yield with_leaves(request, lambda _, value: _alike(value, -1))
-    sizes = {
+    shapes = {
         path: list(value.shape)
         for path, value in leaf_values(request).items()
         if isinstance(value, torch.Tensor)
     }
-    for seed in (1, 2):
-        yield fresh_request(request, sizes, seed)
+    for seed in seeds:
+        yield fresh_request(request, shapes, seed)
     for place in _dynamic(request):
-        for size in (1, 0):
+        for size in sizes:
             yield with_size(request, [place], size)
 
 

@@ -19,6 +19,8 @@ from export_engine.progress import Progress, Report
 from export_engine.source import unedited
 
 _KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
+_FEWEST = 4
+"""Inputs that go the way that is left out: on one of them, both ways may agree by chance."""
 _TITLES = {
     True: "Always take the branch in line {line}",
     False: "Never take the branch in line {line}",
@@ -42,7 +44,8 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}, in eager", "fix"))
         functions = (made.function,)
         edit = Edit(unedited(place.file), text, made.text, functions)
-        if not agrees(request, edit, (Edit(edit.file, text, probe, functions),)):
+        probes = (Edit(edit.file, text, probe, functions),)
+        if not agrees(request, edit, probes, fewest=_FEWEST):
             continue
         fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
         if fix is not None:
