@@ -25,23 +25,18 @@ from export_engine.fixes import (
     specs,
     vary_together,
 )
-from export_engine.fixes.code import (
+from export_engine.fixes.code import data_dependent
+from export_engine.fixes.code.branches import (
     checks_and_numpy,
-    data_dependent,
-    data_loops,
     float_choices,
-    kept_lists,
-    loops,
-    module_conversions,
     needless_branches,
     shortcuts,
     size_branches,
-    size_guards,
-    size_idioms,
-    size_keyed,
-    suppression,
     tracing_questions,
 )
+from export_engine.fixes.code.calls import module_conversions
+from export_engine.fixes.code.loops import data_loops, kept_lists, suppression, unrolled_loops
+from export_engine.fixes.code.sizes import size_guards, size_idioms, size_keyed
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.own_lines import in_own_lines
 from export_engine.fixes.tested_conditions import tested
@@ -56,7 +51,7 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
 
 PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
-    loops.offered,
+    unrolled_loops.offered,
     size_keyed.offered,
     size_idioms.offered,
     size_branches.offered,

@@ -9,8 +9,8 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.blocks import with_blocks
-from export_engine.fixes.code.frames import with_frames
+from export_engine.fixes.code.loops.blocks import with_blocks
+from export_engine.fixes.code.loops.frames import with_frames
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined

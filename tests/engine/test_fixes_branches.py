@@ -16,10 +16,14 @@ from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import autofix, explain
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.select_number import selected_number
-from export_engine.fixes.code.size_branches import one_way
-from export_engine.fixes.code.tensor_questions import asked_as_tensors, decided, kept_as_tensor
+from export_engine.fixes.code.branches.select_number import selected_number
+from export_engine.fixes.code.branches.size_branches import one_way
+from export_engine.fixes.code.branches.tensor_questions import (
+    asked_as_tensors,
+    decided,
+    kept_as_tensor,
+)
+from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.specs import fitted
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Shapes, ShapesError

@@ -11,12 +11,12 @@ import torch
 
 from export_engine.attempt import Exported, Failed, Request, edited
 from export_engine.fixes import AutofixReport, autofix
-from export_engine.fixes.code.branch_copies import copied
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.distributions import unvalidated
-from export_engine.fixes.code.notes import without_note
-from export_engine.fixes.code.raise_to_check import checked, way_taken
-from export_engine.fixes.code.select_to_where import selected
+from export_engine.fixes.code.branches.branch_copies import copied
+from export_engine.fixes.code.branches.raise_to_check import checked, way_taken
+from export_engine.fixes.code.branches.select_to_where import selected
+from export_engine.fixes.code.calls.distributions import unvalidated
+from export_engine.fixes.code.calls.notes import without_note
+from export_engine.fixes.code.editing.conditions import Unclear
 
 from .test_fixes_code import defined
 

@@ -16,13 +16,13 @@ from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.plain_breaks import plain_break
 from export_engine.fixes import autofix, other_mode
-from export_engine.fixes.code.conditions import Unclear, predicate
-from export_engine.fixes.code.module_choice import all_run
-from export_engine.fixes.code.number_index import selected_by_number
-from export_engine.fixes.code.select_number import selected_number
-from export_engine.fixes.code.select_to_where import selected
-from export_engine.fixes.code.size_keyed import without_lookups
-from export_engine.fixes.code.tensor_index import indexed_by_tensors
+from export_engine.fixes.code.branches.module_choice import all_run
+from export_engine.fixes.code.branches.select_number import selected_number
+from export_engine.fixes.code.branches.select_to_where import selected
+from export_engine.fixes.code.calls.number_index import selected_by_number
+from export_engine.fixes.code.calls.tensor_index import indexed_by_tensors
+from export_engine.fixes.code.editing.conditions import Unclear, predicate
+from export_engine.fixes.code.sizes.size_keyed import without_lookups
 from export_engine.shapes import Shapes
 from export_engine.verify import copied_leaf
 

@@ -26,8 +26,8 @@ from export_engine.attempt import (
 )
 from export_engine.capture import capture
 from export_engine.fixes import autofix, explain
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.rewrite import branch_to_cond
+from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
+from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.shapes import Shapes
 from export_engine.source import unedited
 

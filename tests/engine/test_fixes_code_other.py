@@ -14,9 +14,9 @@ from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import apply_fixes, autofix
-from export_engine.fixes.code import checks_and_numpy
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.numpy_to_torch import with_torch
+from export_engine.fixes.code.branches import checks_and_numpy
+from export_engine.fixes.code.calls.numpy_to_torch import with_torch
+from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.shapes import Shapes
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])

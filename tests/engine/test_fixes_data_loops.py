@@ -13,10 +13,10 @@ import torch
 
 from export_engine.attempt import CachesRegistered, Edit, Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.eager_trials import agrees
-from export_engine.fixes.code.element_uses import Way
-from export_engine.fixes.code.every_iteration import unskipped
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.eager_trials import agrees
+from export_engine.fixes.code.loops.element_uses import Way
+from export_engine.fixes.code.loops.every_iteration import unskipped
 from export_engine.shapes import Shapes
 
 HEAD = """

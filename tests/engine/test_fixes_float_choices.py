@@ -8,8 +8,8 @@ from torch import nn
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.float_choices import least_or_most, selected_float
+from export_engine.fixes.code.branches.float_choices import least_or_most, selected_float
+from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.shapes import Shapes
 
 

@@ -9,8 +9,8 @@ import torch
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.kept_rows import kept_by_mask
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.kept_rows import kept_by_mask
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined

@@ -8,7 +8,7 @@ from torch import nn
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.last_element import beside_the_last
+from export_engine.fixes.code.loops.last_element import beside_the_last
 from export_engine.shapes import Shapes
 
 

@@ -7,12 +7,12 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.loop_continues import else_for_continue
-from export_engine.fixes.code.loop_returns import returned_at_end
-from export_engine.fixes.code.match_to_if import match_as_if
-from export_engine.fixes.code.rewrite import branch_to_cond
-from export_engine.fixes.code.select_after import kept_where
+from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
+from export_engine.fixes.code.branches.match_to_if import match_as_if
+from export_engine.fixes.code.branches.select_after import kept_where
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.loop_continues import else_for_continue
+from export_engine.fixes.code.loops.loop_returns import returned_at_end
 
 from .test_fixes_code import defined
 from .test_fixes_loops_on_data import INPUTS, agrees, line_of

@@ -7,9 +7,9 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.list_choice import in_a_stack
-from export_engine.fixes.code.module_choice import all_run
+from export_engine.fixes.code.branches.list_choice import in_a_stack
+from export_engine.fixes.code.branches.module_choice import all_run
+from export_engine.fixes.code.editing.conditions import Unclear
 
 
 def _source(body: str) -> str:

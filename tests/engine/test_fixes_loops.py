@@ -14,9 +14,9 @@ from torch.utils import _pytree as pytree
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.loop_forms import scannable
-from export_engine.fixes.code.loop_to_scan import as_scan
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.loop_forms import scannable
+from export_engine.fixes.code.loops.loop_to_scan import as_scan
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined

@@ -10,8 +10,8 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.loops_of_choices import kept_in_scan
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.loops_of_choices import kept_in_scan
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined

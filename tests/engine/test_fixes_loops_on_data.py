@@ -13,9 +13,9 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.loop_breaks import run_to_end
-from export_engine.fixes.code.loop_to_while import as_while_loop
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.loop_breaks import run_to_end
+from export_engine.fixes.code.loops.loop_to_while import as_while_loop
 
 from .test_fixes_code import defined
 

@@ -10,11 +10,11 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.liveness import follow
-from export_engine.fixes.code.loop_parts import loop_at
-from export_engine.fixes.code.loop_to_scan import as_scan
-from export_engine.fixes.code.text_edits import Source
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.liveness import follow
+from export_engine.fixes.code.editing.text_edits import Source
+from export_engine.fixes.code.loops.loop_parts import loop_at
+from export_engine.fixes.code.loops.loop_to_scan import as_scan
 from export_engine.shapes import Shapes
 
 

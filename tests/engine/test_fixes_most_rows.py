@@ -8,8 +8,8 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.most_rows import cut_to_the_best
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.most_rows import cut_to_the_best
 from export_engine.shapes import Shapes
 
 

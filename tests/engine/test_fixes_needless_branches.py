@@ -11,10 +11,10 @@ import torch
 from export_engine.attempt import Edit, Exported, Failed, Request
 from export_engine.describe import describe
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.eager_trials import agrees
-from export_engine.fixes.code.needless_branches import left_out
-from export_engine.fixes.code.size_branches import one_way
+from export_engine.fixes.code.branches.needless_branches import left_out
+from export_engine.fixes.code.branches.size_branches import one_way
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.shapes import Shapes
 from export_engine.verify import verify
 

@@ -8,10 +8,10 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import AutofixReport, autofix
-from export_engine.fixes.code.comprehensions import Form
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.number_rows import in_the_head, over_rows
-from export_engine.fixes.code.scan_on_data import checked
+from export_engine.fixes.code.editing.comprehensions import Form
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.number_rows import in_the_head, over_rows
+from export_engine.fixes.code.loops.scan_on_data import checked
 from export_engine.shapes import Shapes
 
 

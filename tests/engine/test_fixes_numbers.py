@@ -12,9 +12,13 @@ from torch import nn
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.fixes import autofix, explain
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.index_writes import written_by_number
-from export_engine.fixes.code.tensor_questions import asked_as_tensors, kept_as_tensor, truncated
+from export_engine.fixes.code.branches.tensor_questions import (
+    asked_as_tensors,
+    kept_as_tensor,
+    truncated,
+)
+from export_engine.fixes.code.calls.index_writes import written_by_number
+from export_engine.fixes.code.editing.conditions import Unclear
 
 Tensor = torch.Tensor
 

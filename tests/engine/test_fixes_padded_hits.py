@@ -9,8 +9,8 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.padded_hits import hits_padded
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.padded_hits import hits_padded
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined

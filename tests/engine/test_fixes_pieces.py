@@ -11,9 +11,9 @@ from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.equal_pieces import with_equal_pieces
-from export_engine.fixes.code.symbolic_sizes import symbolic
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.equal_pieces import with_equal_pieces
+from export_engine.fixes.code.sizes.symbolic_sizes import symbolic
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import missing_shapes_spec
 

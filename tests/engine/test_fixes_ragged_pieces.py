@@ -8,8 +8,8 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.comprehensions import Form
-from export_engine.fixes.code.ragged_pieces import as_slices, named_in_the_head
+from export_engine.fixes.code.editing.comprehensions import Form
+from export_engine.fixes.code.loops.ragged_pieces import as_slices, named_in_the_head
 from export_engine.shapes import Shapes
 
 

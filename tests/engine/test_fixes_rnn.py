@@ -13,9 +13,9 @@ import torch
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.packed_to_scan import as_masked_scan
-from export_engine.fixes.code.rnn_to_scan import as_scan_of_cells
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.packed_to_scan import as_masked_scan
+from export_engine.fixes.code.loops.rnn_to_scan import as_scan_of_cells
 from export_engine.shapes import Shapes
 
 TEXT = """

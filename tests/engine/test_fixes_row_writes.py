@@ -9,8 +9,8 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.row_writes import written_by_mask
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.row_writes import written_by_mask
 from export_engine.shapes import Shapes
 
 Tensor = torch.Tensor

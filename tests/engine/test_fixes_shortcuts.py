@@ -8,11 +8,11 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import AutofixReport, autofix
-from export_engine.fixes.code.branch_appends import append_apart
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.loop_to_scan import as_scan
-from export_engine.fixes.code.notes import note_apart
-from export_engine.fixes.code.shortcuts import without_shortcut
+from export_engine.fixes.code.branches.branch_appends import append_apart
+from export_engine.fixes.code.branches.shortcuts import without_shortcut
+from export_engine.fixes.code.calls.notes import note_apart
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.loop_to_scan import as_scan
 
 from .test_fixes_code import defined
 from .test_fixes_loops_on_data import line_of

@@ -14,9 +14,9 @@ from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.copied_slices import copied_slices
-from export_engine.fixes.code.size_branches import missing_to_multiple, offered
+from export_engine.fixes.code.branches.size_branches import missing_to_multiple, offered
+from export_engine.fixes.code.calls.copied_slices import copied_slices
+from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.shapes import Shapes
 
 

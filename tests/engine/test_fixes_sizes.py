@@ -10,9 +10,9 @@ import torch
 from export_engine.attempt import Exported, Failed, Kind, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.automatic import outcome
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.size_statistics import without_statistics
-from export_engine.fixes.code.symbolic_sizes import symbolic
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.sizes.size_statistics import without_statistics
+from export_engine.fixes.code.sizes.symbolic_sizes import symbolic
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined

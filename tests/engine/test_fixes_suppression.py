@@ -8,9 +8,9 @@ from torch import nn
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.queue_loop import shrinks
-from export_engine.fixes.code.shrinking_lists import over_all
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.queue_loop import shrinks
+from export_engine.fixes.code.loops.shrinking_lists import over_all
 from export_engine.shapes import Shapes
 
 

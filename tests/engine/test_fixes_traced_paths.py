@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from export_engine.attempt import Exported, Failed
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.module_conversions import unconverted
-from export_engine.fixes.code.tracing_questions import as_in_eager
+from export_engine.fixes.code.branches.tracing_questions import as_in_eager
+from export_engine.fixes.code.calls.module_conversions import unconverted
+from export_engine.fixes.code.editing.conditions import Unclear
 
 from .test_fixes_checks import fixed
 

@@ -9,11 +9,11 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.loop_forms import scannable
-from export_engine.fixes.code.loop_to_vmap import as_vmap, of_tensors
-from export_engine.fixes.code.nested_loops import pairs_at_once
-from export_engine.fixes.code.several_appends import with_one_append
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.loop_forms import scannable
+from export_engine.fixes.code.loops.loop_to_vmap import as_vmap, of_tensors
+from export_engine.fixes.code.loops.nested_loops import pairs_at_once
+from export_engine.fixes.code.loops.several_appends import with_one_append
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined

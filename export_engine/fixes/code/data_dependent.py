@@ -20,52 +20,50 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import DataDependent
-from export_engine.fixes.code.branch_copies import copied
-from export_engine.fixes.code.conditions import Unclear
-from export_engine.fixes.code.distributions import unvalidated
-from export_engine.fixes.code.eager_trials import agrees
-from export_engine.fixes.code.index_writes import written_by_number
-from export_engine.fixes.code.list_choice import in_a_stack, stacks_alike
-from export_engine.fixes.code.loop_breaks import run_to_end
-from export_engine.fixes.code.loop_returns import returned_at_end
-from export_engine.fixes.code.loop_to_while import as_while_loop
-from export_engine.fixes.code.loops_of_choices import (
-    kept_in_scan,
-    scans_symbols,
-    selected_at_once,
-)
-from export_engine.fixes.code.module_choice import all_run
-from export_engine.fixes.code.most_rows import cut_to_the_best
-from export_engine.fixes.code.number_index import selected_by_number
-from export_engine.fixes.code.padded_hits import hits_padded
-from export_engine.fixes.code.raise_to_check import checked
-from export_engine.fixes.code.rewrite import (
-    branch_to_cond,
-    without_bool,
-    write_in_the_open,
-)
-from export_engine.fixes.code.row_writes import written_by_mask
-from export_engine.fixes.code.select_after import kept_where
-from export_engine.fixes.code.select_number import numbers_are_whole, selected_number
-from export_engine.fixes.code.select_to_where import (
+from export_engine.fixes.code.branches.branch_copies import copied
+from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
+from export_engine.fixes.code.branches.list_choice import in_a_stack, stacks_alike
+from export_engine.fixes.code.branches.module_choice import all_run
+from export_engine.fixes.code.branches.plain_flags import without_bool
+from export_engine.fixes.code.branches.raise_to_check import checked
+from export_engine.fixes.code.branches.select_after import kept_where
+from export_engine.fixes.code.branches.select_number import numbers_are_whole, selected_number
+from export_engine.fixes.code.branches.select_to_where import (
     chooses_numbers,
     selected,
     selects_alike,
 )
-from export_engine.fixes.code.statements import is_while
-from export_engine.fixes.code.tensor_index import indexed_by_list, indexed_by_tensors
-from export_engine.fixes.code.tensor_questions import (
+from export_engine.fixes.code.branches.tensor_questions import (
     copied_by_torch,
     decided,
     truncated,
 )
-from export_engine.fixes.code.try_edit import (
+from export_engine.fixes.code.calls.data_writes import write_in_the_open
+from export_engine.fixes.code.calls.distributions import unvalidated
+from export_engine.fixes.code.calls.index_writes import written_by_number
+from export_engine.fixes.code.calls.number_index import selected_by_number
+from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.eager_trials import agrees
+from export_engine.fixes.code.editing.statements import is_while
+from export_engine.fixes.code.editing.try_edit import (
     edited_file,
     is_dynamic,
     leads_on,
     tried,
     with_edit,
 )
+from export_engine.fixes.code.loops.loop_breaks import run_to_end
+from export_engine.fixes.code.loops.loop_returns import returned_at_end
+from export_engine.fixes.code.loops.loop_to_while import as_while_loop
+from export_engine.fixes.code.loops.loops_of_choices import (
+    kept_in_scan,
+    scans_symbols,
+    selected_at_once,
+)
+from export_engine.fixes.code.loops.most_rows import cut_to_the_best
+from export_engine.fixes.code.loops.padded_hits import hits_padded
+from export_engine.fixes.code.loops.row_writes import written_by_mask
 from export_engine.fixes.code.ways import (
     NOTE,
     TENSOR,

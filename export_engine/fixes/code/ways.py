@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from export_engine.attempt import Attempt
-from export_engine.fixes.code.branch_appends import append_apart
-from export_engine.fixes.code.loop_continues import else_for_continue
-from export_engine.fixes.code.match_to_if import match_as_if
-from export_engine.fixes.code.notes import note_apart, unsaid, without_note
-from export_engine.fixes.code.rewrite import Rewritten
-from export_engine.fixes.code.tensor_questions import asked_as_tensors, kept_as_tensor
+from export_engine.fixes.code.branches.branch_appends import append_apart
+from export_engine.fixes.code.branches.match_to_if import match_as_if
+from export_engine.fixes.code.branches.tensor_questions import asked_as_tensors, kept_as_tensor
+from export_engine.fixes.code.calls.notes import note_apart, unsaid, without_note
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.loops.loop_continues import else_for_continue
 
 Rewrite = Callable[[str, int], Rewritten]
 _Room = Callable[[str, int], tuple[Rewritten, int]]

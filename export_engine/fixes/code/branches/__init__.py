@@ -1,0 +1,1 @@
+"""Fixes of branches and choices on data and on sizes."""

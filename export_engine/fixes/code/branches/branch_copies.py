@@ -1,0 +1,68 @@
+"""`.clone()` in a branch of torch.cond that returns or mutates its input."""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Function, Piece, Source
+
+
+def copied(text: str, line: int) -> Rewritten:
+    """The text with what the branch at a line returns, and what it mutates, cloned.
+
+    Args:
+        text: of the file.
+        line: in the branch, or of its `return`.
+
+    Raises:
+        Unclear: the line is in no branch that is a function of its own.
+    """
+    source = Source(text, line)
+    branch = source.function
+    for node in ast.walk(branch):
+        if isinstance(node, ast.Lambda) and node.lineno <= line <= (node.end_lineno or 0):
+            return source.changed(_returned(source, node.body))
+    if not isinstance(branch, ast.FunctionDef) or not branch.body:
+        raise Unclear("the branch is not a function")
+    pieces = []
+    parameters = [each.arg for each in branch.args.args if each.arg != "self"]
+    mutated = [name for name in parameters if name in _mutated(branch)]
+    first = branch.body[0]
+    for name in mutated:
+        at = source.start(first)
+        pieces.append(Piece(at, at, f"{name} = {name}.clone()\n{source.indent(first)}"))
+    for node in ast.walk(branch):
+        if isinstance(node, ast.Return) and node.value is not None and not mutated:
+            pieces += _returned(source, node.value)
+    if not pieces:
+        raise Unclear("the branch returns nothing that could be its input")
+    return source.changed(pieces)
+
+
+def _returned(source: Source, value: ast.expr) -> list[Piece]:
+    if isinstance(value, ast.Tuple | ast.List):
+        return [piece for each in value.elts for piece in _returned(source, each)]
+    if isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+        return [Piece(source.end(value), source.end(value), ".clone()")]
+    return []
+
+
+def _mutated(branch: Function) -> set[str]:
+    """Names whose tensors a branch writes in place."""
+    found = set()
+    for node in ast.walk(branch):
+        written: ast.expr | None = None
+        if isinstance(node, ast.AugAssign):
+            written = node.target
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            written = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            written = node.func.value if name.endswith("_") and not name.endswith("__") else None
+        while isinstance(written, ast.Subscript):
+            written = written.value
+        if isinstance(written, ast.Name):
+            found.add(written.id)
+    return found

@@ -1,0 +1,288 @@
+"""A data-dependent `if` as torch.cond: each branch becomes a function of its own.
+
+Two forms: branches that return, where what follows an early return is the other branch; and
+branches that bind names, whose values then come out of torch.cond. torch.cond must not return an
+input, so a value that is passed through is cloned.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from export_engine.fixes.code.branches.branch_writes import without_writes
+from export_engine.fixes.code.editing.conditions import Unclear, predicate
+from export_engine.fixes.code.editing.variables import (
+    always_returns,
+    bound,
+    effect,
+    has_return,
+    read,
+    tree_of,
+)
+from export_engine.fixes.code.editing.views import may_be_view
+
+_THEN, _OTHERWISE = "_then", "_otherwise"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a branch stands in."""
+
+    known: frozenset[str]
+    """Names that are bound before it in its function."""
+    rest: tuple[cst.BaseStatement, ...]
+    """The statements after it in its block."""
+    used_later: frozenset[str]
+    """Names that are read later, also in outer blocks or the next iteration of a loop."""
+    ends_function: bool
+    """Whether its block is the function's own, so the rest runs to the end of the function."""
+    own: tuple[str, ...] = ()
+    """Names of tensors that the branches may write to."""
+
+
+def as_cond(branch: cst.If, around: Surroundings) -> tuple[list[cst.BaseStatement], bool]:
+    """The statements that replace a branch, and whether they replace the rest, too.
+
+    Raises:
+        Unclear: it cannot be written with torch.cond with the same meaning.
+    """
+    test = predicate(branch.test)
+    then = _body(branch.body)
+    otherwise = _else(branch)
+    if has_return(tree_of(then)) or (otherwise and has_return(tree_of(otherwise))):
+        return _returning(branch, test, then, otherwise, around)
+    moved = without_writes(branch, around.known)
+    if moved.names:
+        around = replace(
+            around,
+            known=around.known | {*moved.names},
+            used_later=around.used_later | {*moved.names},
+            own=moved.names,
+        )
+    then, otherwise = _body(moved.branch.body), _else(moved.branch)
+    made = _binding(moved.branch, test, then, otherwise or [], around)
+    if moved.names:
+        made[0] = made[0].with_changes(leading_lines=())
+        made = _led([*moved.before, *made, *moved.after], branch)
+    return made, False
+
+
+def conditional_as_cond(expression: cst.IfExp) -> cst.Call:
+    """`a if test else b` as torch.cond. Raises Unclear."""
+    then, otherwise = (
+        cst.Lambda(params=cst.Parameters(), body=_fresh(each))
+        for each in (expression.body, expression.orelse)
+    )
+    return cst.Call(
+        func=cst.parse_expression("torch.cond"),
+        args=[cst.Arg(predicate(expression.test)), cst.Arg(then), cst.Arg(otherwise)],
+    )
+
+
+def _returning(
+    branch: cst.If,
+    test: cst.BaseExpression,
+    then: list[cst.BaseStatement],
+    otherwise: list[cst.BaseStatement] | None,
+    around: Surroundings,
+) -> tuple[list[cst.BaseStatement], bool]:
+    ways = [then, otherwise or []]
+    goes_on = [number for number, way in enumerate(ways) if not _always_returns(way)]
+    if len(goes_on) == 2:
+        raise Unclear("one branch returns and goes on as well")
+    for number in goes_on:  # with what follows the `if`, that of an `elif` in it too
+        ways[number] = [*ways[number], *around.rest]
+        if not around.ends_function or not _always_returns(ways[number]):
+            raise Unclear("what follows the branch does not end with a return")
+    then, otherwise = ways
+    _refuse_effects((), then, otherwise)
+    operands = _operands([then, otherwise], around)
+    made: list[cst.BaseStatement] = [
+        _function(_THEN, operands, [*then[:-1], *map(_returned, then[-1:])], branch),
+        _function(_OTHERWISE, operands, [*otherwise[:-1], *map(_returned, otherwise[-1:])]),
+        cst.SimpleStatementLine([cst.Return(_cond(test, operands))]),
+    ]
+    return _led(made, branch), bool(goes_on)
+
+
+def _always_returns(body: Sequence[cst.BaseStatement]) -> bool:
+    return bool(body) and always_returns(tree_of(body).body)
+
+
+def _binding(
+    branch: cst.If,
+    test: cst.BaseExpression,
+    then: list[cst.BaseStatement],
+    otherwise: list[cst.BaseStatement],
+    around: Surroundings,
+) -> list[cst.BaseStatement]:
+    _refuse_effects(around.own, then, otherwise)
+    both = [*bound(tree_of(then)), *bound(tree_of(otherwise))]
+    results = [name for name in dict.fromkeys(both) if name in around.used_later]
+    if not results:
+        raise Unclear("nothing that the branches compute is used after the `if`")
+    for body in (then, otherwise):
+        missing = [
+            name
+            for name in results
+            if name not in bound(tree_of(body)) and name not in around.known
+        ]
+        if missing:
+            raise Unclear(f"`{missing[0]}` has no value where a branch does not bind it")
+    operands = _operands([then, otherwise], around)
+    names = [cst.Name(name) for name in results]
+    several = cst.Tuple([cst.Element(name) for name in names], [], [])
+    target = cst.AssignTarget(names[0] if len(names) == 1 else several)
+    assign = cst.Assign([target], _cond(test, operands))
+    made = [
+        _function(_THEN, operands, [*then, _results(results, then)], branch),
+        _function(_OTHERWISE, operands, [*otherwise, _results(results, otherwise)]),
+        cst.SimpleStatementLine([assign]),
+    ]
+    return _led(made, branch)
+
+
+def _refuse_effects(own: Sequence[str], *bodies: Sequence[cst.BaseStatement]) -> None:
+    for body in bodies:
+        what = effect(tree_of(body), own)
+        if what:
+            raise Unclear(f"a branch {what}, which a branch of torch.cond must not")
+
+
+def _operands(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings) -> list[str]:
+    """Names that a branch both reads and rebinds: they become arguments."""
+    found: list[str] = []
+    for body in bodies:
+        tree = tree_of(body)
+        found += [name for name in bound(tree) if name in read(tree) and name in around.known]
+    return list(dict.fromkeys(found))
+
+
+def _function(
+    name: str,
+    parameters: Sequence[str],
+    body: Sequence[cst.BaseStatement],
+    branch: cst.If | None = None,
+) -> cst.FunctionDef:
+    """A branch as a function; the comment behind the branch's test goes along."""
+    header = branch.body.header if branch and isinstance(branch.body, cst.IndentedBlock) else None
+    block = cst.IndentedBlock([_out_of_place(each) for each in body])
+    return cst.FunctionDef(
+        name=cst.Name(name),
+        params=cst.Parameters([cst.Param(cst.Name(each)) for each in parameters]),
+        body=block.with_changes(header=header) if header is not None else block,
+    )
+
+
+def _out_of_place(statement: cst.BaseStatement) -> cst.BaseStatement:
+    """`y *= 3` as `y = y * 3`: a branch of torch.cond must not mutate its inputs."""
+    changed = statement.visit(_NoAugmented())
+    assert isinstance(changed, cst.BaseStatement)
+    return changed
+
+
+class _NoAugmented(cst.CSTTransformer):
+    def leave_AugAssign(
+        self, original_node: cst.AugAssign, updated_node: cst.AugAssign
+    ) -> cst.BaseSmallStatement:
+        operator = _OPERATORS.get(type(updated_node.operator).__name__)
+        if operator is None or not isinstance(updated_node.target, cst.Name):
+            return updated_node
+        value = updated_node.value
+        if isinstance(value, cst.BinaryOperation | cst.IfExp) and not value.lpar:
+            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        computed = cst.BinaryOperation(updated_node.target, operator(), value)
+        return cst.Assign([cst.AssignTarget(updated_node.target)], computed)
+
+
+_OPERATORS: dict[str, type[cst.BaseBinaryOp]] = {
+    "AddAssign": cst.Add,
+    "SubtractAssign": cst.Subtract,
+    "MultiplyAssign": cst.Multiply,
+    "DivideAssign": cst.Divide,
+    "MatrixMultiplyAssign": cst.MatrixMultiply,
+    "PowerAssign": cst.Power,
+}
+
+
+def _cond(test: cst.BaseExpression, operands: Sequence[str]) -> cst.Call:
+    given = cst.parse_expression(f"({', '.join(operands)}{',' if len(operands) == 1 else ''})")
+    names = [cst.Name(_THEN), cst.Name(_OTHERWISE), given]
+    args = [cst.Arg(test.with_changes(lpar=[], rpar=[])), *map(cst.Arg, names)]
+    return cst.Call(func=cst.parse_expression("torch.cond"), args=args)
+
+
+def _results(names: Sequence[str], body: Sequence[cst.BaseStatement]) -> cst.SimpleStatementLine:
+    """The return value of a branch; values that it did not compute are cloned."""
+    computed = _computed(tree_of(body))
+    texts = [name if name in computed else f"{name}.clone()" for name in names]
+    value = cst.parse_expression(texts[0] if len(texts) == 1 else f"({', '.join(texts)})")
+    return cst.SimpleStatementLine([cst.Return(value)])
+
+
+def _computed(tree: ast.Module) -> set[str]:
+    """Names last bound to more than another name."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            plain = may_be_view(node.value)
+            names = {t.id for t in node.targets if isinstance(t, ast.Name)}
+            found = found - names if plain else found | names
+            for target in node.targets:
+                if isinstance(target, ast.Tuple | ast.List):
+                    found |= {each.id for each in target.elts if isinstance(each, ast.Name)}
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return found
+
+
+def _returned(statement: cst.BaseStatement) -> cst.BaseStatement:
+    """A return, with passed-through values cloned."""
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return statement
+    last = statement.body[-1]
+    if not isinstance(last, cst.Return) or last.value is None:
+        return statement
+    return statement.with_changes(
+        body=[*statement.body[:-1], last.with_changes(value=_fresh(last.value))]
+    )
+
+
+def _fresh(value: cst.BaseExpression) -> cst.BaseExpression:
+    if isinstance(value, cst.Tuple | cst.List):
+        elements = [
+            each.with_changes(value=_fresh(each.value)) if isinstance(each, cst.Element) else each
+            for each in value.elements
+        ]
+        return value.with_changes(elements=elements)
+    if isinstance(value, cst.Name) and value.value in ("None", "True", "False"):
+        return value
+    text = cst.Module(body=[]).code_for_node(value)
+    if may_be_view(ast.parse(text.strip(), mode="eval").body):
+        return cst.Call(func=cst.Attribute(value, cst.Name("clone")))
+    return value
+
+
+def _body(block: cst.BaseSuite) -> list[cst.BaseStatement]:
+    if isinstance(block, cst.IndentedBlock):
+        return list(block.body)
+    assert isinstance(block, cst.SimpleStatementSuite)
+    return [cst.SimpleStatementLine(list(block.body))]
+
+
+def _else(branch: cst.If) -> list[cst.BaseStatement] | None:
+    """The other branch; an `elif` is an `if` in it."""
+    if branch.orelse is None:
+        return None
+    if isinstance(branch.orelse, cst.If):
+        return [branch.orelse]
+    return _body(branch.orelse.body)
+
+
+def _led(statements: list[cst.BaseStatement], branch: cst.If) -> list[cst.BaseStatement]:
+    """The statements, with the comments that stood before the branch."""
+    return [statements[0].with_changes(leading_lines=branch.leading_lines), *statements[1:]]

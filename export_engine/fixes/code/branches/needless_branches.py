@@ -1,0 +1,69 @@
+"""A branch on data of which one way is right for all data: `if longest < n: x = x[:, :longest]`.
+
+A slice beyond the end of a tensor is all of it. Then the branch only saves work, and without it the
+program answers the same, which is tried in eager on inputs that go either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from export_engine.attempt import Edit, Failed, Fix, Kind
+from export_engine.fixes.code.branches.size_branches import one_way
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
+from export_engine.fixes.code.editing.failing_text import failing_text
+from export_engine.fixes.code.editing.text_edits import Piece, Source, branch_at
+from export_engine.fixes.code.editing.try_edit import code_fix
+from export_engine.progress import Progress, Report
+from export_engine.source import unedited
+
+_KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
+_FEWEST = 4
+"""Inputs that go the way that is left out: on one of them, both ways may agree by chance."""
+_TITLES = {
+    True: "Always take the branch in line {line}",
+    False: "Never take the branch in line {line}",
+}
+_WHY = "Both ways of the branch give the same. Compared with eager on inputs that go either way."
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The way of the branch at a diagnosed line that is right for all data that were compared."""
+    failing = failing_text(attempt, _KINDS)
+    if failing is None:
+        return
+    request, diagnosis, place, text, line = failing
+    for taken, said in _TITLES.items():
+        try:
+            made, probe = one_way(text, line, taken), left_out(text, line, taken)
+        except Unclear:
+            continue
+        title = said.format(line=place.line)
+        if progress:
+            progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}, in eager", "fix"))
+        functions = (made.function,)
+        edit = Edit(unedited(place.file), text, made.text, functions)
+        probes = (Edit(edit.file, text, probe, functions),)
+        if not agrees(request, edit, probes, fewest=_FEWEST):
+            continue
+        fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
+        if fix is not None:
+            yield fix
+            return
+
+
+def left_out(text: str, line: int, taken: bool) -> str:
+    """The text with an error where the `if` at a line goes the way that is not kept.
+
+    Raises:
+        Unclear: there is none, or something stands before it in its line.
+    """
+    source = Source(text, line)
+    branch = branch_at(source, line)
+    test = f"({source.of(branch.test)})"
+    raised = f"raise LookupError({REACHED!r})"
+    indent = source.indent(branch)
+    at = source.start(branch)
+    piece = Piece(at, at, f"if {'not ' if taken else ''}{test}: {raised}\n{indent}")
+    return source.changed([piece]).text

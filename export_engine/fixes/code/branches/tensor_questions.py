@@ -1,0 +1,219 @@
+"""Questions that Python answers with a plain bool, as tensor expressions with the same answer.
+
+`torch.equal(a, b)` reads the values of its tensors; `(a == b).all()` stays a tensor, which a
+rewrite of the branch, or of the assert, around it can use. A comparison of sizes is the other way
+round: an op that takes a plain bool, `is_causal=seq > 1`, needs it decided.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+
+_QUANTIFIERS = ("any", "all")
+
+
+def asked_as_tensors(text: str, line: int) -> Rewritten:
+    """The text with every question to a tensor at a line as a tensor.
+
+    Raises:
+        Unclear: there is none at that line.
+    """
+    source = Source(text, line)
+    pieces: list[Piece] = []
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.expr) and node.lineno <= line <= (node.end_lineno or line):
+            made = _as_tensor(source, node)
+            if made is not None and "\n" not in source.of(node):
+                pieces.append(Piece(source.start(node), source.end(node), made))
+    if not pieces:
+        raise Unclear("nothing at that line asks a tensor for a bool")
+    return source.changed(pieces)
+
+
+def kept_as_tensor(text: str, line: int, *, whole: bool = False) -> Rewritten:
+    """The text with the numbers that are read of tensors at a line as the tensors themselves.
+
+    Args:
+        text: of the file.
+        line: at which they are read.
+        whole: whether they are ints, which Python computes with in any size.
+
+    Raises:
+        Unclear: no number is read there that Python need not know.
+    """
+    source = Source(text, line)
+    pieces: list[Piece] = []
+    pythons = _pythons_own(source)
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Call) or not spans(node, line) or node in pythons:
+            continue
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in ("float", "int"):
+            inner = node.args[0] if len(node.args) == 1 else None
+            if inner is not None and not isinstance(inner, ast.Constant):
+                start, end = source.start(node), source.start(inner)
+                closing = ").long()" if whole else ")"
+                pieces += [
+                    Piece(start, end, "("),
+                    Piece(source.end(inner), source.end(node), closing),
+                ]
+        elif isinstance(function, ast.Attribute) and function.attr == "item" and not node.args:
+            end = source.end(function.value)
+            pieces.append(Piece(end, source.end(node), ".long()" if whole else ""))
+    if not pieces:
+        raise Unclear("no number is read of a tensor at that line")
+    return source.changed(pieces)
+
+
+def _pythons_own(source: Source) -> set[ast.AST]:
+    """What a `range` counts to and what `sorted` compares: Python has to know the number."""
+    calls = [
+        (source.of(node.func), node)
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Call)
+    ]
+    asked = [each for name, node in calls if name == "range" for each in node.args]
+    asked += [
+        each.value
+        for name, node in calls
+        if name in ("sorted", "min", "max") or name.endswith(".sort")
+        for each in node.keywords
+        if each.arg == "key"
+    ]
+    return {inner for each in asked for inner in ast.walk(each)}
+
+
+def truncated(text: str, line: int, *, all_of_them: bool = False) -> Rewritten:
+    """The text with `int(x)` at a line as `x.long().item()`: a number of the program.
+
+    Args:
+        text: of the file.
+        line: at which a number is made an int.
+        all_of_them: whether to do so in the other lines of the function, too.
+
+    Raises:
+        Unclear: there is no `int` of something at that line that Python need not know.
+    """
+    source = Source(text, line)
+    pieces: list[Piece] = []
+    pythons = _pythons_own(source)
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Call) or not (all_of_them or spans(node, line)):
+            continue
+        if node in pythons:
+            continue
+        named = isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1
+        if named and not isinstance(node.args[0], ast.Constant):
+            inner = source.of(node.args[0]).removesuffix(".item()")
+            plain = isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+            made = f"{inner if plain else f'({inner})'}.long().item()"
+            pieces.append(Piece(source.start(node), source.end(node), made))
+    if not pieces:
+        raise Unclear("no number is made an int at that line")
+    return source.changed(pieces)
+
+
+def decided(text: str, line: int) -> Rewritten:
+    """The text with flags that a call at a line is given as plain bools.
+
+    Raises:
+        Unclear: no call there is given a comparison.
+    """
+    source = Source(text, line)
+    pieces: list[Piece] = []
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Call) or not node.lineno <= line <= (node.end_lineno or line):
+            continue
+        for each in node.keywords:
+            compares = isinstance(each.value, ast.Compare | ast.BoolOp)
+            if compares or ((each.arg or "").startswith("is_") and _is_name(each.value)):
+                start, end = source.start(each.value), source.end(each.value)
+                pieces += [Piece(start, start, "bool("), Piece(end, end, ")")]
+    if not pieces:
+        raise Unclear("no flag is computed at that line")
+    return source.changed(pieces)
+
+
+def _is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute)
+
+
+def _as_tensor(source: Source, node: ast.expr) -> str | None:
+    if isinstance(node, ast.Compare):
+        return _membership(source, node)
+    if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
+        return None
+    function = node.func
+    if isinstance(function, ast.Name) and function.id in _QUANTIFIERS and len(node.args) == 1:
+        listed = _listed(node.args[0])
+        return None if listed is None else f"({source.of(listed)} != 0).{function.id}()"
+    if not isinstance(function, ast.Attribute):
+        return None
+    values = list(node.args)
+    if not (isinstance(function.value, ast.Name) and function.value.id == source.torch):
+        values.insert(0, function.value)
+    if function.attr == "equal" and len(values) == 2 and not node.keywords:
+        one, other = (source.of(each) for each in values)
+        return f"({one} == {other}).all()"
+    if function.attr == "allclose" and len(values) >= 2:
+        given = [*map(source.of, values), *map(source.of, node.keywords)]
+        return f"{source.torch}.isclose({', '.join(given)}).all()"
+    return None
+
+
+def _listed(node: ast.expr) -> ast.expr | None:
+    """The tensor of `x.tolist()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+        return node.func.value if node.func.attr == "tolist" else None
+    return None
+
+
+def _membership(source: Source, node: ast.Compare) -> str | None:
+    """`value in tensor`; only offered where a tensor was asked."""
+    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
+        return None
+    inside = _listed(node.comparators[0]) or node.comparators[0]
+    if isinstance(inside, ast.List | ast.Tuple | ast.Set) and inside.elts:
+        value = source.of(node.left).removesuffix(".item()")
+        numbers = ", ".join(map(source.of, inside.elts))
+        made = f"{source.torch}.isin({value}, {source.torch}.tensor([{numbers}]))"
+        return made if isinstance(node.ops[0], ast.In) else f"~{made}"
+    if not isinstance(inside, ast.Name | ast.Attribute | ast.Subscript):
+        return None
+    value, tensor = source.of(node.left), source.of(inside)
+    if isinstance(node.ops[0], ast.In):
+        return f"({tensor} == {value}).any()"
+    return f"({tensor} != {value}).all()"
+
+
+def copied_by_torch(text: str, line: int) -> Rewritten:
+    """The text with `copy.copy(x)` and `copy.deepcopy(x)` as a view, and as a clone.
+
+    Those at a line; where it copies nothing, those of its function, whose copies it may use.
+
+    Raises:
+        Unclear: nothing is copied there, or not a name.
+    """
+    source = Source(text, line)
+    modules = source.names_of("copy")
+    pieces: dict[bool, list[Piece]] = {True: [], False: []}
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+            continue
+        called, value = node.func, node.args[0]
+        if not isinstance(called, ast.Attribute) or source.of(called.value) not in modules:
+            continue
+        if not isinstance(value, ast.Name | ast.Attribute):
+            continue
+        name = source.of(value)
+        made = {"copy": f"{name}.view_as({name})", "deepcopy": f"{name}.clone()"}.get(called.attr)
+        if made is not None:
+            here = node.lineno <= line <= (node.end_lineno or 0)
+            pieces[here].append(Piece(source.start(node), source.end(node), made))
+    if not pieces[True] and not pieces[False]:
+        raise Unclear("nothing is copied by Python there")
+    return source.changed(pieces[True] or pieces[False])

@@ -1,0 +1,1 @@
+"""Fixes of single calls and indices: NumPy, writes by index, distributions, logging."""

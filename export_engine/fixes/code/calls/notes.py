@@ -1,0 +1,92 @@
+"""What only warns, logs or prints, skipped while exporting."""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.statements import is_elif, statement_at
+from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+
+_NOTED = ("warn", "warning", "warn_once", "warning_once", "info", "debug", "error", "print", "log")
+
+
+def without_note(text: str, line: int) -> Rewritten:
+    """The text with an `if` that only warns, logs or prints skipped while exporting.
+
+    Raises:
+        Unclear: there is no such branch at that line.
+    """
+    source = Source(text, line)
+    statement = statement_at(source, line)
+    if not isinstance(statement, ast.If) or statement.orelse:
+        raise Unclear("there is no `if` without an `else` at that line")
+    if not all(map(_says, statement.body)):
+        raise Unclear("the branch does more than warn")
+    test = source.of(statement.test)
+    first = f"not {source.torch}.compiler.is_exporting() and ({test})"
+    return source.changed([Piece(source.start(statement.test), source.end(statement.test), first)])
+
+
+def unsaid(text: str, line: int) -> Rewritten:
+    """The text with a statement that only warns, logs or prints skipped while exporting.
+
+    Raises:
+        Unclear: there is no such statement at that line.
+    """
+    source = Source(text, line)
+    notes = [
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.stmt) and _says(node) and spans(node, line)
+    ]
+    if not notes or source.is_beside(notes[0]):
+        raise Unclear("no statement at that line only warns")
+    start, indent = source.start(notes[0]), source.indent(notes[0])
+    test = f"if not {source.torch}.compiler.is_exporting():\n{indent}    "
+    return source.changed([Piece(start, start, test)])
+
+
+def note_apart(text: str, line: int) -> tuple[Rewritten, int]:
+    """The text where a branch that warns and does more warns in an `if` of its own before it.
+
+    The one that warns is skipped while exporting; the other may then be rewritten.
+
+    Returns:
+        The text, and the line of the branch in it.
+
+    Raises:
+        Unclear: there is no such branch at that line.
+    """
+    source = Source(text, line)
+    statement = statement_at(source, line)
+    if not isinstance(statement, ast.If) or is_elif(source, statement):
+        raise Unclear("there is no `if` at that line")
+    notes = [each for each in statement.body if _says(each)]
+    if not notes or len(notes) == len(statement.body) or source.is_beside(statement.body[0]):
+        raise Unclear("the branch does not warn, or does nothing else")
+    indent = source.indent(statement)
+    inner = source.indent(statement.body[0])
+    test = f"not {source.torch}.compiler.is_exporting() and ({source.of(statement.test)})"
+    said = [f"{inner}{source.of(each)}\n" for each in notes]
+    first = f"{indent}if {test}:\n{''.join(said)}"
+    start = source.line_start(statement)
+    gone = [Piece(source.line_start(each), source.line_after(each), "") for each in notes]
+    return source.changed([Piece(start, start, first), *gone]), line + first.count("\n")
+
+
+def _says(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and _is_note(statement.value)
+
+
+def _is_note(value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    called = value.func
+    owned = isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name | ast.Attribute)
+    name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+    owner = ast.unparse(called.value).lower() if owned and isinstance(called, ast.Attribute) else ""
+    known = not owner or owner.endswith(("warnings", "logging", "logger", "log"))
+    inner = [node for each in value.args for node in ast.walk(each)]
+    return name in _NOTED and known and not any(isinstance(n, ast.NamedExpr) for n in inner)

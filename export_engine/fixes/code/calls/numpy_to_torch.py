@@ -1,0 +1,281 @@
+"""Rewrites NumPy calls with torch, for functions with the same meaning in both.
+
+Arrays are followed through one function, name by name. An array that escapes, or is used in a way
+without a torch equivalent, makes the whole rewrite unclear.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.sizes.size_factories import by_arange
+
+_SAME = [
+    "abs",
+    "absolute",
+    "add",
+    "arccos",
+    "arcsin",
+    "arctan",
+    "ceil",
+    "cos",
+    "cosh",
+    "cumsum",
+    "divide",
+    "exp",
+    "expm1",
+    "floor",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "matmul",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "power",
+    "prod",
+    "reciprocal",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "sum",
+    "mean",
+    "tan",
+    "tanh",
+    "where",
+    "zeros_like",
+    "ones_like",
+    "stack",
+    "outer",
+    "einsum",
+    "trunc",
+]
+_CALLED = {name: name for name in _SAME} | {
+    "clip": "clamp",
+    "concatenate": "cat",
+    "power": "pow",
+    "rint": "round",
+    "expand_dims": "unsqueeze",
+}
+_KEYWORDS = {"axis": "dim", "keepdims": "keepdim", "a_min": "min", "a_max": "max"}
+_METHODS = {
+    "sum": "sum",
+    "mean": "mean",
+    "prod": "prod",
+    "cumsum": "cumsum",
+    "clip": "clamp",
+    "copy": "clone",
+    "reshape": "reshape",
+    "all": "all",
+    "any": "any",
+}
+_MADE = {
+    "hanning": ("hann_window", "{0}, False"),
+    "hamming": ("hamming_window", "{0}, False"),
+    "blackman": ("blackman_window", "{0}, False"),
+    "bartlett": ("bartlett_window", "{0}, False"),
+    "kaiser": ("kaiser_window", "{0}, False, {1}"),
+    "linspace": ("linspace", "{0}, {1}, {2}"),
+}
+"""Of functions that make an array of a size, torch's and what it is given."""
+_BACK = ("from_numpy", "as_tensor", "tensor")
+_PLACED = ("dtype", "device")
+"""What `Tensor.to` takes, too."""
+_ATTRIBUTES = ("shape", "ndim")
+
+
+def with_torch(text: str, line: int) -> Rewritten:
+    """The text with the NumPy code of the function at a line written with torch.
+
+    Raises:
+        Unclear: a part of it has no torch equivalent.
+    """
+    source = Source(text, line)
+    rewriter = _Arrays(source)
+    for statement in source.function.body:
+        rewriter.statement(statement)
+    if not rewriter.pieces:
+        raise Unclear("there is no array in the function at that line")
+    return source.changed(rewriter.pieces)
+
+
+class _Arrays:
+    """Finds the arrays of a function and the replacements for their uses."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.numpy = source.names_of("numpy")
+        self.names: set[str] = set()
+        self.pieces: list[Piece] = []
+
+    def statement(self, node: ast.stmt) -> None:
+        """Follows one statement; those in its blocks too."""
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            array = self.is_array(node.value)
+            target = node.targets[0]
+            if isinstance(target, ast.Name):
+                (self.names.add if array else self.names.discard)(target.id)
+            elif array or self._touched(target):
+                raise Unclear(f"`{self.source.of(target)}` is given or holds an array")
+            return
+        if isinstance(node, ast.Return | ast.Expr):
+            if node.value is not None and self.is_array(node.value):
+                raise Unclear("the function returns an array, or makes one for its effect")
+            return
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._touched(node):
+            raise Unclear("an array is used in an inner function")
+        if self._touched(node):
+            raise Unclear(
+                f"an array in line {node.lineno} is used in a way that cannot be rewritten"
+            )
+
+    def _touched(self, node: ast.AST) -> bool:
+        """Whether an array is used anywhere in a piece of code."""
+        return any(
+            (isinstance(each, ast.Name) and each.id in (self.names | self.numpy))
+            or (isinstance(each, ast.Attribute) and each.attr == "numpy")
+            for each in ast.walk(node)
+        )
+
+    def is_array(self, node: ast.expr) -> bool:
+        """Whether an expression is an array; records its replacement."""
+        if isinstance(node, ast.Name):
+            return node.id in self.names
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        if isinstance(node, ast.BinOp):
+            sides = [self.is_array(node.left), self.is_array(node.right)]
+            return any(sides)
+        if isinstance(node, ast.Compare):
+            sides = [self.is_array(each) for each in (node.left, *node.comparators)]
+            return any(sides)
+        if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+            return self.is_array(node.operand)
+        if isinstance(node, ast.Subscript):
+            if self._touched(node.slice):
+                raise Unclear("an index is an array")
+            return self.is_array(node.value)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node)
+        if isinstance(node, ast.Tuple | ast.List):
+            sides = [self.is_array(each) for each in node.elts]
+            return any(sides)
+        if self._touched(node):
+            raise Unclear(
+                f"`{self.source.of(node)}` uses an array in a way that cannot be rewritten"
+            )
+        return False
+
+    def _attribute(self, node: ast.Attribute) -> bool:
+        if isinstance(node.value, ast.Name) and node.value.id in self.numpy:
+            if node.attr not in ("pi", "e", "inf", "nan"):
+                raise Unclear(f"`{self.source.of(node)}` has no torch equivalent here")
+            self._replace(node.value, self.source.torch)
+            return False
+        if self.is_array(node.value) and node.attr not in _ATTRIBUTES:
+            raise Unclear(f"`.{node.attr}` of an array has no torch equivalent here")
+        return False
+
+    def _call(self, node: ast.Call) -> bool:
+        function = node.func
+        if not isinstance(function, ast.Attribute):
+            if any(self._touched(each) for each in ast.walk(node)):
+                raise Unclear(f"`{self.source.of(function)}` is given what NumPy returns")
+            return False
+        owner = function.value
+        if function.attr == "numpy" and not node.args and not node.keywords:
+            if self.is_array(owner):
+                raise Unclear("an array has no `.numpy()`")
+            self.pieces.append(Piece(self.source.end(owner), self.source.end(node), ""))
+            return True
+        if isinstance(owner, ast.Name) and owner.id in self.numpy:
+            return self._numpy_function(node, function)
+        if self.source.of(owner) in self.source.names_of("torch") and function.attr in _BACK:
+            return self._back(node, function)
+        if self.is_array(owner):
+            return self._method(node, function)
+        given = [*node.args, *(each.value for each in node.keywords)]
+        if any(self.is_array(each) for each in given):
+            raise Unclear(f"`{self.source.of(function)}` is given an array")
+        return False
+
+    def _numpy_function(self, node: ast.Call, function: ast.Attribute) -> bool:
+        made = self._made(node, function.attr)
+        if made is not None:
+            self._replace(node, made)
+            return True
+        called = _CALLED.get(function.attr)
+        if called is None:
+            raise Unclear(f"`{self.source.of(function)}` has no torch equivalent here")
+        arrays = [self.is_array(each) for each in node.args]
+        if not any(arrays):
+            raise Unclear(f"`{self.source.of(node)}` computes with NumPy's own values")
+        self._replace(function, f"{self.source.torch}.{called}")
+        self._keywords(node)
+        return True
+
+    def _made(self, node: ast.Call, name: str) -> str | None:
+        """What makes the same numbers as a call that makes an array of a size, or None."""
+        if any(self._touched(each) for each in [*node.args, *node.keywords]):
+            return None
+        given, torch = [self.source.of(each) for each in node.args], self.source.torch
+        function, form = _MADE.get(name, ("", ""))
+        if form and len(given) == form.count("{") and not node.keywords:
+            text = f"f({form.format(*given)}, dtype={torch}.float64)"
+            call = ast.parse(text, mode="eval").body
+            assert isinstance(call, ast.Call)
+            return by_arange(call, function, torch, ast.unparse)
+        if name in ("zeros", "ones") and len(node.args) == 1 and not node.keywords:
+            return f"{torch}.{name}({given[0]}, dtype={torch}.float64)"
+        return None
+
+    def _method(self, node: ast.Call, function: ast.Attribute) -> bool:
+        called = _METHODS.get(function.attr)
+        if called is None or any(self._touched(each) for each in node.args):
+            raise Unclear(f"`.{function.attr}()` of an array has no torch equivalent here")
+        end = self.source.end(function)
+        self.pieces.append(Piece(end - len(function.attr), end, called))
+        self._keywords(node)
+        return True
+
+    def _back(self, node: ast.Call, function: ast.Attribute) -> bool:
+        """An array made a tensor again: it is one already."""
+        array = len(node.args) == 1 and self.is_array(node.args[0])
+        if not array:
+            return False
+        if any(each.arg not in _PLACED or self._touched(each.value) for each in node.keywords):
+            raise Unclear(f"`{self.source.of(function)}` changes more than the kind of value")
+        self._replace(function, "")
+        start, end = self.source.end(node.args[0]), self.source.end(node)
+        copied = function.attr == "tensor"
+        if node.keywords:
+            given = [self.source.of(each) for each in node.keywords]
+            after = f").to({', '.join([*given, *(['copy=True'] if copied else [])])})"
+            self.pieces.append(Piece(start, end, after))
+        elif copied:
+            self.pieces.append(Piece(end, end, ".clone()"))
+        return False
+
+    def _keywords(self, node: ast.Call) -> None:
+        for each in node.keywords:
+            if each.arg is None or each.arg not in _KEYWORDS or self._touched(each.value):
+                raise Unclear(f"`{each.arg}` of a NumPy function has no torch equivalent here")
+            start = self.source.start(each)
+            self.pieces.append(Piece(start, start + len(each.arg), _KEYWORDS[each.arg]))
+
+    def _replace(self, node: ast.expr, text: str) -> None:
+        self.pieces.append(Piece(self.source.start(node), self.source.end(node), text))

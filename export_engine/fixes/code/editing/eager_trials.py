@@ -1,0 +1,235 @@
+"""Runs a model with a code fix and without it in eager, on inputs that take the other way, too.
+
+An export shows nothing of a branch that the example does not take. What a fix of a data-dependent
+loop claims is tried before it, on values and sizes at which the loop skips iterations.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Edit, EditError, Request, edited
+from export_engine.capture import as_exported, model_kept
+from export_engine.defects import passed_over
+from export_engine.fixes.code.editing.try_edit import with_edit
+from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
+from export_engine.torch_internals import pytree
+from export_engine.verify import compare, fresh_request, run
+
+REACHED = "Export Explorer: this way is taken"
+"""The message of the error that a probe raises."""
+_MOST_DIMS = 3
+_FEW = range(1, 3), range(2)
+_MANY = range(1, 13), range(6)
+"""Seeds of fresh values, and sizes."""
+_FACTORS = (0.0, -1.0, 1e-3, 1e3)
+
+
+def agrees(
+    request: Request,
+    edit: Edit,
+    probes: tuple[Edit, ...] = (),
+    *,
+    rejected: str = "",
+    fewest: int = 1,
+) -> bool:
+    """Whether an edited model answers as it did, on every input that it takes without the edit.
+
+    Args:
+        request: with the edits in effect so far.
+        edit: to be tried.
+        probes: each raises an error of text `REACHED` where a way is taken that the edit changes.
+            Each must be reached by an input on which both agree, in a result with elements; else
+            the agreement shows nothing. Floats of other magnitudes only refute: zeros agree with
+            much.
+        rejected: begins the error with which the edited model may reject an input, except the
+            example.
+        fewest: how many inputs have to reach each probe: more, where agreement may be by chance.
+    """
+    with as_exported(request):
+        usual = list(_inputs(request, *(_FEW if fewest == 1 else _MANY)))
+        inputs = [*usual, *_of_other_magnitudes(request, edit)]
+        accepted = _accepted(request, edit, list(enumerate(inputs)), rejected)
+        telling = [(n, each) for n, each, tells in accepted if tells and n < len(usual)]
+
+        def is_reached(probe: Edit) -> bool:
+            by: set[int] = set()
+
+            def reached(number: int, result: Any) -> bool:
+                if isinstance(result, Exception) and REACHED in str(result):
+                    by.add(number)
+                return len(by) >= fewest
+
+            return bool(telling) and _run_each(with_edit(request, probe).edits, telling, reached)
+
+        return bool(accepted) and all(map(is_reached, probes))
+
+
+def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
+    """Whether an edited model answers as it did, on the example and on other inputs.
+
+    Args:
+        request: with the edits in effect so far.
+        edit: to be tried.
+        others: requests of the same model. The model has to take at least one without the edit;
+            else the agreement shows nothing.
+    """
+    with as_exported(request):
+        accepted = _accepted(request, edit, list(enumerate([request, *others])))
+    return any(number > 0 for number, _, _ in accepted)
+
+
+def _accepted(
+    request: Request, edit: Edit, inputs: list[tuple[int, Request]], rejected: str = ""
+) -> list[tuple[int, Request, bool]]:
+    """The inputs that the model takes without an edit; none if it answers otherwise with it.
+
+    Each with whether its result has elements, in which another answer would show: where their
+    number depends on the input, more than one.
+    """
+    theirs: dict[int, Any] = {}
+
+    def known(number: int, result: Any) -> bool:
+        if not isinstance(result, BaseException):
+            theirs[number] = result
+        return False
+
+    def differs(number: int, result: Any) -> bool:
+        if isinstance(result, BaseException):
+            return not (number and rejected and str(result).startswith(rejected))
+        return not compare(result, theirs[number]).same
+
+    _run_each(request.edits, inputs, known)
+    accepted = [each for each in inputs if each[0] in theirs]
+    if not accepted or _run_each(with_edit(request, edit).edits, accepted, differs):
+        return []
+    shapes = {number: _shapes(result) for number, result in theirs.items()}
+    return [(n, each, _has_elements(shapes[n], shapes.values())) for n, each in accepted]
+
+
+def _shapes(result: Any) -> list[tuple[int, ...]]:
+    """Of each value that a model gives; anything but a tensor counts as a scalar."""
+    return [tuple(getattr(each, "shape", ())) for each in pytree.tree_leaves(result)]
+
+
+def _has_elements(shapes: list[tuple[int, ...]], others: Iterable[list[tuple[int, ...]]]) -> bool:
+    """Whether a result's tensors have elements, and in a dim that varies more than one row.
+
+    Args:
+        shapes: of the result.
+        others: of all results.
+    """
+    alike = [each for each in others if list(map(len, each)) == list(map(len, shapes))]
+    for at, shape in enumerate(shapes):
+        varies = [len({each[at][dim] for each in alike}) > 1 for dim in range(len(shape))]
+        if all(size > int(vary) for size, vary in zip(shape, varies, strict=True)):
+            return True
+    return False
+
+
+def _run_each(
+    edits: tuple[Edit, ...],
+    inputs: list[tuple[int, Request]],
+    stops: Callable[[int, Any], bool],
+) -> bool:
+    """Runs a model on inputs with edits in effect; it is as before.
+
+    Args:
+        edits: that are run.
+        inputs: numbered.
+        stops: called with each result, or the error; whether to stop.
+
+    Returns:
+        Whether it stopped.
+    """
+    target = inputs[0][1].target
+    with model_kept(target) as restore, ExitStack() as stack:
+        try:
+            stack.enter_context(edited(edits))
+        except EditError as error:
+            passed_over(error, "running the model with a code fix")
+            return stops(inputs[0][0], error)
+        for number, each in inputs:
+            result: Any
+            try:
+                result = run(target, each, seed=number)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
+                passed_over(error, "running the model in eager")
+                result = error
+            finally:
+                restore()
+            if stops(number, result):
+                return True
+    return False
+
+
+def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
+    """The example; rows that are all alike, so that data select little; fresh values.
+
+    Other sizes, too, for dims that are to be dynamic.
+    """
+    yield request
+    yield with_leaves(request, lambda _, value: _alike(value, 0))
+    yield with_leaves(request, lambda _, value: _alike(value, -1))
+    shapes = {
+        path: list(value.shape)
+        for path, value in leaf_values(request).items()
+        if isinstance(value, torch.Tensor)
+    }
+    for seed in seeds:
+        yield fresh_request(request, shapes, seed)
+    for place in _dynamic(request):
+        for size in sizes:
+            yield with_size(request, [place], size)
+
+
+def _of_other_magnitudes(request: Request, edit: Edit) -> Iterator[Request]:
+    """The example's floats scaled, so that a test of a norm, or of a maximum, goes either way.
+
+    None for code with a `while`, which may not end at values that are unlike the user's.
+    """
+    if any(isinstance(node, ast.While) for node in ast.walk(ast.parse(edit.before))):
+        return
+    for factor in _FACTORS:
+        yield with_leaves(request, partial(_scaled, factor=factor))
+
+
+def _scaled(_: str, value: Any, factor: float) -> Any:
+    """A float tensor times a factor; other values as they are."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    with torch.no_grad():
+        return (value * factor).requires_grad_(value.requires_grad)
+
+
+def _alike(value: Any, row: int) -> Any:
+    """A tensor with one of its rows in all places; other values as they are."""
+    if not isinstance(value, torch.Tensor) or not value.dim() or not value.numel():
+        return value
+    if value.layout is not torch.strided or value.is_quantized:
+        return value
+    with torch.no_grad():
+        rows = value.reshape(-1, value.shape[-1]) if value.dim() > 1 else value.reshape(-1, 1)
+        if not value.is_floating_point():
+            rows = rows[:, :1].expand_as(rows)
+        made = rows[row].expand_as(rows).reshape(value.shape).clone()
+    return made.requires_grad_(value.requires_grad)
+
+
+def _dynamic(request: Request) -> list[tuple[str, int]]:
+    """One place of each dim that is to be dynamic: the smallest, as `past` beside `past + 1`."""
+    shapes = shapes_of(request)
+    found: dict[str, tuple[int, tuple[str, int]]] = {}
+    for path, specs in shapes.leaves.items() if shapes is not None else ():
+        for position, spec in enumerate(specs):
+            if not isinstance(spec, Static | Pinned):
+                name = getattr(spec, "name", f"{path} {position}")
+                each = getattr(spec, "offset", 0), (path, position)
+                found[name] = min(found.get(name, each), each)
+    return [place for _, place in found.values()][:_MOST_DIMS]

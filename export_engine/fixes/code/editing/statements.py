@@ -1,0 +1,50 @@
+"""The statement that a line of the user's code belongs to."""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.text_edits import Source
+
+
+def statement_at(source: Source, line: int) -> ast.stmt:
+    """The innermost statement whose own line, or whose test, is at a line.
+
+    Of `if test: return x` it is the branch, unless what follows chooses, too.
+
+    Raises:
+        Unclear: there is none.
+    """
+    found: list[ast.stmt] = []
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.stmt) or node is source.function:
+            continue
+        if isinstance(node, ast.If):
+            last = node.test.end_lineno or node.test.lineno
+        elif hasattr(node, "body"):
+            last = node.lineno
+        else:
+            last = node.end_lineno or node.lineno
+        if node.lineno <= line <= last:
+            found.append(node)
+    if not found:
+        raise Unclear("there is no statement at that line")
+    innermost = max(found, key=lambda node: (node.lineno, node.col_offset))
+    if any(isinstance(part, ast.IfExp) for part in ast.walk(innermost)):
+        return innermost
+    around = [each for each in found if isinstance(each, ast.If) and innermost in each.body]
+    return around[0] if around else innermost
+
+
+def is_elif(source: Source, statement: ast.stmt) -> bool:
+    """Whether a branch is an `elif` of another."""
+    return source.text[source.start(statement) :].startswith("elif")
+
+
+def is_while(text: str, line: int) -> bool:
+    """Whether a `while` asks at a line."""
+    try:
+        return isinstance(statement_at(Source(text, line), line), ast.While)
+    except Unclear:
+        return False

@@ -1,0 +1,270 @@
+"""Edits of single pieces of a text, at positions from Python's syntax tree.
+
+Everything else is kept, comments and layout too.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_USUAL = {"torch": ("torch",), "numpy": ("np", "numpy"), "math": ("math",), "copy": ("copy",)}
+"""What a module is called where a notebook's cell uses what another imported."""
+
+_NO_TORCH = "__import__('torch')"
+"""torch in a text that has no name for it."""
+
+
+class Piece(NamedTuple):
+    """A replacement of a part of a text, by offsets in characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Source:
+    """A text, its tree, and the innermost function around a line.
+
+    Raises:
+        Unclear: it is not valid Python, or there is no function at the line.
+    """
+
+    def __init__(self, text: str, line: int) -> None:
+        self.text = text
+        self._lines = text.splitlines(keepends=True)
+        self._starts = [0]
+        for each in self._lines:
+            self._starts.append(self._starts[-1] + len(each))
+        try:
+            self.tree = _parsed(text)
+        except SyntaxError as error:
+            raise Unclear("the source text is not valid Python") from error
+        found = _around(self.tree, line, ())
+        if found is None:
+            raise Unclear("there is no function at that line")
+        self.function, self._names = found
+
+    def start(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
+        """Where a node begins."""
+        return self._offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
+        """Where a node ends."""
+        return self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    def line_start(self, node: ast.expr | ast.stmt) -> int:
+        """Where the line begins in which a node does."""
+        return self._starts[node.lineno - 1]
+
+    def at_line(self, line: int) -> int:
+        """Where a line begins."""
+        return self._starts[line - 1]
+
+    def line_after(self, node: ast.expr | ast.stmt) -> int:
+        """Where the line begins that follows the one in which a node ends."""
+        return self._starts[node.end_lineno or node.lineno]
+
+    def line_end(self, node: ast.expr | ast.stmt) -> int:
+        """Where the line ends in which a node does, before its line break."""
+        line = node.end_lineno or node.lineno
+        return self._starts[line - 1] + len(self._lines[line - 1].rstrip("\r\n"))
+
+    def of(self, node: ast.expr | ast.stmt | ast.keyword) -> str:
+        """A node's own text."""
+        return self.text[self.start(node) : self.end(node)]
+
+    def indent(self, node: ast.stmt) -> str:
+        """The text before a statement in its line.
+
+        Raises:
+            Unclear: that is another statement.
+        """
+        before = self._lines[node.lineno - 1][: node.col_offset]
+        if before.strip():
+            raise Unclear("the statement does not begin its line")
+        return before
+
+    def is_beside(self, statement: ast.stmt) -> bool:
+        """Whether something stands before a statement in its line, as in `if x: return y`."""
+        return bool(self.text[self.line_start(statement) : self.start(statement)].strip())
+
+    def block_at(self, indent: str, kept: list[ast.stmt]) -> list[str]:
+        """The lines of a block of a statement, moved to an indent.
+
+        Raises:
+            Unclear: a string in it spans lines.
+        """
+        if any(map(_spans_lines, kept)):
+            raise Unclear("the branch holds a text of several lines")
+        if self.is_beside(kept[0]):
+            return [f"{indent}{self.of(each)}" for each in kept]
+        block = self.text[self.line_start(kept[0]) : self.line_end(kept[-1])]
+        deeper = " " * kept[0].col_offset
+        return [
+            indent + each.removeprefix(deeper) if each.strip() else each
+            for each in block.split("\n")
+        ]
+
+    def following(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements that follow one in its block."""
+        for node in ast.walk(self.function):
+            for part in ("body", "orelse"):
+                block = getattr(node, part, None)
+                if isinstance(block, list) and statement in block:
+                    return block[block.index(statement) + 1 :]
+        return []
+
+    @property
+    def names(self) -> set[str]:
+        """The names that the function uses."""
+        return {each.id for each in ast.walk(self.function) if isinstance(each, ast.Name)}
+
+    def bound_before(self, statement: ast.stmt) -> set[str]:
+        """The parameters of the function, and the names that it binds above a statement."""
+        given = self.function.args
+        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
+        return names | {
+            node.id
+            for node in ast.walk(self.function)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            if node.lineno < statement.lineno
+        }
+
+    def names_of(self, module: str) -> frozenset[str]:
+        """What a module is called in this text; its usual names, where another cell imports it."""
+        return _names_of(self.tree, self.function, module)
+
+    @property
+    def torch(self) -> str:
+        """What torch is called in this text."""
+        return next(iter(sorted(self.names_of("torch"))), _NO_TORCH)
+
+    def changed(self, pieces: list[Piece]) -> Rewritten:
+        """The text with pieces replaced, none of which overlap."""
+        text = self.text
+        for piece in sorted(self._with_torch(pieces), reverse=True):
+            text = text[: piece.start] + piece.text + text[piece.end :]
+        return Rewritten(text, self._names)
+
+    def _with_torch(self, pieces: list[Piece]) -> list[Piece]:
+        """The pieces, and an `import torch` in the function where they need one."""
+        first = self.function.body[ast.get_docstring(self.function) is not None :][:1]
+        lacking = any(_NO_TORCH in each.text for each in pieces)
+        if not lacking or not first or "torch" in _bound_in(self.tree) or self.is_beside(first[0]):
+            return pieces
+        start = self.line_start(first[0])
+        named = [each._replace(text=each.text.replace(_NO_TORCH, "torch")) for each in pieces]
+        return [*named, Piece(start, start, f"{self.indent(first[0])}import torch\n")]
+
+    def _offset(self, line: int, column: int) -> int:
+        characters = len(self._lines[line - 1].encode()[:column].decode())
+        return self._starts[line - 1] + characters
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> ast.Module:
+    """A file's tree, which nobody changes. One search for fixes asks for the same many times."""
+    return ast.parse(text)
+
+
+@lru_cache(maxsize=64)
+def _names_of(tree: ast.Module, function: Function, module: str) -> frozenset[str]:
+    imported = frozenset(_imported(tree, function, module))
+    if imported:
+        return imported
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return frozenset(_USUAL.get(module, ())) & (used - set(_bound_in(tree)))
+
+
+def _imported(node: ast.AST, function: Function, module: str) -> Iterator[str]:
+    """What a module is called by the imports that a function sees."""
+    for each in ast.iter_child_nodes(node):
+        if not isinstance(each, Function) or spans(each, function.lineno):
+            yield from _imported(each, function, module)
+    for alias in node.names if isinstance(node, ast.Import) else ():
+        if alias.name == module:
+            yield alias.asname or alias.name
+        elif alias.asname is None and alias.name.startswith(f"{module}."):
+            yield module  # `import torch.nn` binds `torch`
+
+
+def _bound_in(tree: ast.Module) -> Iterator[str]:
+    """The names that a text binds anywhere, so that they are nothing of another cell's."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.alias):
+            yield node.asname or node.name.split(".")[0]
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+
+
+def spans(node: ast.expr | ast.stmt, line: int) -> bool:
+    """Whether a node is at a line, or runs over it."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def branch_at(source: Source, line: int) -> ast.If:
+    """The `if` whose test is at a line.
+
+    Raises:
+        Unclear: there is none.
+    """
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.If) and spans(node.test, line):
+            return node
+    raise Unclear("there is no `if` at that line")
+
+
+def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
+    """A branch replaced by one of its blocks; by nothing where that is empty.
+
+    Raises:
+        Unclear: it is an `elif`, or the block is one.
+    """
+    indent = source.indent(branch)
+    if any(source.text.startswith("elif", source.start(each)) for each in (branch, *kept[:1])):
+        raise Unclear("an `elif` is reached only where the tests before it fail")
+    start = source.line_start(branch)
+    if kept:
+        return Piece(start, source.line_end(branch), "\n".join(source.block_at(indent, kept)))
+    blocks, nodes = ("body", "orelse", "finalbody"), ast.walk(source.function)
+    alone = any(getattr(node, block, None) == [branch] for node in nodes for block in blocks)
+    return Piece(start, source.line_after(branch), f"{indent}pass\n" if alone else "")
+
+
+def _spans_lines(statement: ast.stmt) -> bool:
+    """Whether a string of a statement runs over several lines, so that it cannot be moved."""
+    return any(
+        isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
+        for node in ast.walk(statement)
+        if getattr(node, "end_lineno", 0) != getattr(node, "lineno", 0)
+    )
+
+
+def _around(tree: ast.AST, line: int, path: tuple[str, ...]) -> tuple[Function, str] | None:
+    """The innermost function at a line, and the qualified name of the outermost around it."""
+    for node in ast.iter_child_nodes(tree):
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+        if not isinstance(node, ast.match_case) and not first <= line <= last:
+            continue
+        if isinstance(node, ast.ClassDef):
+            return _around(node, line, (*path, node.name))
+        if isinstance(node, Function):
+            inner = _around(node, line, (*path, node.name))
+            return (inner[0] if inner else node), ".".join((*path, node.name))
+        found = _around(node, line, path)
+        if found is not None:
+            return found
+    return None

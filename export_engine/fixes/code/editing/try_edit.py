@@ -1,0 +1,148 @@
+"""Adds an edit to a request, and tests whether it helps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from export_engine.attempt import (
+    Attempt,
+    Diagnosis,
+    Edit,
+    EditError,
+    Exported,
+    Failed,
+    Fix,
+    Kind,
+    Request,
+    combined,
+    edited,
+)
+from export_engine.defects import passed_over
+from export_engine.diagnose import diagnose
+from export_engine.fixes import vary_together
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.try_fixes import try_request
+from export_engine.shapes import Pinned, Static, shapes_of
+from export_engine.source import unedited
+from export_engine.verify import runs_in_eager
+
+_OF_OPERATORS = frozenset(
+    {Kind.COND_BRANCHES_DIFFER, Kind.COND_MUTATES, Kind.COND_ALIASES, Kind.COND_SIDE_EFFECT}
+)
+
+_ERRORS = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED})
+_OF_LINES = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED, Kind.GRAPH_BREAK})
+"""Kinds that are about the code of a line: where an edit changed it, it is not the user's."""
+_MARKS = (
+    *("torch.cond(", "torch.where(", "_check(", "_assert_async", "scan(", "while_loop("),
+    *("torch.sym_int(", "torch.sym_float(", "torch.sym_sqrt(", ".sym_ite("),
+)
+"""What is in lines that rewrites make; other lines are the user's, perhaps indented."""
+
+
+def with_edit(request: Request, edit: Edit) -> Request:
+    """The request with one more edit of the user's code in effect."""
+    return request.with_changes(edits=combined(request.edits, edit))
+
+
+def further(edit: Edit, made: Rewritten) -> Edit:
+    """An edit with what its text has become."""
+    functions = tuple(dict.fromkeys([*edit.functions, made.function]))
+    return replace(edit, after=made.text, functions=functions)
+
+
+def edited_file(request: Request, edit: Edit) -> str:
+    """The name under which the text of one more edit runs, and stands in tracebacks."""
+    return with_edit(request, edit).edits[-1].edited_file
+
+
+def tried(request: Request, edit: Edit) -> Attempt | None:
+    """The attempt with one more edit; None if it does not fit the code."""
+    try:
+        return try_request(with_edit(request, edit))
+    except EditError:
+        return None
+
+
+def is_dynamic(request: Request) -> bool:
+    """Whether a size is to be dynamic."""
+    shapes = shapes_of(request)
+    leaves = shapes.leaves.values() if shapes is not None else ()
+    return any(not isinstance(each, Static | Pinned) for specs in leaves for each in specs)
+
+
+def runs(request: Request) -> bool:
+    """Whether the eager model runs on the example with the request's edits."""
+    try:
+        with edited(request.edits):
+            return runs_in_eager(request)
+    except EditError as error:
+        passed_over(error, "running the model with a code fix")
+        return False
+
+
+def code_fix(
+    request: Request, diagnosis: Diagnosis, edit: Edit, *, title: str, why: str, gives_up: str = ""
+) -> Fix | None:
+    """The fix by an edit, once it was tried; None if it does not lead on.
+
+    Args:
+        request: with the edits in effect so far.
+        diagnosis: of its failure.
+        edit: to be tried.
+        title: as of `Fix`, and so are the others.
+        why: why it helps.
+        gives_up: what is lost by it.
+    """
+    found = tried(request, edit)
+    if found is None or not leads_on(found, diagnosis, edit):
+        return None
+    return Fix(
+        kind="code",
+        title=title,
+        why=why,
+        gives_up=gives_up,
+        change=partial(with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=diagnosis.stack,
+        leads_to=found if isinstance(found, Exported) else None,
+    )
+
+
+def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> bool:
+    """Whether the program agrees with eager, or fails at a later line of the user's.
+
+    Args:
+        found: the attempt with a fix.
+        diagnosis: of the failure before.
+        edit: of a code fix. A failure at a line that it made does not count.
+    """
+    if isinstance(found, Exported):
+        return found.agreement is None or found.agreement.verdict != "differs"
+    assert isinstance(found, Failed)
+    now = diagnose(found)
+    if edit is not None and now.kind in _OF_OPERATORS - {diagnosis.kind}:
+        return False
+    if edit is not None and _made(now, edit):
+        # The user's code in it may only lack that another input's size varies too.
+        return any(vary_together.offered(replace(found, diagnosis=now)))
+    if edit is not None and now.kind in _ERRORS and found.request and not runs(found.request):
+        return False  # of the edited code's own making
+    return now.known and (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence)
+
+
+def _made(diagnosis: Diagnosis, edit: Edit) -> bool:
+    """Whether a failure is at a line that an edit made, and that the user never wrote."""
+    if not diagnosis.stack or unedited(diagnosis.stack[-1].file) != edit.file:
+        return False
+    place = diagnosis.stack[-1]
+    if place.file == edit.file:
+        return False
+    lines = edit.after.splitlines()
+    line = lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
+    known = {each.strip() for each in edit.before.splitlines()}
+    if diagnosis.kind in _OF_LINES and line not in known:
+        return True
+    given_back = line.startswith("return ") and line.endswith(".clone()")  # by a branch of a cond
+    return line not in known and (given_back or any(mark in line for mark in _MARKS))

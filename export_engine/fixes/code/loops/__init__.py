@@ -1,0 +1,1 @@
+"""Fixes of Python loops: over a dynamic size, and over data."""

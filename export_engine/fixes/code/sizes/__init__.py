@@ -1,0 +1,1 @@
+"""Fixes of Python around sizes, which keep them symbolic."""

@@ -1,0 +1,134 @@
+"""Fixes of a condition on an unbacked size: `guard_or_false` in the user's code.
+
+Code often checks a size only to take a fast path, and the other path is right for every size.
+guard_or_false returns False if tracing cannot decide, so the other path is traced.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+
+from export_engine.attempt import (
+    Edit,
+    Exported,
+    Failed,
+    Fix,
+    NoFix,
+    text_in_effect,
+)
+from export_engine.diagnose import UnbackedSize
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.try_edit import leads_on, tried, with_edit
+from export_engine.progress import Progress, Report
+from export_engine.shapes import Relation, assumable
+from export_engine.source import unedited
+
+_NUMBERS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The rewrite for a diagnosed decision on an unbacked size."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    facts = diagnosis.facts if diagnosis else None
+    if request is None or diagnosis is None or not isinstance(facts, UnbackedSize):
+        return
+    if not diagnosis.stack:
+        return
+    place = diagnosis.stack[-1]
+    try:
+        text, line = text_in_effect(request.edits, place.file, place.line)
+        made = guarded(text, line)
+    except Unclear as reason:
+        yield NoFix(f"It cannot be rewritten with guard_or_false here: {reason}.")
+        return
+    edit = Edit(unedited(place.file), text, made.text, (made.function,))
+    if progress:
+        progress(Progress(0, 0, f"trying guard_or_false in line {place.line}", "fix"))
+    found = tried(request, edit)
+    if found is None or not leads_on(found, diagnosis):
+        return
+    seen = _both_ways_tried(found, assumable(attempt, facts.asked))
+    yield Fix(
+        kind="code",
+        title=f"Use guard_or_false in line {place.line}",
+        why="guard_or_false returns False where tracing cannot decide, so the False "
+        "branch is traced, for every size.",
+        lossy=not seen,
+        gives_up=""
+        if seen
+        else "Sizes for which the condition is True were not all compared with eager: "
+        "the program takes the False branch for them.",
+        change=partial(with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=diagnosis.stack,
+        leads_to=found if isinstance(found, Exported) else None,
+    )
+
+
+def _both_ways_tried(found: object, asked: list[Relation]) -> bool:
+    """Whether the program agrees with eager at sizes where the condition holds and where not."""
+    if not isinstance(found, Exported) or found.agreement is None or not asked:
+        return False
+    if found.agreement.verdict != "agrees":
+        return False
+    answers = {
+        all(each.holds(trial.sizes) for each in asked)
+        for trial in found.agreement.trials
+        if trial.outcome == "agrees"
+        and all(each.names.keys() <= trial.sizes.keys() for each in asked)
+    }
+    return answers == {True, False}
+
+
+def guarded(text: str, line: int) -> Rewritten:
+    """The text with the deciding comparisons at a line wrapped in guard_or_false.
+
+    Raises:
+        Unclear: there is none, or its statement does not begin its line.
+    """
+    source = Source(text, line)
+    found = [node for node in _deciding(source.function) if spans(node, line)]
+    if not found:
+        raise Unclear("no comparison decides anything at that line")
+    statement = _statement(source, found[0])
+    if isinstance(statement, ast.If) and text[source.start(statement) :].startswith("elif"):
+        raise Unclear("an `elif` has no place before it for an import")
+    at = source.start(statement)
+    imported = "from torch.fx.experimental.symbolic_shapes import guard_or_false\n"
+    pieces = [Piece(at, at, imported + source.indent(statement))]
+    for node in found:
+        start, end = source.start(node), source.end(node)
+        pieces += [Piece(start, start, "guard_or_false("), Piece(end, end, ")")]
+    return source.changed(pieces)
+
+
+def _deciding(function: ast.AST) -> Iterator[ast.Compare]:
+    """Comparisons of numbers that are a test, or a part of one."""
+    for node in ast.walk(function):
+        tests: list[ast.expr] = []
+        if isinstance(node, ast.If | ast.IfExp):
+            tests = [node.test]
+        elif isinstance(node, ast.BoolOp):
+            tests = node.values
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            tests = [node.operand]
+        for test in tests:
+            if isinstance(test, ast.Compare) and all(isinstance(op, _NUMBERS) for op in test.ops):
+                yield test
+
+
+def _statement(source: Source, inner: ast.expr) -> ast.stmt:
+    """The innermost statement around an expression."""
+    around = [
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.stmt)
+        and node is not source.function
+        and source.start(node) <= source.start(inner)
+        and source.end(inner) <= source.end(node)
+    ]
+    return max(around, key=source.start)

@@ -1,0 +1,157 @@
+"""Fixes of Python and NumPy around sizes: what turns a dynamic size into a plain number.
+
+`math.sqrt(n)`, `int(n)` and the like ask a size for its number, which fixes it. torch has functions
+that keep it symbolic, and that are Python's own for plain numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from export_engine.attempt import (
+    Attempt,
+    Diagnosis,
+    Edit,
+    Exported,
+    Failed,
+    Fix,
+    Kind,
+    Request,
+    text_in_effect,
+)
+from export_engine.diagnose import DataDependent, SizesViolated, diagnose, formats_a_tensor
+from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded, with_bounds
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.try_edit import (
+    edited_file,
+    further,
+    leads_on,
+    tried,
+    with_edit,
+)
+from export_engine.fixes.code.sizes.symbolic_sizes import LENGTHS, symbolic
+from export_engine.progress import Progress, Report
+from export_engine.source import Location, unedited
+
+_KINDS = (
+    Kind.SHAPES_VIOLATED,
+    Kind.UNBACKED_SIZE,
+    Kind.OUTPUT_FROM_DATA,
+    Kind.OWN_ERROR,
+    Kind.NUMPY,
+    Kind.GRAPH_BREAK,
+)
+_MOST_ROUNDS = 3
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The rewrite of every line of a file at which a size is made a number."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+        return
+    if formats_a_tensor(str(attempt.error)):
+        return  # a tensor, and not a size, is formatted
+    for place in _places(attempt):
+        lines = [each.line for each in _places(attempt) if each.file == place.file]
+        text, _ = text_in_effect(request.edits, place.file, place.line)
+        at = {text_in_effect(request.edits, place.file, line)[1] for line in lines}
+        unbacked = diagnosis.kind is Kind.UNBACKED_SIZE
+        for made in _candidates(text, at, unbacked, request.strict):
+            if progress:
+                progress(Progress(0, 0, f"keeping sizes symbolic in line {place.line}", "fix"))
+            fix = _fix(request, diagnosis, place, text, made, progress)
+            if fix is not None:
+                yield fix
+                return
+
+
+def _candidates(
+    text: str, at: set[int], pieces: bool, strict: bool
+) -> Iterator[tuple[Rewritten, list[str]]]:
+    """The rewrites of lines, each with what it replaces.
+
+    The second is for the length of what is not a tensor, which strict mode keeps symbolic.
+    """
+    known: set[str] = set()
+    for length in LENGTHS[: 1 if strict else None]:
+        try:
+            made = symbolic(text, at, pieces=pieces, length=length)
+        except Unclear:
+            return
+        if made[0].text not in known:
+            known.add(made[0].text)
+            yield made
+
+
+def _fix(
+    request: Request,
+    diagnosis: Diagnosis,
+    place: Location,
+    text: str,
+    made: tuple[Rewritten, list[str]],
+    progress: Report | None,
+) -> Fix | None:
+    """A rewrite as a fix, tried; None if it leads to nothing better."""
+    edit = Edit(unedited(place.file), text, made[0].text, (made[0].function,))
+    edit, found = _tried(request, edit)
+    bounds = bounded(found, progress)
+    goes_on = found is not None and leads_on(found, diagnosis, edit)
+    if bounds is None and not goes_on:
+        return None
+    if bounds is not None and bounds.narrows and goes_on and _fails_later(found, place):
+        bounds = None  # what a fix of that line keeps, no bound need reject
+    what, asked = "size", "the number of a size"
+    if isinstance(diagnosis.facts, DataDependent):
+        what, asked = "number", "a number that tensor values decide"
+    fix = Fix(
+        kind="code",
+        title=f"Keep the {what} in line {place.line} symbolic",
+        why=f"{_listed(made[1])} needs {asked}. The {what} then stays symbolic.",
+        change=partial(with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=diagnosis.stack,
+        leads_to=found if isinstance(found, Exported) else None,
+    )
+    if bounds is None:
+        return fix
+    return beyond_bounds(request, diagnosis, with_bounds(fix, bounds))
+
+
+def _fails_later(found: Attempt | None, place: Location) -> bool:
+    """Whether an attempt fails in another line than it did."""
+    stack = diagnose(found).stack if isinstance(found, Failed) else ()
+    return bool(stack) and (unedited(stack[-1].file), stack[-1].line) != (place.file, place.line)
+
+
+def _tried(request: Request, edit: Edit) -> tuple[Edit, Attempt | None]:
+    """The attempt with an edit, and with those of the lines at which a size is a number then."""
+    found = tried(request, edit)
+    for _ in range(_MOST_ROUNDS):
+        if not isinstance(found, Failed):
+            break
+        explained = replace(found, diagnosis=diagnose(found))
+        file = edited_file(request, edit)
+        lines = {each.line for each in _places(explained) if each.file == file}
+        try:
+            made, _ = symbolic(edit.after, lines)
+        except (Unclear, ValueError):
+            break
+        edit = further(edit, made)
+        found = tried(request, edit)
+    return edit, found
+
+
+def _places(attempt: Failed) -> list[Location]:
+    diagnosis = attempt.diagnosis
+    assert diagnosis is not None
+    stacks = [diagnosis.stack]
+    if isinstance(diagnosis.facts, SizesViolated):
+        stacks += [each.stack for each in diagnosis.facts.problems]
+    return list(dict.fromkeys(stack[-1] for stack in stacks if stack))
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(f"`{name}`" for name in dict.fromkeys(names))
