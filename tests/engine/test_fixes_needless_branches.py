@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import sys
 
@@ -12,6 +13,7 @@ from export_engine.attempt import Edit, Exported, Failed, Request
 from export_engine.describe import describe
 from export_engine.fixes import autofix
 from export_engine.fixes.code.branches.needless_branches import left_out
+from export_engine.fixes.code.branches.needless_forms import does_nothing_else
 from export_engine.fixes.code.branches.size_branches import one_way
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees
@@ -110,7 +112,7 @@ class CutsToTheBest(torch.nn.Module):
 def test_ways_that_agree_by_chance_are_not_taken_for_the_same() -> None:
     text = inspect.getsource(sys.modules[__name__])
     line = text.splitlines().index("        if rows.numel() > 4:") + 1
-    made, probe = one_way(text, line, True), left_out(text, line, True)
+    made, probe = one_way(text, line, True), left_out(text, line)
     for seed in range(20):
         torch.manual_seed(seed)
         request = Request(
@@ -126,12 +128,12 @@ def test_ways_that_agree_by_chance_are_not_taken_for_the_same() -> None:
 def test_the_way_that_is_left_out_must_have_been_tried() -> None:
     text = "def f(x):\n    if x.any():\n        x = x[:1]\n    return x\n"
     names: dict[str, object] = {}
-    exec(compile(left_out(text, 2, True), "probe.py", "exec"), names)
+    exec(compile(left_out(text, 2), "probe.py", "exec"), names)
     assert names["f"](torch.ones(3)).shape == (1,)  # type: ignore[operator]
     with pytest.raises(LookupError):
         names["f"](torch.zeros(3))  # type: ignore[operator]
     with pytest.raises(Unclear):
-        left_out("def f(x):\n    return x\n", 2, True)
+        left_out("def f(x):\n    return x\n", 2)
 
 
 @pytest.mark.parametrize(
@@ -147,3 +149,57 @@ def test_a_branch_that_may_end_a_loop_stays(loop: str) -> None:
     for taken in (True, False):
         with pytest.raises(Unclear):
             one_way(text, 3, taken)
+
+
+NEEDLESS = """
+if int(n.max()) < x.shape[1]: x = x[:, : int(n.max())]
+if x.size(1) >= n: x = x[:, :n.item()]
+if len(x) > k: x = x[:k]
+if k < y.numel(): x = x[..., :k]
+if x.max() > 1: x = x.clamp(max=1)
+if x.max().item() >= c: x.clamp_(max=c)
+if torch.amax(x) > c: x = torch.minimum(x, c)
+if x.min() < 0: x = torch.clamp(x, min=0)
+if mask.any(): x = x.masked_fill(mask, 0.0)
+if torch.any(mask): x[mask] = 0
+if not mask.all(): x = x.masked_fill(~mask.unsqueeze(-1), 0.0)
+if not keep.all().item(): x = torch.where(~keep[:, None], 0.0, x)
+"""
+NEEDED = """
+if len(i) > 0: x = x[i[0] : i[-1] + 1]
+if len(i) > 4: i = i[s[i].argsort()[:4]]
+if n < x.shape[1]: x = x[:, n:]
+if n < x.shape[1]: x = x[:, : n - 1]
+if n < x.shape[1]: x = y[:, :n]
+if n < limit: x = x[:, :n]
+if n > x.shape[1]: x = x[:, :n]
+if x.max() > 1: x = x.clamp(min=1)
+if x.max() > 1: x = x.clamp(0, 1)
+if x.max() > 1: x = x / 2
+if x.max(0) > 1: x = x.clamp(max=1)
+if y.max() > 1: x = x.clamp(max=1)
+if mask.any(): x = x.masked_fill(other, 0.0)
+if mask.any(): x = x.masked_fill(~mask, 0.0)
+if mask.all(): x = x.masked_fill(mask, 0.0)
+if mask.any(): x = torch.where(mask, x, 0.0)
+if mask.any(): x[mask] = x.mean(), y
+if coef < 1: x = x * coef
+if x.isnan().any(): x = torch.nan_to_num(x)
+"""
+
+
+@pytest.mark.parametrize("code", NEEDLESS.strip().splitlines())
+def test_what_only_saves_work_is_known_by_its_form(code: str) -> None:
+    (branch,) = ast.parse(code).body
+    assert isinstance(branch, ast.If)
+    assert does_nothing_else(branch)
+    (twice,) = ast.parse(f"{code}\nelse: x = x + 1").body
+    assert isinstance(twice, ast.If)
+    assert not does_nothing_else(twice)
+
+
+@pytest.mark.parametrize("code", NEEDED.strip().splitlines())
+def test_what_may_differ_on_data_that_was_not_tried_stays(code: str) -> None:
+    (branch,) = ast.parse(code).body
+    assert isinstance(branch, ast.If)
+    assert not does_nothing_else(branch)

@@ -1,7 +1,7 @@
 """A branch on data of which one way is right for all data: `if longest < n: x = x[:, :longest]`.
 
 A slice beyond the end of a tensor is all of it. Then the branch only saves work, and without it the
-program answers the same, which is tried in eager on inputs that go either way.
+program answers the same, which is tried in eager on inputs that go either way, too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from export_engine.attempt import Edit, Failed, Fix, Kind
+from export_engine.fixes.code.branches.needless_forms import does_nothing_else
 from export_engine.fixes.code.branches.size_branches import one_way
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
@@ -21,10 +22,7 @@ from export_engine.source import unedited
 _KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
 _FEWEST = 4
 """Inputs that go the way that is left out: on one of them, both ways may agree by chance."""
-_TITLES = {
-    True: "Always take the branch in line {line}",
-    False: "Never take the branch in line {line}",
-}
+_TITLE = "Always take the branch in line {line}"
 _WHY = "Both ways of the branch give the same. Compared with eager on inputs that go either way."
 
 
@@ -34,27 +32,27 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     if failing is None:
         return
     request, diagnosis, place, text, line = failing
-    for taken, said in _TITLES.items():
-        try:
-            made, probe = one_way(text, line, taken), left_out(text, line, taken)
-        except Unclear:
-            continue
-        title = said.format(line=place.line)
-        if progress:
-            progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}, in eager", "fix"))
-        functions = (made.function,)
-        edit = Edit(unedited(place.file), text, made.text, functions)
-        probes = (Edit(edit.file, text, probe, functions),)
-        if not agrees(request, edit, probes, fewest=_FEWEST):
-            continue
-        fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
-        if fix is not None:
-            yield fix
+    try:
+        if not does_nothing_else(branch_at(Source(text, line), line)):
             return
+        made, probe = one_way(text, line, True), left_out(text, line)
+    except Unclear:
+        return
+    title = _TITLE.format(line=place.line)
+    if progress:
+        progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}, in eager", "fix"))
+    functions = (made.function,)
+    edit = Edit(unedited(place.file), text, made.text, functions)
+    probes = (Edit(edit.file, text, probe, functions),)
+    if not agrees(request, edit, probes, fewest=_FEWEST):
+        return
+    fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
+    if fix is not None:
+        yield fix
 
 
-def left_out(text: str, line: int, taken: bool) -> str:
-    """The text with an error where the `if` at a line goes the way that is not kept.
+def left_out(text: str, line: int) -> str:
+    """The text with an error where the `if` at a line is not taken.
 
     Raises:
         Unclear: there is none, or something stands before it in its line.
@@ -65,5 +63,5 @@ def left_out(text: str, line: int, taken: bool) -> str:
     raised = f"raise LookupError({REACHED!r})"
     indent = source.indent(branch)
     at = source.start(branch)
-    piece = Piece(at, at, f"if {'not ' if taken else ''}{test}: {raised}\n{indent}")
+    piece = Piece(at, at, f"if not {test}: {raised}\n{indent}")
     return source.changed([piece]).text
