@@ -34,7 +34,7 @@ from export_engine.fixes.code.branches import (
     size_branches,
     tracing_questions,
 )
-from export_engine.fixes.code.calls import module_conversions
+from export_engine.fixes.code.calls import max_pool1d, module_conversions
 from export_engine.fixes.code.loops import data_loops, kept_lists, suppression, unrolled_loops
 from export_engine.fixes.code.sizes import size_guards, size_idioms, size_keyed
 from export_engine.fixes.eager_too import beside_eager
@@ -52,6 +52,7 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
 PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
     unrolled_loops.offered,
+    max_pool1d.offered,
     size_keyed.offered,
     size_idioms.offered,
     size_branches.offered,

@@ -1,7 +1,7 @@
 """What does nothing where the test before it does not hold: a slice to a length, a clamp, a mask.
 
-That two ways agree on what was tried is no proof that they always do: they may differ only on data
-that is rare. So only forms are taken whose other way is known to change nothing.
+Two ways that agree on what was tried may still differ on data that is rare. So only forms are taken
+whose other way is known to change nothing.
 """
 
 from __future__ import annotations

@@ -1,0 +1,125 @@
+"""torch's max_pool1d as max_pool2d over rows of height 1, which takes symbolic sizes.
+
+`nn.MaxPool1d`, `F.max_pool1d` and `torch.max_pool1d` all end in an op that torch computes from
+plain ints, which fixes the length, whatever the model does. A line of the user's that calls the op
+is rewritten, else the line of torch's own function that does, in memory.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import torch
+from torch.nn import functional
+
+from export_engine.attempt import Edit, Failed, Fix, Kind, as_module, text_in_effect
+from export_engine.diagnose import SizesViolated
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.try_edit import code_fix
+from export_engine.progress import Progress, Report
+from export_engine.source import Location, code_of, unedited
+
+_TITLE = "Compute max_pool1d as max_pool2d in line {line}"
+_OF_TORCH = "Compute torch's max_pool1d as max_pool2d"
+_WHY = (
+    "torch computes max_pool1d from plain ints, which fixes the length. max_pool2d over rows of "
+    "height 1 gives the same, and takes symbolic sizes."
+)
+_NAMES = ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The op at a diagnosed line in two dimensions; of torch's own module, in torch's function."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind is not Kind.SHAPES_VIOLATED:
+        return
+    stacks = [diagnosis.stack]
+    if isinstance(diagnosis.facts, SizesViolated):
+        stacks += [each.stack for each in diagnosis.facts.problems if each.kind == "fixed"]
+    pools = any(
+        isinstance(each, torch.nn.MaxPool1d) for each in as_module(request.target).modules()
+    )
+    own = [stack[-1] for stack in stacks if stack]
+    for place in dict.fromkeys([*own, *_of_torch(pools or any(map(_says_so, own)))]):
+        text, line = text_in_effect(request.edits, place.file, place.line)
+        try:
+            made = in_two_dimensions(text, line)
+        except Unclear:
+            continue
+        of_torch = place.file == functional.__file__
+        title = _OF_TORCH if of_torch else _TITLE.format(line=place.line)
+        if progress:
+            progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
+        if fix is not None:
+            yield fix
+            return
+
+
+def in_two_dimensions(text: str, line: int) -> Rewritten:
+    """The text with `torch.max_pool1d(…)` at a line as `torch.max_pool2d` over rows of height 1.
+
+    Raises:
+        Unclear: there is no such call at that line, or its arguments cannot be told apart.
+    """
+    source = Source(text, line)
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.Call) and spans(node, line) and _is_op(node.func):
+            return source.changed([_rows(source, node)])
+    raise Unclear("there is no max_pool1d at that line")
+
+
+def _rows(source: Source, call: ast.Call) -> Piece:
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        raise Unclear("its arguments are unpacked")
+    given = dict(zip(_NAMES, map(source.of, call.args), strict=False))
+    given |= {str(each.arg): source.of(each.value) for each in call.keywords}
+    if not {"input", "kernel_size"} <= given.keys() or given.keys() - set(_NAMES):
+        raise Unclear("its arguments are unpacked, or it returns indices")
+    parts = [f"({given['input']}).unsqueeze(-2)", _pair("1", given["kernel_size"])]
+    stride = given.get("stride", "None")
+    if stride != "None":
+        pair = _pair("1", stride)
+        parts.append(f"stride={pair if stride.isdigit() else f'{pair} if {stride} else None'}")
+    parts += [
+        f"{name}={_pair(filled, given[name])}"
+        for name, filled in (("padding", "0"), ("dilation", "1"))
+        if name in given
+    ]
+    if "ceil_mode" in given:
+        parts.append(f"ceil_mode={given['ceil_mode']}")
+    made = f"{source.torch}.nn.functional.max_pool2d({', '.join(parts)}).squeeze(-2)"
+    return Piece(source.start(call), source.end(call), made)
+
+
+def _pair(first: str, given: str) -> str:
+    """`(1, 2)` of a number; of what may be a number or a tuple of one, both ways."""
+    if not given.isdigit():
+        given = f"{given} if isinstance({given}, int) else {given}[0]"
+    return f"({first}, {given})"
+
+
+def _is_op(function: ast.expr) -> bool:
+    """`torch.max_pool1d`, `F.max_pool1d`; no method, which a tensor has none of."""
+    return isinstance(function, ast.Attribute | ast.Name) and ast.unparse(function).endswith(
+        "max_pool1d"
+    )
+
+
+def _says_so(place: Location) -> bool:
+    code = code_of(place.file)
+    statement = code.statement(place.line) if code is not None else None
+    return statement is not None and "max_pool1d" in ast.unparse(statement)
+
+
+def _of_torch(asked: bool) -> Iterator[Location]:
+    """The line of torch's function that calls the op."""
+    code = code_of(functional.__file__) if asked else None
+    for node in ast.walk(code.tree) if code is not None else ():
+        call = node.value if isinstance(node, ast.Return) else None
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "torch.max_pool1d":
+            yield Location(functional.__file__, call.lineno, "_max_pool1d")
