@@ -98,7 +98,8 @@ class Tapered(torch.nn.Module):
     """Windows and lines that NumPy makes, as long as the signal."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        ramp = np.linspace(0.5, 1, x.shape[1])
+        ramp = np.linspace(0.5, 1, x.shape[1]) + np.linspace(0, 2, x.shape[1], endpoint=False)
+        ramp = ramp * np.cos(np.arange(x.shape[1]))
         taper = np.hanning(x.shape[1]) + np.ones(x.shape[1])
         return x * torch.from_numpy(ramp).float() * torch.from_numpy(taper).to(x)
 

@@ -42,7 +42,7 @@ def assumed_on_data(
             yield NoFix(f"The branch cannot be assumed here: {reason}.")
 
 
-_OF_SIZES = (Kind.SHAPES_VIOLATED, Kind.OWN_ERROR)
+_OF_SIZES = (Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK)
 """What NumPy makes of a dynamic size: a plain number, or an error."""
 _BRANCHES = (Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE)
 
@@ -65,7 +65,7 @@ def offered(
 
 
 def _gives_numpy_a_size(request: Request, diagnosis: Diagnosis) -> bool:
-    """Whether NumPy is called at a line that fails because of a size."""
+    """Whether NumPy is called at a line that fails by a size, or that strict mode refuses."""
     if diagnosis.kind not in _OF_SIZES:
         return False
     place = diagnosis.stack[-1]

@@ -98,6 +98,17 @@ _PLACED = ("dtype", "device")
 _ATTRIBUTES = ("shape", "ndim")
 
 
+def _is_float(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and type(value.value) is float
+
+
+def _without_its_end(node: ast.Call) -> bool:
+    """Whether the only keyword is `endpoint=False`."""
+    names = [each.arg for each in node.keywords]
+    values = [each.value for each in node.keywords if isinstance(each.value, ast.Constant)]
+    return names == ["endpoint"] and [each.value for each in values] == [False]
+
+
 def with_torch(text: str, line: int) -> Rewritten:
     """The text with the NumPy code of the function at a line written with torch.
 
@@ -241,6 +252,12 @@ class _Arrays:
             return by_arange(call, function, torch, ast.unparse)
         if name in ("zeros", "ones") and len(node.args) == 1 and not node.keywords:
             return f"{torch}.{name}({given[0]}, dtype={torch}.float64)"
+        if name == "arange" and not node.keywords and not any(map(_is_float, node.args)):
+            return f"{torch}.arange({', '.join(given)})"
+        if name == "linspace" and len(given) == 3 and _without_its_end(node):
+            start, end, steps = (f"({each})" for each in given)
+            width = f"({end} - {start}) / {torch}.sym_max({steps}, 1)"
+            return f"({start} + {width} * {torch}.arange({steps}, dtype={torch}.float64))"
         return None
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> bool:
