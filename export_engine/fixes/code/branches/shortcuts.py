@@ -21,6 +21,8 @@ from export_engine.progress import Progress, Report
 from export_engine.source import unedited
 
 _KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
+_FEWEST = 3
+"""Inputs that take the shortcut: on one of them, both ways may agree by chance."""
 
 
 class _Skipped(NamedTuple):
@@ -44,7 +46,8 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         progress(Progress(0, 0, f"{title.lower()}, in eager", "fix"))
     functions = (found.made.function,)
     edit = Edit(unedited(place.file), text, found.made.text, functions)
-    if not agrees(request, edit, (Edit(edit.file, text, found.probe, functions),)):
+    probes = (Edit(edit.file, text, found.probe, functions),)
+    if not agrees(request, edit, probes, fewest=_FEWEST):
         return
     why = (
         "The branch only turns something off, and the outputs are the same without it. "
@@ -73,8 +76,8 @@ def without_shortcut(text: str, line: int) -> _Skipped:
 
 
 def _of_expression(source: Source, choice: ast.IfExp) -> _Skipped:
-    short = [each for each in (choice.body, choice.orelse) if isinstance(each, ast.Constant)]
-    if len(short) != 1 or type(short[0].value) is float:
+    short = [each for each in (choice.body, choice.orelse) if _is_off(each)]
+    if len(short) != 1:
         raise Unclear("not just one of the values is a constant that turns something off")
     (kept,) = {choice.body, choice.orelse} - set(short)
     start, end = source.start(choice), source.end(choice)
@@ -98,8 +101,12 @@ def _of_statement(source: Source, branch: ast.If) -> _Skipped:
 def _turns_off(block: list[ast.stmt]) -> bool:
     return bool(block) and all(
         isinstance(each, ast.Assign)
-        and isinstance(each.value, ast.Constant)
-        and type(each.value.value) is not float  # a number to compute with
+        and _is_off(each.value)
         and all(isinstance(target, ast.Name) for target in each.targets)
         for each in block
     )
+
+
+def _is_off(value: ast.expr) -> bool:
+    """None, True or False; a number is to compute with, and only may be the same."""
+    return isinstance(value, ast.Constant) and (value.value is None or type(value.value) is bool)
