@@ -109,7 +109,7 @@ def test_where_to_look_is_said_of_what_is_there() -> None:
     assert operands["Graph"] == "cond opens: true_fn and false_fn"
     assert operands["Shapes"].startswith("dim0_x in [")
     assert at("dynamic_shape_round") == {
-        "What went wrong": "The requested dynamic shapes do not hold; 1 fix to apply"
+        "What went wrong": "The requested dynamic shapes do not hold; 3 fixes to apply"
     }
     assert "side effect" in at("model_attr_mutation")["Findings"]
 
