@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
 from export_engine.shapes import Problem, name_of
@@ -89,29 +89,10 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         if isinstance(statement, ast.While):
             said = f": the loop `while {code.text(statement.test)}` is unrolled while tracing"
             return said, _LOOP, code.span(statement.test)
-        made = _formatted(statement)
-        if made is not None:
-            return f": `{code.text(made)}` makes text of its number", why, code.span(made)
-        logged = _logged(statement)
-        if logged is not None:
-            said = f": `{code.text(logged)}` makes text of its number"
-            return said, why, code.span(logged)
-        number = _plain_number(statement)
-        if number is not None:
-            said = f": `{code.text(number)}` makes a plain number of it"
-            return said, why, code.span(number)
-        taken = _takes_int(statement)
-        if taken is not None:
-            said = f": `{code.text(taken)}` takes an int alone, not a symbolic size"
-            return said, why, code.span(taken)
-        derivative = _forward_derivative(statement)
-        if derivative is not None:
-            said = f": `{code.text(derivative)}` takes a derivative in forward mode, which fixes it"
-            return said, _FORWARD, code.span(derivative)
-        pieces = _pieces(statement)
-        if pieces is not None:
-            said = f": how many tensors `{code.text(pieces)}` gives depends on it"
-            return said, WHY_PIECES, code.span(pieces)
+        for find, said, because in _FIXING:
+            node = find(statement)
+            if node is not None:
+                return f": {said.format(code.text(node))}", because or why, code.span(node)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
             said = f"{FOR_OTHERS} the model raises an error, `if {code.text(statement.test)}`"
             return said, _REFUSAL, code.span(statement.test)
@@ -240,3 +221,14 @@ def _says_it_again(problem: Problem) -> bool:
     """Whether the condition is only that a size is the example's: `batch == 3`."""
     dim = problem.dims[0]
     return problem.kind == "fixed" and problem.condition == f"{name_of(dim)} == {dim.example}"
+
+
+_FIXING: tuple[tuple[Callable[[ast.stmt | None], ast.expr | None], str, str], ...] = (
+    (_formatted, "`{}` makes text of its number", ""),
+    (_logged, "`{}` makes text of its number", ""),
+    (_plain_number, "`{}` makes a plain number of it", ""),
+    (_takes_int, "`{}` takes an int alone, not a symbolic size", ""),
+    (_forward_derivative, "`{}` takes a derivative in forward mode, which fixes it", _FORWARD),
+    (_pieces, "how many tensors `{}` gives depends on it", WHY_PIECES),
+)
+"""What in a line fixes a size: how it is found and said, and why, where that is not the usual."""
