@@ -58,15 +58,25 @@ def _of_side(
                 nodes.setdefault(path, []).append(node)
                 classes[path] = record.scopes[scope].cls.rpartition(".")[2]
                 break
+    inputs = _inputs_within(kind, others, nodes)
     for path, inside in nodes.items():
-        inputs = [
-            at
-            for at, each in enumerate(others)
-            if each.kind == "input"
-            and each.name.startswith(f"{path}.")
-            and not (each.after if kind == "removed" else each.before)
-        ]
-        yield LoneScope(kind, path, classes[path], number, inside, inputs)
+        yield LoneScope(kind, path, classes[path], number, inside, inputs.get(path, []))
+
+
+def _inputs_within(
+    kind: Literal["added", "removed"], others: Sequence[Difference], paths: Iterable[str]
+) -> dict[str, list[int]]:
+    """Per module, the numbers of what it holds that only its own program has."""
+    known, found = set(paths), dict[str, list[int]]()
+    for at, each in enumerate(others):
+        if each.kind != "input" or (each.after if kind == "removed" else each.before):
+            continue
+        parts = each.name.split(".")
+        for length in range(1, len(parts)):
+            path = ".".join(parts[:length])
+            if path in known:
+                found.setdefault(path, []).append(at)
+    return found
 
 
 def _counts(record: Record, graph: Graph, nodes: Iterable[int]) -> Counter[str]:
