@@ -14,8 +14,8 @@ import torch
 from torch.nn import functional
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, as_module, text_in_effect
-from export_engine.diagnose import SizesViolated
 from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.failing_text import fixed_places
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import code_fix
@@ -36,13 +36,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return
-    stacks = [diagnosis.stack]
-    if isinstance(diagnosis.facts, SizesViolated):
-        stacks += [each.stack for each in diagnosis.facts.problems if each.kind == "fixed"]
     pools = any(
         isinstance(each, torch.nn.MaxPool1d) for each in as_module(request.target).modules()
     )
-    own = [stack[-1] for stack in stacks if stack]
+    own = fixed_places(attempt)
     for place in dict.fromkeys([*own, *_of_torch(pools or any(map(_says_so, own)))]):
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:

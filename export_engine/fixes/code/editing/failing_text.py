@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from export_engine.attempt import Diagnosis, Failed, Kind, Request, text_in_effect
+from export_engine.diagnose import SizesViolated
 from export_engine.source import Location
 
 
@@ -31,3 +32,13 @@ def failing_text(attempt: Failed, kinds: Collection[Kind]) -> FailingText | None
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
     return FailingText(request, diagnosis, place, text, line)
+
+
+def fixed_places(attempt: Failed) -> list[Location]:
+    """Lines that may fix a size: that of the diagnosis, and of each fixed size."""
+    diagnosis = attempt.diagnosis
+    assert diagnosis is not None
+    stacks = [diagnosis.stack]
+    if isinstance(diagnosis.facts, SizesViolated):
+        stacks += [each.stack for each in diagnosis.facts.problems if each.kind == "fixed"]
+    return list(dict.fromkeys(stack[-1] for stack in stacks if stack))

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from export_engine.fixes.code.editing.assignments import assigned
 from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.editing.variables import stored_names
 from export_engine.fixes.code.loops.loop_indexing import is_full
+from export_engine.fixes.code.loops.loop_parts import with_head_changed
 
 
 class _Window(NamedTuple):
@@ -30,16 +30,7 @@ class _Window(NamedTuple):
 
 def with_frames(text: str, line: int) -> str:
     """The text with the loop at a line over a tensor's windows; the text itself for other loops."""
-    try:
-        source = Source(text, line)
-    except Unclear:
-        return text
-    for loop in ast.walk(source.function):
-        if isinstance(loop, ast.For | ast.comprehension) and loop.iter.lineno == line:
-            pieces = _pieces(source, loop)
-            if pieces:
-                return source.changed(pieces).text
-    return text
+    return with_head_changed(text, line, _pieces)
 
 
 def _pieces(source: Source, loop: ast.For | ast.comprehension) -> list[Piece]:

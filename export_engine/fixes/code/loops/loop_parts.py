@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from export_engine.fixes.code.editing.assignments import assigned
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.liveness import follow, stored
-from export_engine.fixes.code.editing.text_edits import Source
+from export_engine.fixes.code.editing.text_edits import Piece, Source
 
 _LEAVES = (
     *(ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Try),
@@ -282,3 +282,27 @@ def bracketed(text: str) -> str:
     """An expression in brackets, unless they would change nothing before an attribute."""
     whole = ast.Name | ast.Attribute | ast.Call | ast.Subscript
     return text if isinstance(ast.parse(text, mode="eval").body, whole) else f"({text})"
+
+
+def with_head_changed(
+    text: str,
+    line: int,
+    pieces_of: Callable[[Source, ast.For | ast.comprehension], list[Piece]],
+) -> str:
+    """The text with the loop, or the comprehension, whose head is at a line changed.
+
+    Args:
+        text: of the file.
+        line: of what the loop goes through.
+        pieces_of: the changes of a loop; none for one that is left as it is.
+    """
+    try:
+        source = Source(text, line)
+    except Unclear:
+        return text
+    for loop in ast.walk(source.function):
+        if isinstance(loop, ast.For | ast.comprehension) and loop.iter.lineno == line:
+            pieces = pieces_of(source, loop)
+            if pieces:
+                return source.changed(pieces).text
+    return text

@@ -25,7 +25,6 @@ from export_engine.attempt import (
 from export_engine.capture import model_kept
 from export_engine.defects import passed_over
 from export_engine.diagnose import (
-    SizesViolated,
     diagnose,
     is_unrolled,
     reads_in_vmap,
@@ -33,6 +32,7 @@ from export_engine.diagnose import (
 from export_engine.fixes.assumptions import assumed, with_answers
 from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded, with_bounds
 from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.failing_text import fixed_places
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.try_edit import (
     edited_file,
@@ -97,7 +97,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         yield each
         if isinstance(each, Fix):
             return
-    for place in _places(attempt):
+    for place in fixed_places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         of_pieces = with_equal_pieces(text, line)
         at_once = _at_once(attempt, place, progress) if of_pieces is None else None
@@ -224,7 +224,7 @@ def _is_fixed_within(found: Attempt) -> bool:
     """Whether an op that vmap runs for all iterations fixes a size."""
     if not isinstance(found, Failed):
         return False
-    places = _places(replace(found, diagnosis=diagnose(found)))
+    places = fixed_places(replace(found, diagnosis=diagnose(found)))
     return any(each.function.rpartition(".")[2].startswith(STEP) for each in places)
 
 
@@ -274,7 +274,7 @@ def _packed_rows(attempt: Failed, progress: Report | None) -> Fix | None:
     request = attempt.request
     assert request is not None
     own = _recurrent(request)
-    for place in _places(attempt) if own else ():
+    for place in fixed_places(attempt) if own else ():
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:
             made, kind = as_masked_scan(text, line, own)
@@ -323,7 +323,7 @@ def _unrolled_module(attempt: Failed, progress: Report | None) -> Iterator[Fix |
     assert request is not None
     own = _recurrent(request)
     whole = _of_torch_alone(request.target)
-    for place in _places(attempt) if own else ():
+    for place in fixed_places(attempt) if own else ():
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:
             made, kind = (
@@ -359,16 +359,6 @@ def _called_module(place: Location, modules: Mapping[str, object]) -> str:
         if isinstance(called, ast.Attribute) and called.attr in modules:
             return called.attr
     return ""
-
-
-def _places(attempt: Failed) -> list[Location]:
-    """Lines that may be those of a loop: that of the diagnosis, and of each fixed size."""
-    diagnosis = attempt.diagnosis
-    assert diagnosis is not None
-    stacks = [diagnosis.stack]
-    if isinstance(diagnosis.facts, SizesViolated):
-        stacks += [each.stack for each in diagnosis.facts.problems if each.kind == "fixed"]
-    return list(dict.fromkeys(stack[-1] for stack in stacks if stack))
 
 
 def _fix(
