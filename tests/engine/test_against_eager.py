@@ -306,6 +306,7 @@ class CountsCalls(nn.Module):
         return x * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 @pytest.mark.parametrize("module", [Remembers, DrawsOnce, CountsInObject, Toggles, History])
 def test_a_state_that_the_program_lacks_is_seen_in_a_second_call(

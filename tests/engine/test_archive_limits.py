@@ -105,6 +105,7 @@ def test_members_that_overlap(file: Path) -> None:
         read(file)
 
 
+@pytest.mark.slow
 def test_a_member_that_unpacks_to_far_more(file: Path) -> None:
     zeros = {NAME: b" " * (64 << 20) + PROGRAM}
     with pytest.raises(ArchiveError, match="unpacks from"):

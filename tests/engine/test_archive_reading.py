@@ -374,6 +374,7 @@ print("loaded:", *(each for each in ("torch", "sympy", "numpy", "IPython") if ea
     assert done.stdout.splitlines()[-1] == "loaded:"
 
 
+@pytest.mark.slow
 def test_the_table_of_operators_is_that_of_torch() -> None:
     """After an update of torch: python -m export_engine.archive.operator_table."""
     written = resources.files("export_engine.archive") / "operators.txt"

@@ -62,6 +62,7 @@ def test_without_a_schema_it_is_by_position() -> None:
     assert changed_arguments("({}, )))], a)", "({}, [[[, b", "") != ("", "")
 
 
+@pytest.mark.slow
 def test_texts_without_end_take_no_time() -> None:
     for text in ("'" * 100_001, "\\'," * 100_000, "(" * 100_000, "[" + "'a', " * 500_000):
         began = time.process_time()

@@ -122,6 +122,7 @@ def test_the_op_at_which_a_backend_parts_is_named(ex: Exploration) -> None:
     assert ex.session.entry.record.pairs is not None
 
 
+@pytest.mark.slow
 def test_a_generation_that_a_backend_gets_wrong_names_its_op_and_what_to_do(
     ex: Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,6 +189,7 @@ def test_ops_of_branches_are_not_counted_twice() -> None:
     assert [each.done for each in seen] == list(range(1, seen[-1].total + 1))
 
 
+@pytest.mark.slow
 def test_an_interrupt_gets_through() -> None:
     def interrupt(progress: Progress) -> None:
         raise KeyboardInterrupt

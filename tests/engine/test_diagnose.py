@@ -57,6 +57,7 @@ def of_case(name: str, strict: bool) -> Diagnosis:
     return attempt.diagnosis
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_founding_case_ends_as_it_must(case: SeedCase, mode: str) -> None:

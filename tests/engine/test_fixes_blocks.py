@@ -129,6 +129,7 @@ def test_a_loop_over_something_else_is_no_loop_over_windows(body: str) -> None:
     assert with_frames(text, 3 + body.startswith("k")) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_windows_of_a_dynamic_length_are_collected_at_once(strict: bool) -> None:
     model, _ = defined(FRAMES["collects"], f"frames_of_any_length_{strict}")

@@ -358,6 +358,7 @@ def test_a_function_inside_a_function_is_fixed_with_the_one_around_it(strict: bo
     assert isinstance(report.attempt, Exported), report.sentence
 
 
+@pytest.mark.slow
 def test_a_heap_that_is_frozen_hides_no_function_from_a_fix() -> None:
     """`gc.freeze()`, as servers call it, leaves what was loaded out of what `gc` tells."""
     assert gc.get_freeze_count(), "tests/frozen_heap.py froze torch"
@@ -384,6 +385,7 @@ class Weighed(torch.nn.Module):
         return x.mean(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_branch_is_rewritten_where_its_code_needs_another_input_to_vary(strict: bool) -> None:
     args = (torch.randn(2, 5), torch.ones(2, 5).bool())
@@ -398,6 +400,7 @@ def test_a_branch_is_rewritten_where_its_code_needs_another_input_to_vary(strict
     torch.testing.assert_close(called, Padded()(*args))
 
 
+@pytest.mark.slow
 def test_no_line_of_a_rewrite_is_where_the_story_ends() -> None:
     args = (torch.randn(2, 4), torch.ones(6).bool())
     request = Request(target=Weighed(), args=args, shapes=Shapes.parse("x: _, seq; weight: _"))

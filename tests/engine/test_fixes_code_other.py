@@ -146,6 +146,7 @@ class Windowed(torch.nn.Module):
         return x * window + torch.as_tensor(np.ones(x.shape[1]), dtype=torch.float32)
 
 
+@pytest.mark.slow
 @both_modes
 def test_a_dtype_that_an_array_is_given_as_a_tensor_stays(strict: bool) -> None:
     request = Request(

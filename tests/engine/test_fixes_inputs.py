@@ -137,6 +137,7 @@ def test_a_class_is_registered_with_the_classes_in_it(strict: bool) -> None:
     assert memory.layers[0].values.shape == (3, 2)
 
 
+@pytest.mark.slow
 @both_modes
 def test_a_class_is_registered_for_what_is_returned(strict: bool) -> None:
     attempt = failed(Makes(), torch.randn(5, 2), strict=strict)
@@ -493,6 +494,7 @@ class Pairs(nn.Module):
         return [torch.cat([x, each], 0) for pair in past for each in pair]
 
 
+@pytest.mark.slow
 @both_modes
 @pytest.mark.parametrize(
     ("given", "written"),

@@ -145,6 +145,7 @@ def test_rows_are_selected_without_the_loop_at_any_number_of_them() -> None:
         program(-torch.rand(4, 3))
 
 
+@pytest.mark.slow
 def test_what_an_empty_list_becomes_is_compared_before_its_test_is_dropped() -> None:
     other = FORMS["rows"].replace("x[:0]", "x * 2")
     report, _ = fixed(other, "kept_or_all", torch.randn(5, 3))
@@ -152,6 +153,7 @@ def test_what_an_empty_list_becomes_is_compared_before_its_test_is_dropped() -> 
     assert any("where it keeps nothing" in each for each in report.attempt.refusals)
 
 
+@pytest.mark.slow
 def test_a_loop_that_computes_more_is_run_at_once_as_well() -> None:
     body = """
         keep = []
@@ -184,6 +186,7 @@ LEFT_OVER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LEFT_OVER)
 def test_no_list_is_begun_that_nothing_fills(case: str) -> None:
     body, shapes = LEFT_OVER[case]

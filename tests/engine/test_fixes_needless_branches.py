@@ -92,6 +92,7 @@ def titles(model: torch.nn.Module, shapes: Shapes | None = None) -> list[str]:
     return [each.title for each in first.fixes]
 
 
+@pytest.mark.slow
 def test_a_way_is_always_taken_only_where_both_give_the_same() -> None:
     assert any(each.startswith("Always take the branch") for each in titles(Clamps()))
     assert not any("take the branch" in each for each in titles(Scales()))
@@ -109,6 +110,7 @@ class CutsToTheBest(torch.nn.Module):
         return boxes[rows]
 
 
+@pytest.mark.slow
 def test_ways_that_agree_by_chance_are_not_taken_for_the_same() -> None:
     text = inspect.getsource(sys.modules[__name__])
     line = text.splitlines().index("        if rows.numel() > 4:") + 1

@@ -121,6 +121,7 @@ MODELS: dict[type[nn.Module], list[tuple[Tensor, ...]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_a_program_reads_its_numbers_as_eager_does(model: type[nn.Module]) -> None:
     example, *others = MODELS[model]

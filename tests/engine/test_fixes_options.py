@@ -51,6 +51,7 @@ class DropsTheLast(nn.Module):
         return x.reshape(x.shape[0], x.shape[1] // 2, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("model", [SwapsHalves(), PadsToFrames(), DropsTheLast()])
 def test_all_sizes_are_kept_that_bounds_would_reject(model: nn.Module, strict: bool) -> None:
@@ -63,6 +64,7 @@ def test_all_sizes_are_kept_that_bounds_would_reject(model: nn.Module, strict: b
         torch.testing.assert_close(program(x), model(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_guard_that_torch_would_drop_is_not_left_to_it(strict: bool) -> None:
     model = DoublesWholeFrames()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from export_engine.attempt import Edit, Exported, Request, line_before
@@ -19,6 +20,7 @@ BODY = """
 """
 
 
+@pytest.mark.slow
 def test_the_second_title_names_the_line_of_the_users_text() -> None:
     model, text = defined(BODY, "own_lines_of_titles")
     lines = text.splitlines()

@@ -174,6 +174,7 @@ class Doubled(torch.nn.LSTM):
         return out * 2, state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["GRU", "LSTM", "RNN"])
 def test_a_module_of_torch_that_is_itself_the_model(kind: str) -> None:
     model = getattr(torch.nn, kind)(8, 4, num_layers=2, bidirectional=True).eval()
@@ -187,6 +188,7 @@ def test_a_module_of_torch_that_is_itself_the_model(kind: str) -> None:
     torch.testing.assert_close(report.attempt.program.module()(x), model(x))
 
 
+@pytest.mark.slow
 def test_a_forward_of_ones_own_is_not_taken_for_torchs() -> None:
     shapes = Shapes.parse("input: seq, batch, _")
 
@@ -195,6 +197,7 @@ def test_a_forward_of_ones_own_is_not_taken_for_torchs() -> None:
     assert not report.steps
 
 
+@pytest.mark.slow
 def test_a_module_that_projects_is_told_why() -> None:
     model = torch.nn.LSTM(8, 4, proj_size=2)
     shapes = Shapes.parse("input: seq, batch, _")

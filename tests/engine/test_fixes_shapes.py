@@ -51,6 +51,7 @@ class PoolsToAQuarter(nn.Module):
         return functional.adaptive_avg_pool2d(x, (x.shape[2] // 4, x.shape[3] // 4))
 
 
+@pytest.mark.slow
 def test_a_condition_that_only_the_bounded_trace_comes_to_is_solved_too() -> None:
     request = Request(
         target=PoolsToAQuarter(),
@@ -82,6 +83,7 @@ class ResizesTable(nn.Module):
         return x + grid.flatten(2).transpose(1, 2)
 
 
+@pytest.mark.slow
 def test_an_option_that_keeps_a_condition_says_what_is_rejected() -> None:
     attempt = capture(
         Request(
@@ -103,6 +105,7 @@ def test_an_option_that_keeps_a_condition_says_what_is_rejected() -> None:
     assert fix.gives_up.endswith("The program rejects n = 25, which the model takes.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 @pytest.mark.parametrize(
     ("target", "second", "title", "written"),

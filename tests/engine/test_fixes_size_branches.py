@@ -62,6 +62,7 @@ class Clamps(nn.Module):
         return x / n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch", [True, False])
 def test_what_was_padded_is_cropped_by_index(branch: bool) -> None:
     model, shapes = Crops(branch), Shapes.parse("x: b, n, _")
@@ -171,6 +172,7 @@ class FillsAPaddedTensor(nn.Module):
         return padded.view(-1, blocks, 5).max(-1)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_tensor_that_is_filled_up_to_a_size_keeps_whole_multiples(strict: bool) -> None:
     model, shapes = FillsAPaddedTensor(), Shapes.parse("x: batch, time")

@@ -257,6 +257,7 @@ class CountsBoxes(torch.nn.Module):
         return rects.sum() / len(boxes)
 
 
+@pytest.mark.slow
 def test_the_length_of_an_object_of_ones_own_stays_symbolic() -> None:
     request = Request(
         target=CountsBoxes(), args=(torch.rand(5, 4),), shapes=Shapes.parse("rects: boxes, _")
@@ -303,6 +304,7 @@ class TablesByName(torch.nn.Module):
         return x.masked_fill(mask, 0.0) * torch.tensor(slopes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_list_that_has_a_name_before_it_is_a_tensor_stays_dynamic(strict: bool) -> None:
     model, shapes = TablesByName(), Shapes.parse("x: _, size, size")
@@ -321,6 +323,7 @@ class FramesByRounding(torch.nn.Module):
         return torch.stack([x[:, 4 * i : 4 * i + 8].sum(1) for i in range(count)], 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_size_that_is_kept_leads_on_to_the_loop_that_needs_it(strict: bool) -> None:
     model, shapes = FramesByRounding(), Shapes.parse("x: _, time")
@@ -339,6 +342,7 @@ class KeepsAShare(torch.nn.Module):
         return x.topk(kept, dim=1).values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_share_of_a_size_that_is_rounded_up_stays_dynamic(strict: bool) -> None:
     model, shapes = KeepsAShare(), Shapes.parse("x: batch, size")
@@ -359,6 +363,7 @@ class PadsToAPowerOfTwo(torch.nn.Module):
         return torch.fft.irfft(torch.fft.rfft(x, whole), whole)[:, : x.shape[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_no_chain_of_fixes_makes_a_number_of_a_size_with_a_name(strict: bool) -> None:
     shapes = Shapes.parse("x: batch, time")

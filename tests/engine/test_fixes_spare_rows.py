@@ -29,6 +29,7 @@ class Experts(nn.Module):
         return out
 
 
+@pytest.mark.slow
 def test_a_spare_row_of_a_mask_is_no_iteration_and_no_index_of_it_passes() -> None:
     torch.manual_seed(0)
     model = Experts()
@@ -50,6 +51,7 @@ def test_a_spare_row_of_a_mask_is_no_iteration_and_no_index_of_it_passes() -> No
         program(x, beyond)
 
 
+@pytest.mark.slow
 def test_a_row_that_has_an_expert_is_an_iteration() -> None:
     torch.manual_seed(0)
     model = Experts(there=5)

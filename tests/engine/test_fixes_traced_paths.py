@@ -25,6 +25,7 @@ ASKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("form", ASKS)
 def test_a_path_of_the_trace_that_fails_is_left_for_eagers(form: str, strict: bool) -> None:
@@ -53,6 +54,7 @@ CASTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", CASTS)
 def test_a_cast_that_changes_nothing_is_left_out(form: str) -> None:
     first = fixed(CASTS[form], f"casts_{form}").first

@@ -162,6 +162,7 @@ class LastOf(torch.nn.Module):
         return torch.stack(out)
 
 
+@pytest.mark.slow
 def test_the_last_token_of_each_row_stays_dynamic() -> None:
     args = (torch.randn(3, 6, 2), torch.tensor([2, 6, 1]))
     shapes = Shapes.parse("x: batch, _, _; n: batch")
@@ -175,6 +176,7 @@ def test_the_last_token_of_each_row_stays_dynamic() -> None:
         torch.testing.assert_close(program(x, n), LastOf()(x, n), rtol=0, atol=0)
 
 
+@pytest.mark.slow
 def test_an_op_that_fixes_the_length_leaves_the_loop_to_a_scan() -> None:
     body = """
         outs = []
@@ -242,6 +244,7 @@ def test_what_is_not_added_together_is_kept(body: str) -> None:
     assert with_one_append(text, 4) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_list_that_takes_two_in_each_iteration_stays_dynamic(strict: bool) -> None:
     model, _ = defined(SEVERAL["two are appended"], f"two_of_any_{strict}")

@@ -604,6 +604,7 @@ def test_a_prompt_of_whole_chunks_is_taken_as_any_other() -> None:
         torch.testing.assert_close(found, model(**masked).logits[:, -1])
 
 
+@pytest.mark.slow
 def test_a_full_window_of_a_cache_is_still_one_that_grows() -> None:
     from transformers import MistralConfig, MistralForCausalLM
 
@@ -654,6 +655,7 @@ def component(name: str, model: torch.nn.Module) -> CutComponent:
     )
 
 
+@pytest.mark.slow
 def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     class Looping(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -678,6 +680,7 @@ def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     torch.testing.assert_close(found.program.module()(longer), looping(longer))
 
 
+@pytest.mark.slow
 def test_a_component_that_no_fix_mends_has_the_sizes_that_torch_chose() -> None:
     class OfTwo(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

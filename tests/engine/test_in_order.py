@@ -31,6 +31,7 @@ def test_one_item_more_or_less_leaves_all_others_paired(ones: list[str], place: 
     assert len(list(in_order(others, ones))) == len(ones)
 
 
+@pytest.mark.slow
 def test_chains_of_few_ops_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
 

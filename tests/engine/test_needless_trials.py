@@ -48,6 +48,7 @@ def looks_up_a_size(x: Tensor) -> Tensor:
     return x * {4: 0.5, 5: 0.25}.get(int(x.shape[0]), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "dynamic", "needless"),
     [

@@ -26,6 +26,7 @@ def clean_set(calls: Callable[[], Calls]) -> explorer.Programs:
     return explorer.explore_many(calls())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ALL)
 def test_a_fault_between_programs_is_found_with_its_line(case: str) -> None:
     planted, kind = ALL[case], case.partition(":")[0]
@@ -37,6 +38,7 @@ def test_a_fault_between_programs_is_found_with_its_line(case: str) -> None:
     assert row.sentence.endswith(".")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ALL)
 def test_a_clean_set_raises_no_alarm(case: str) -> None:
     kit = clean_set(ALL[case].clean)

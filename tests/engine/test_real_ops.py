@@ -25,6 +25,7 @@ def checked(model: torch.nn.Module, shapes: str = "x: *, _") -> Guarantee:
         return real_ops(subject)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(planted.op_plants())))
 def test_an_op_that_is_not_what_it_says_is_found(number: int) -> None:
     plant = planted.op_plants()[number]
@@ -69,6 +70,7 @@ class Inside(torch.nn.Module):
         return y * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [Branches, lambda op: Branches(op, 1e9), Inside], ids=["taken", "not taken", "block"]
 )

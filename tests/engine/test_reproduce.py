@@ -50,6 +50,7 @@ class Remembers(nn.Module):
         return x * len(CALLS)
 
 
+@pytest.mark.slow
 def test_every_seed_case_is_written_as_a_script_without_values_of_floats():
     for case in seed_cases():
         attempt = attempted(case.name, False)

@@ -417,6 +417,7 @@ def test_changes_read_as_sentences() -> None:
     assert found[6] == BoundsChange("batch", (None, None), (None, 8))
 
 
+@pytest.mark.slow
 @given(all_shapes())
 @settings(max_examples=50, deadline=None)
 def test_nothing_changed_between_equals(shapes: Shapes) -> None:

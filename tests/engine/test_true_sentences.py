@@ -312,6 +312,7 @@ class FirstSeven(nn.Module):
         return x.narrow(0, 0, 7).sin()
 
 
+@pytest.mark.slow
 def test_a_bound_that_the_model_does_not_have_is_not_lossless() -> None:
     for model, sizes, tried in ((LongOrShort(), 9, "seq = 6"), (FirstSeven(), 9, "")):
         request = Request(target=model, args=(torch.ones(sizes),), shapes=Shapes.parse("x: seq"))
@@ -446,6 +447,7 @@ def entered() -> Iterator[None]:
         NeedsItsContext.entered = False
 
 
+@pytest.mark.slow
 def test_a_model_that_eager_runs_in_the_exports_context_is_not_said_to_fail() -> None:
     attempt = capture(Request(target=NeedsItsContext(), args=(torch.ones(3),), within=(entered,)))
     assert isinstance(attempt, Failed)
@@ -678,6 +680,7 @@ class Recent(nn.Module):
         return x * torch.as_tensor((weights / weights.sum()).copy(), dtype=x.dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_bound_that_every_size_keeps_is_said_as_one(strict: bool) -> None:
     shapes = Shapes.parse("x: batch, time")

@@ -176,6 +176,7 @@ PLAIN_TAGS = {"div", "b", "code", "p", "small", "svg", "rect", "text", "path", "
 PLAIN_TAGS |= {"br", "pre"}
 
 
+@pytest.mark.slow
 def test_the_static_picture_is_plain_html_with_all_text_escaped() -> None:
     marked = explorer.explore(Marked(), (torch.ones(2),), title=MARKUP)
     html = static_html(marked.record)

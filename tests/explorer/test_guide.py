@@ -113,6 +113,7 @@ def test_a_model_that_needs_a_fix_gets_it_and_stays_as_it_was() -> None:
     assert not explorer.explore(Undecided(), (torch.randn(4, 4),)).ok
 
 
+@pytest.mark.slow
 def test_a_model_that_no_fix_helps_is_told_so_and_what_next() -> None:
     guided = explorer.guide(Hopeless(), (torch.randn(4, 4),))
 

@@ -234,6 +234,7 @@ def test_what_an_answer_can_be_asked() -> None:
     assert "asked for is a `str`" in refused(lambda: Answer(3).equals("x", "no"))
 
 
+@pytest.mark.slow
 def test_a_failed_export_is_no_answer() -> None:
     failed = Answer(explorer.explore(Undecided(), (torch.randn(2, 4),)))
 
@@ -299,6 +300,7 @@ def test_a_lesson_of_ones_own_is_rehearsed(tmp_path: Path, folder: Path) -> None
     assert not folder.exists()  # the learner's own progress is left alone
 
 
+@pytest.mark.slow
 def test_a_rehearsal_notices_a_checker_that_lets_a_wrong_answer_pass(tmp_path: Path) -> None:
     right = '%export -d "x: *" --as mine (lambda x: x.sin())(x)'
     found = rehearse(own_notebook(tmp_path, right))
@@ -307,6 +309,7 @@ def test_a_rehearsal_notices_a_checker_that_lets_a_wrong_answer_pass(tmp_path: P
     assert "1 wrong 3" in found.problems[0]
 
 
+@pytest.mark.slow
 def test_a_rehearsal_needs_three_wrong_answers_and_every_exercise(tmp_path: Path) -> None:
     path = own_notebook(tmp_path, "1 / 0")
     text = (tmp_path / "mine.py").read_text()

@@ -57,6 +57,7 @@ def test_numbers_from_data_are_counted_and_not_named() -> None:
     assert said["sizes"].startswith("batch [0, ∞) and 2 numbers computed from data: ")
 
 
+@pytest.mark.slow
 def test_what_an_open_item_names_closes_it() -> None:
     ex = explorer.explore(halved, (torch.ones(3),), dynamic_shapes="x: batch")
     for item in ex.ready().items:

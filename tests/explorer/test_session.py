@@ -45,6 +45,7 @@ def outside() -> explorer.Exploration:
     return explorer.explore(model, (torch.randn(10, 4),), dynamic_shapes="input: b[11..18], _")
 
 
+@pytest.mark.slow
 def test_a_failure_has_a_diagnosis_and_fixes() -> None:
     ex = failing()
     assert ex.diagnosis is not None

@@ -67,6 +67,7 @@ def vars_of(hunk: Any) -> dict[str, Any]:
     return {name: getattr(hunk, name) for name in ("first", "count", "lines")}
 
 
+@pytest.mark.slow
 def test_a_fix_of_shapes_is_the_new_shapes_and_the_line_that_asked() -> None:
     def limited(x: torch.Tensor) -> torch.Tensor:
         return x * 2 if x.shape[0] <= 16 else x

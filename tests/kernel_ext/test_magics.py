@@ -147,6 +147,7 @@ def test_a_cell_may_hold_magics(shell: InteractiveShell) -> None:
     assert "exported, non-strict" in text
 
 
+@pytest.mark.slow
 def test_lines_of_a_cell_are_counted_as_the_user_sees_them(shell: InteractiveShell) -> None:
     cell = """%%export
 class Here(torch.nn.Module):
