@@ -10,6 +10,8 @@ from export_engine.source import innermost, source_line
 
 _MARKS = {"agrees": "✓", "differs": "✗", "failed": "✗", "unavailable": "–"}
 _FEW = 8
+_LITTLE = 1_000_000
+"""Bytes below which pages of a CPU tell nothing of a call: the allocator may hold as much."""
 _NOISY = 0.3
 """The largest interquartile range of a quiet measurement, as a share of the median."""
 
@@ -86,6 +88,11 @@ def amount(count: int) -> str:
     return f"{size:.3g} GB"
 
 
+def _memory(row: RunRow) -> str:
+    little = row.device == "cpu" and 0 <= row.memory < _LITTLE
+    return f"<{amount(_LITTLE)}" if little else amount(row.memory)
+
+
 def _row(row: RunRow, base: float | None) -> list[str]:
     mark = _MARKS[row.outcome]
     if row.times is None:
@@ -98,7 +105,7 @@ def _row(row: RunRow, base: float | None) -> list[str]:
         speed(times.median, base) if base and times.median and row.backend != "eager" else "",
         error if row.error else "∞",
         duration(times.prepare),
-        amount(row.memory),
+        _memory(row),
         amount(row.size),
     )
     said = [row.sentence] if row.outcome == "differs" else []

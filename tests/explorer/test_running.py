@@ -174,6 +174,16 @@ def test_numbers_read_well() -> None:
     ]
 
 
+def test_a_few_pages_of_a_cpu_are_no_figure(explored: explorer.Exploration) -> None:
+    [row] = explored.run(backend="program").rows
+
+    on_cpu = msgspec.structs.replace(row, memory=8_192)
+    on_gpu = msgspec.structs.replace(on_cpu, device="cuda:0")  # its allocator counts bytes
+
+    assert "<1 MB" in "\n".join(run_lines([on_cpu]))
+    assert "8.19 kB" in "\n".join(run_lines([on_gpu]))
+
+
 def test_speed_is_said_in_words() -> None:
     assert [speed(each, 1.0) for each in (1.41, 0.5, 1.02)] == ["1.41x slower", "2x faster", "same"]
 

@@ -347,6 +347,11 @@ test("a failure shows its sentence and line first, the traceback only on demand"
   );
   await settle();
   expect(page.querySelector(".tx-failing")?.textContent).toContain("return twice(y)");
+  // The colour of the line, for a screen reader: no other line of the excerpt is said to fail.
+  const heard = [...page.querySelectorAll(".tx-heard")].map(
+    (each) => each.parentElement?.className,
+  );
+  expect(heard).toEqual(["tx-line tx-failing"]);
   const folded = [...page.querySelectorAll("details")];
   expect(folded.every((each) => !each.open)).toBe(true);
   expect(folded.some((each) => each.textContent?.includes("Trace"))).toBe(true);
@@ -359,6 +364,8 @@ test("a failed export without a graph shows the failure, and no empty panes", as
   const tabs = [...page.querySelectorAll("[role=tab]")].map((each) => each.textContent);
   expect(tabs).toEqual(["What went wrong", "Source", "Shapes"]);
   expect(page.querySelector("canvas")).toBeNull();
+  const headings = [...page.querySelectorAll("h1, h2, h3, h4")].map((each) => each.localName);
+  expect(headings.slice(0, 2)).toEqual(["h2", "h3"]);
 });
 
 test("text from a model is never markup, and never long enough to break a line of the view", async () => {

@@ -37,9 +37,9 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
   const screen = full ? "Leave full screen" : "Full screen";
   return (
     <header class="tx-header">
-      <span class="tx-title" title={capped(record.title)}>
+      <h2 class="tx-title" title={capped(record.title)}>
         {capped(record.title, 200)}
-      </span>
+      </h2>
       <History store={store} />
       <span
         class={`tx-verdict tx-mark-${record.outcome === "failed" ? "failed" : worstOf(record)}`}

@@ -44,7 +44,12 @@ function Item({ store, item }: { store: Store; item: Verdict["items"][number] })
     </>
   );
   if (!pane) {
-    return <span title={sentence}>{face}</span>;
+    return (
+      <span title={sentence}>
+        {face}
+        <span class="tx-heard">: {SPOKEN[item.state]}</span>
+      </span>
+    );
   }
   return (
     <button

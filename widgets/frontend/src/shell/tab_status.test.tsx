@@ -168,7 +168,7 @@ describe("the release verdict", () => {
     await act(() => render(<App store={store} />, page));
     await act(() => host.change({ attempts: [{ ...HEAD, release }] }));
     const line = page.querySelector("[data-testid=release]");
-    expect(line?.textContent).toBe("Not ready to ship✓ export✗ verification? runs");
+    expect(line?.textContent).toBe("Not ready to ship✓ export: good✗ verification? runs");
     const broken = line?.querySelector("button");
     expect(broken?.getAttribute("aria-label")).toBe(
       "verification: wrong. 1 guarantee is broken. In Python: ex.findings",

@@ -32,7 +32,7 @@ export function Failure({ store, program, failure }: FailureProps) {
   return (
     <section class="tx-failure" aria-label="Failure" data-testid="failure" data-pane>
       <div class="tx-failure-sentence">
-        <h2>{capped(failure.kind, 200)}</h2>
+        <h3>{capped(failure.kind, 200)}</h3>
         <p>
           <Prose text={failure.sentence} />
         </p>

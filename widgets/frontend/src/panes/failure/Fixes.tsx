@@ -34,7 +34,7 @@ export function Fixes({ store, program, fixes }: FixesProps) {
   return (
     <section class="tx-fixes" aria-label="Fixes">
       <div class="tx-fixes-head">
-        <h3>{counted(fixes.length, "fix", "fixes")}</h3>
+        <h4>{counted(fixes.length, "fix", "fixes")}</h4>
         {store.host.live && chosen.length > 1 && (
           <button
             type="button"

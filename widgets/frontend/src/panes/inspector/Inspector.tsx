@@ -51,7 +51,7 @@ function Content({ store, program }: Props) {
       }
       return (
         <div class="tx-scroll" data-testid="inspector">
-          <h2 class="tx-name">{counted(nodes.length, "op")}</h2>
+          <h3 class="tx-name">{counted(nodes.length, "op")}</h3>
           <dl class="tx-facts">
             <Reads program={program} nodes={nodes} />
             <Decorated store={store} nodes={nodes} />
@@ -72,9 +72,9 @@ function ScopeFacts({ store, program, scope, nodes }: ManyProps & { scope: numbe
   const inside = descendants(program, scope).size - 1;
   return (
     <div class="tx-scroll" data-testid="inspector">
-      <h2 class="tx-name">
+      <h3 class="tx-name">
         <Dotted name={entry?.path || entry?.name || ""} />
-      </h2>
+      </h3>
       <p class="tx-lead tx-mono">
         <Dotted name={entry?.cls ?? ""} />
       </p>
@@ -99,9 +99,9 @@ function SymbolFacts({ store, program, symbol, nodes }: ManyProps & { symbol: nu
   if (!entry) return null;
   return (
     <div class="tx-scroll" data-testid="inspector">
-      <h2 class="tx-name" style={{ color: symbolColour(symbol) }}>
+      <h3 class="tx-name" style={{ color: symbolColour(symbol) }}>
         {capped(entry.name, 300)}
-      </h2>
+      </h3>
       <p class="tx-lead">
         {entry.kind === "backed" ? "a size of the inputs" : "a data-dependent size"}, on{" "}
         {counted(nodes.length, "value")}
@@ -135,9 +135,9 @@ function LineFacts({ store, program, file, line, nodes }: LineProps) {
   const name = program.record.files[file]?.name ?? "";
   return (
     <div class="tx-scroll" data-testid="inspector">
-      <h2 class="tx-name">
+      <h3 class="tx-name">
         {capped(name.split("/").at(-1) ?? name, 200)}:{line}
-      </h2>
+      </h3>
       <p class="tx-lead" title={capped(name)}>
         made {counted(nodes.length, "op")}
       </p>

@@ -25,7 +25,7 @@ export function NodeFacts({ store, program, node }: NodeProps) {
   const users = program.usersOf(node);
   return (
     <div class="tx-scroll" data-testid="inspector">
-      <h2 class="tx-name">{capped(program.name(node), 300)}</h2>
+      <h3 class="tx-name">{capped(program.name(node), 300)}</h3>
       <p class="tx-lead tx-mono">{target?.name ?? words(program.op(node))}</p>
       {target && <Tags program={program} node={node} />}
       <dl class="tx-facts">

@@ -27,7 +27,7 @@ export function Overview({ store, program }: OverviewProps) {
   const outputs = record.signature.outputs.filter((each) => each.kind === "user_output");
   return (
     <div class="tx-scroll" data-testid="inspector">
-      <h2 class="tx-name">{capped(record.title, 300)}</h2>
+      <h3 class="tx-name">{capped(record.title, 300)}</h3>
       <p class="tx-lead">Select an op, a module, a line or a size to see its details.</p>
       <dl class="tx-facts">
         {inputs.length > 0 && (

@@ -12,7 +12,7 @@ export function RemovedFacts({ store, node }: { store: Store; node: NodeId }) {
   const names = program.inputsOf(node).map((input) => program.name(input));
   return (
     <div class="tx-scroll" data-testid="inspector">
-      <h2 class="tx-name">{capped(program.name(node), 300)}</h2>
+      <h3 class="tx-name">{capped(program.name(node), 300)}</h3>
       <p class="tx-lead">Only in the program before.</p>
       <dl class="tx-facts">
         <Fact name="Op">

@@ -64,6 +64,7 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
       onClick={ops > 0 ? press : undefined}
     >
       <span class="tx-line-number">{number}</span>
+      {failing && <FailsHere />}
       {counts && <span class="tx-line-count">{ops > 0 && <span style={warm}>{ops}</span>}</span>}
       <Tokens line={line} />
     </div>
@@ -80,9 +81,15 @@ export function PlainLine({ line, number, failing, marked = null }: PlainLinePro
   return (
     <div class={failing ? "tx-line tx-failing" : "tx-line"} data-line={number}>
       <span class="tx-line-number">{number}</span>
+      {failing && <FailsHere />}
       <Tokens line={marked ? cut(line, marked) : line} />
     </div>
   );
+}
+
+/** What the line's colour says, for those who hear it. */
+function FailsHere() {
+  return <span class="tx-heard">fails here: </span>;
 }
 
 interface PlainLineProps {

@@ -40,7 +40,13 @@ export function speedOf(median: number, base: number): string {
 /** The largest interquartile range of a quiet measurement, as a share of the median. */
 const NOISY = 0.3;
 
-/** `± 34 µs, first call 13 ms, compiled in 3.3 s, takes 20 kB, 1.6 MB on disk`. */
+/** Bytes below which pages of a CPU tell nothing of a call: the allocator may hold as much. */
+const LITTLE = 1_000_000;
+
+const memoryText = ({ device, memory }: RunRow): string =>
+  device === "cpu" && memory < LITTLE ? `under ${LITTLE / 1e6} MB` : bytesText(memory);
+
+/** `± 34 µs, first call 13 ms, compiled in 3.3 s, takes 20 MB, 1.6 MB on disk`. */
 export function detailsOf(row: RunRow, times: RunTimes): string {
   const { memory, size } = row;
   const compiles = !QUICK.includes(row.backend);
@@ -48,7 +54,7 @@ export function detailsOf(row: RunRow, times: RunTimes): string {
     `± ${durationText(times.spread)}${times.spread > NOISY * times.median ? " (noisy: time it on a quiet machine)" : ""}`,
     `first call ${durationText(times.first)}`,
     compiles && `compiled in ${durationText(times.prepare)}`,
-    memory >= 0 && `takes ${bytesText(memory)}`,
+    memory >= 0 && `takes ${memoryText(row)}`,
     size >= 0 && `${bytesText(size)} on disk`,
   ]
     .filter(Boolean)

@@ -161,7 +161,13 @@ describe("the table", () => {
   });
 
   test("details name what is known alone", () => {
-    expect(detailsOf(row("eager"), TIMES)).toBe("± 100 µs, first call 10 ms, takes 20.0 kB");
+    expect(detailsOf(row("eager"), TIMES)).toBe("± 100 µs, first call 10 ms, takes under 1 MB");
+    const held = [1_000_000, 20_000].map((memory) => row("eager", { memory, device: "cuda:0" }));
+    expect(
+      [row("eager", { memory: 1_000_000 }), ...held].map(
+        (each) => detailsOf(each, TIMES).split("takes ")[1],
+      ),
+    ).toEqual(["1.0 MB", "1.0 MB", "20.0 kB"]);
     const aoti = row("aoti", { memory: -1, size: 1_600_000 });
     expect(detailsOf(aoti, TIMES)).toBe(
       "± 100 µs, first call 10 ms, compiled in 3.25 s, 1.6 MB on disk",
