@@ -75,7 +75,10 @@ def output_rows(record: Record) -> list[Row]:
 
 def size_rows(record: Record) -> list[Row]:
     """The symbolic sizes."""
-    return [("size", each.name, each.range) for each in record.symbols]
+    return [
+        ("size", each.name, f"{each.range}, from data" if each.is_from_data else each.range)
+        for each in record.symbols
+    ]
 
 
 def level_lines(record: Record) -> list[str]:

@@ -82,6 +82,11 @@ class Symbol(msgspec.Struct, frozen=True):
         """The range in interval notation: `[2, 512]`, `[2, ∞)`."""
         return interval(self.lower, self.upper)
 
+    @property
+    def is_from_data(self) -> bool:
+        """Whether the program itself finds it, in values: no input has it."""
+        return self.kind == "unbacked" and all(each.io != "input" for each in self.places)
+
 
 def in_user_names(text: str, symbols: Sequence[Symbol]) -> str:
     """A text of torch's with the program's names of sizes for torch's own."""

@@ -76,6 +76,17 @@ def test_the_mode_that_exports_is_shown_first() -> None:
     assert both.record.mode == "strict"
 
 
+def test_a_size_from_data_is_told_apart_from_those_of_the_call() -> None:
+    class Kept(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.nonzero()
+
+    shown = explorer.explore(Kept(), (torch.ones(4),), dynamic_shapes="x: n")
+
+    assert shown.record.verdict.endswith("n in [0, ∞); from data: u0 in [0, ∞)")
+    assert "u0                       [0, ∞), from data" in repr(shown)
+
+
 def test_shapes_that_do_not_fit_raise() -> None:
     with pytest.raises(ShapesError, match="no input is called z"):
         explorer.explore(Undecided(), (torch.ones(2),), dynamic_shapes="z: a")
