@@ -163,7 +163,7 @@ def _plain_number(statement: ast.stmt | None) -> ast.Call | None:
 def _number_in(code: ast.AST) -> ast.Call | None:
     """The call in some code that makes a plain number."""
     calls = (node for node in ast.walk(code) if isinstance(node, ast.Call))
-    return next((call for call in calls if _gives_number(ast.unparse(call.func))), None)
+    return next((call for call in calls if _gives_number(call)), None)
 
 
 def _takes_int(statement: ast.stmt | None) -> ast.Call | None:
@@ -196,10 +196,13 @@ def _is_given(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant)
 
 
-def _gives_number(function: str) -> bool:
-    owner, _, name = function.rpartition(".")
+def _gives_number(call: ast.Call) -> bool:
+    """Whether a call makes a plain number of what may be a size: `float("inf")` does not."""
+    owner, _, name = ast.unparse(call.func).rpartition(".")
     if name == "bit_length":
         return True
+    if all(map(_is_given, [*call.args, *(each.value for each in call.keywords)])):
+        return False
     return name in _PLAIN_NUMBERS if not owner else owner in _OF_NUMBERS
 
 

@@ -150,6 +150,18 @@ def test_what_fixes_a_size_is_named(model: nn.Module, example: torch.Tensor, sai
     assert said in diagnose(attempt).sentence
 
 
+class FarFromItself(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x @ x.T).fill_diagonal_(float("inf"))
+
+
+def test_a_number_that_stands_in_the_code_is_no_size() -> None:
+    shapes = Shapes.parse("x: n, _")
+    attempt = capture(Request(target=FarFromItself(), args=(torch.ones(4, 3),), shapes=shapes))
+    assert isinstance(attempt, Failed)
+    assert "inf" not in diagnose(attempt).sentence
+
+
 class Forces(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x.requires_grad_()
