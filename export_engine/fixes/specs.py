@@ -29,6 +29,14 @@ from export_engine.torch_internals import (
 )
 
 _NOTHING = object()
+_STRUCTURE = (
+    "Restructure dynamic_shapes to match this call",
+    "Each input gets its entry, matched by name or by position.",
+)
+_NAMES = (
+    "Make Dims of the names in dynamic_shapes",
+    "torch.onnx.export takes a name for a dim; torch.export takes a Dim that has the name.",
+)
 
 
 def offered(
@@ -50,16 +58,27 @@ def offered(
     if not shapes:
         yield NoFix("None of the entries matches an input of the call.")
         return
+    title, why = _NAMES if _only_names_dims(request) else _STRUCTURE
     yield Fix(
         kind="shapes",
-        title="Restructure dynamic_shapes to match this call",
-        why="Each input gets its entry, matched by name or by position.",
+        title=title,
+        why=why,
         lossy=bool(dropped),
         gives_up=f"No input was found for {', '.join(dropped)}." if dropped else "",
         change=lambda request: request.with_changes(shapes=shapes),
         before=given_tree(request),
         after=f"{shapes}\n\nThe call's inputs:\n{expected_tree(request)}",
     )
+
+
+def _only_names_dims(request: Request) -> bool:
+    """Whether `dynamic_shapes` are as the call is, but for text where a Dim should be."""
+    paths = {tuple(split_path(leaf.path) or ()) for leaf in _leaves(request)}
+    named = isinstance(request.shapes, Mapping)
+    given = request.shapes if named else _by_name(request)
+    entries = {keys: each for keys, each in _entries(given) if each is not None}
+    dims = [dim for spec in entries.values() for _, dim in axes_of(spec)]
+    return entries.keys() <= paths and any(isinstance(each, str) for each in dims)
 
 
 def expected_tree(request: Request) -> str:

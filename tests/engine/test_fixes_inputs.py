@@ -527,6 +527,20 @@ def test_specs_as_other_exporters_take_them_are_understood(
     good(apply_fixes(attempt, [fix]))
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"x": {0: "b"}, "past": None}, "Make Dims of the names in dynamic_shapes"),
+        ({"x": {0: "b"}, "past": {0: "b"}}, "Restructure dynamic_shapes to match this call"),
+        ({"x": [0], "past": None}, "Restructure dynamic_shapes to match this call"),
+    ],
+)
+def test_names_that_only_lack_a_dim_are_not_restructured(given: Any, said: str) -> None:
+    attempt = failed(Pairs(), X, [(X.clone(), X.clone())], shapes=given)
+
+    assert only_fix(attempt, specs.offered).title == said
+
+
 def test_a_list_of_sizes_is_not_taken_for_axes() -> None:
     values = {"x": [2, 3], "y": {0: B, 7: B}}
     attempt = failed(lambda x, y: x + y[:1], torch.ones(2, 3), X, shapes=values)
