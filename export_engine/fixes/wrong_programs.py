@@ -2,7 +2,8 @@
 
 Two inputs that are one tensor in the example are one in the program. Where the outputs differ from
 eager, or the program rejects a call that eager takes, the other mode may see what this one does
-not: a write through `.data`, say, or the end of an autocast.
+not: a write through `.data`, say, or the end of an autocast. Sizes that are rejected by a condition
+on two of them are kept as those are that a condition on one would exclude.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Iterator
 
 from export_engine.attempt import Attempt, Exported, Fix
 from export_engine.findings import copies_of_shared_inputs
-from export_engine.fixes import other_mode
+from export_engine.fixes import export_options, other_mode
+from export_engine.fixes.code.branches import size_branches
+from export_engine.fixes.refused_sizes import as_failure
 
 
 def of_program(attempt: Attempt) -> Iterator[Fix]:
@@ -26,4 +29,17 @@ def of_program(attempt: Attempt) -> Iterator[Fix]:
     if copied is not None:
         yield copied
     if attempt.agreement is not None and attempt.agreement.verdict in ("differs", "refused"):
+        yield from _keeping_all_sizes(attempt)
         yield from other_mode.of_program(attempt)
+
+
+def _keeping_all_sizes(attempt: Exported) -> Iterator[Fix]:
+    """Fixes of the condition by which a program rejects sizes that eager takes."""
+    failure = as_failure(attempt)
+    if failure is None:
+        return
+    for offered in (size_branches.offered, export_options.keeping_all_sizes):
+        found = [each for each in offered(failure, None) if not each.lossy and not each.narrows]
+        yield from found
+        if found:
+            return

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.symbol_sources import source_place as source_place
     from export_engine.shapes.torch_specs import specs_by_input as specs_by_input
     from export_engine.shapes.trace_facts import InputDim as InputDim
+    from export_engine.shapes.trace_facts import SizeCondition as SizeCondition
     from export_engine.shapes.trace_facts import SizeFacts as SizeFacts
     from export_engine.shapes.trace_facts import shapes_of as shapes_of
     from export_engine.shapes.trace_facts import size_facts as size_facts

@@ -85,11 +85,12 @@ def choices(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
     """Values of the symbols, each choice another, none that of the example."""
     seen = [sizes.examples]
     ones = any(is_unbacked(symbol) for symbol in sizes.symbols)
+    last = len(sizes.symbols) - 1
     for wish in (_ONE, *_WISHES) if ones else _WISHES:
         choice = _allowed(
             sizes,
             {
-                symbol: _within(wish(sizes.examples[symbol], turn), symbol, sizes)
+                symbol: _within(wish(sizes.examples[symbol], turn, last), symbol, sizes)
                 for turn, symbol in enumerate(sizes.symbols)
             },
         )
@@ -103,16 +104,22 @@ def choices(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
             yield choice
 
 
-_WISHES: tuple[Callable[[int, int], int], ...] = (
-    lambda example, turn: example + 1 + turn,
-    lambda example, turn: 2 + turn,
-    lambda example, turn: 2 * example + 1 + 2 * turn,
-    lambda example, turn: example + 5 - turn,
-    lambda example, turn: max(example // 2, 2) + turn,
-    lambda example, turn: 3 * example - turn,
+_SAME = 7
+_WISHES: tuple[Callable[[int, int, int], int], ...] = (
+    lambda example, turn, last: example + 1 + turn,
+    lambda example, turn, last: 2 + last - turn,
+    lambda example, turn, last: 2 * example + 1 + 2 * turn,
+    lambda example, turn, last: _SAME,
+    lambda example, turn, last: example + 5 - turn,
+    lambda example, turn, last: max(example // 2, 2) + turn,
+    lambda example, turn, last: 3 * example - turn,
 )
-"""A symbol's value by its example and its number, so that several symbols get different ones."""
-_ONE: Callable[[int, int], int] = lambda example, turn: 1  # noqa: E731  # one more of them
+"""A symbol's value by its example and its number, so that several symbols get different ones.
+
+The earlier is the smaller, then the greater, and all are the same: a program may hold for one
+order alone.
+"""
+_ONE: Callable[[int, int, int], int] = lambda example, turn, last: 1  # noqa: E731  # one more of them
 """Of unbacked symbols, which are not specialized on 1; backed ones are 2 then."""
 
 

@@ -26,7 +26,7 @@ from export_engine.attempt import (
 from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose, is_unrolled
 from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
 from export_engine.fixes.code.branches.select_number import selected_number
-from export_engine.fixes.code.calls.copied_slices import copied_slices
+from export_engine.fixes.code.calls.copied_slices import copied_in_branches, copied_slices
 from export_engine.fixes.code.editing.bounded_edit import bounded, with_bounds
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees_at
@@ -40,6 +40,7 @@ from export_engine.fixes.code.editing.try_edit import (
     with_edit,
 )
 from export_engine.fixes.excluded_calls import allows_any, calls_without, excluded_calls
+from export_engine.fixes.refused_sizes import as_failure
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Problem, assumable, shapes_of
 from export_engine.source import Location, code_of, unedited
@@ -187,7 +188,7 @@ def _with_slices(request: Request, edit: Edit, asked: _Branch) -> tuple[Edit, At
         return edit, found
     text, line = text_in_effect(with_edit(request, edit).edits, place.file, place.line)
     try:
-        made = copied_slices(text, line)
+        made = copied_in_branches(text, line)
     except Unclear:
         return edit, found
     both = further(edit, made)
@@ -195,7 +196,14 @@ def _with_slices(request: Request, edit: Edit, asked: _Branch) -> tuple[Edit, At
 
 
 def _asked_again(found: Attempt | None, asked: _Branch) -> Problem | None:
-    """The same that is required of a size still: a branch that both ways of a program need."""
+    """The same that is required of a size still: a branch that both ways of a program need.
+
+    Of a program that rejects sizes which eager takes, whatever it requires.
+    """
+    if isinstance(found, Exported):
+        refusal = as_failure(found)
+        facts = refusal.diagnosis.facts if refusal and refusal.diagnosis else None
+        return facts.problems[0] if isinstance(facts, SizesViolated) else None
     facts = diagnose(found).facts if isinstance(found, Failed) else None
     problems = facts.problems if isinstance(facts, SizesViolated) else ()
     return next((each for each in problems if each.text in asked.texts), None)

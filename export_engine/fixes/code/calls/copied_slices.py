@@ -8,6 +8,7 @@ A slice that is written, `padded[:, :n] = x`, is written by its indices.
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 
 from export_engine.fixes.code.editing.comprehensions import free_name
 from export_engine.fixes.code.editing.conditions import Unclear
@@ -37,16 +38,67 @@ def copied_slices(text: str, line: int) -> Rewritten:
     return source.changed(found)
 
 
+def copied_in_branches(text: str, line: int) -> Rewritten:
+    """The text with the slices of a line copied; of a torch.cond, those that its branches read.
+
+    Args:
+        text: of the file.
+        line: of the slices, or of a call whose functions stand in the same block.
+
+    Raises:
+        Unclear: there is none.
+    """
+    try:
+        return copied_slices(text, line)
+    except Unclear as reason:
+        made: Rewritten | None = None
+        for each in _lines_of_branches(Source(text, line), line):
+            with suppress(Unclear):
+                made = copied_slices(made.text if made else text, each)
+        if made is None:
+            raise reason
+        return made
+
+
+def _lines_of_branches(source: Source, line: int) -> list[int]:
+    """The lines of the functions that a call at a line names, and that its function defines."""
+    named = {
+        each.id
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Call) and spans(node, line)
+        for each in node.args
+        if isinstance(each, ast.Name)
+    }
+    return [
+        statement.lineno
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.FunctionDef) and node.name in named
+        for statement in node.body
+    ]
+
+
 def _outermost(source: Source, line: int) -> list[ast.Subscript]:
     """The subscripts that are read at a line, none of them within another."""
     found: list[ast.Subscript] = []
+    in_place = _written_in_place(source)
     for node in ast.walk(source.function):  # outer ones come first
         if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
             continue
+        if node in in_place:
+            continue  # what is written to a copy is lost
         within = any(node in ast.walk(each) for each in found)
         if spans(node, line) and not within and _indexed(source, node):
             found.append(node)
     return found
+
+
+def _written_in_place(source: Source) -> set[ast.expr]:
+    """What has a method called that writes to it: `x[:, :n].add_(1)`."""
+    return {
+        node.value
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Attribute) and node.attr.endswith("_") and node.attr[-2:] != "__"
+    }
 
 
 def _indexed(source: Source, node: ast.Subscript) -> str:
@@ -54,7 +106,7 @@ def _indexed(source: Source, node: ast.Subscript) -> str:
 
     The index is a slice of all indices, so that the bounds mean what they do in the slice.
     """
-    made, torch = source.of(node.value), source.torch
+    made = source.of(node.value)
     tensor = made
     if any(not isinstance(each, ast.Name | ast.Attribute) for each in _chain(node.value)):
         tensor = free_name("sliced", source.names)  # it is named twice, and must be computed once
@@ -65,28 +117,90 @@ def _indexed(source: Source, node: ast.Subscript) -> str:
             return ""
         if each.lower is None and each.upper is None:
             continue
-        every = f"{torch}.arange({tensor}.shape[{dim}], device={tensor}.device)"
-        made += f".index_select({dim}, {every}[{source.of(each)}])"
+        made += f".index_select({dim}, {_indices(source, tensor, dim, each)})"
     return made if made != whole else ""
 
 
 def _written(source: Source, line: int) -> list[Piece]:
-    """`padded[:, :n] = x` with the indices of its one slice; empty for other lines."""
+    """`padded[:, :n] = x`, or `padded[:, :n].copy_(x)`, by indices; empty for other lines."""
     for node in ast.walk(source.function):
-        if not isinstance(node, ast.Assign) or not spans(node, line) or len(node.targets) != 1:
+        if not isinstance(node, ast.Assign | ast.Expr) or not spans(node, line):
             continue
-        target = node.targets[0]
+        target, value = _slice_and_value(node)
         if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
             continue
-        tensor, dims = target.value.id, _dims(target.slice)
-        cut = [(n, each) for n, each in dims if ast.unparse(each) != ":"]
-        if len(cut) != 1 or not isinstance(cut[0][1], ast.Slice) or cut[0][1].step is not None:
+        made = _by_indices(source, target)
+        if not made or value is None:
             continue
-        dim, entry = cut[0]
-        every = f"{source.torch}.arange({tensor}.shape[{dim}], device={tensor}.device)"
-        made = f"{every}[{source.of(entry)}]"
-        return [Piece(source.start(entry), source.end(entry), made)]
+        if isinstance(node, ast.Assign):
+            return [Piece(source.start(target), source.end(target), made)]
+        return [Piece(source.start(node), source.end(node), f"{made} = {source.of(value)}")]
     return []
+
+
+def _slice_and_value(node: ast.Assign | ast.Expr) -> tuple[ast.expr | None, ast.expr | None]:
+    """What a statement writes to, and what it writes."""
+    if isinstance(node, ast.Assign):
+        return (node.targets[0], node.value) if len(node.targets) == 1 else (None, None)
+    match node.value:
+        case ast.Call(ast.Attribute(written, "copy_"), [value], []):
+            return written, value
+    return None, None
+
+
+def _by_indices(source: Source, target: ast.Subscript) -> str:
+    """A subscript whose slices of neighbouring dims are indices that broadcast; else empty."""
+    tensor, dims = source.of(target.value), _dims(target.slice)
+    cut = [(dim, each) for dim, each in dims if ast.unparse(each) != ":"]
+    last = cut[-1][0] if cut else 0
+    if [dim for dim, _ in cut] != list(range(last - len(cut) + 1, last + 1)):
+        return ""
+    made = source.of(target)
+    for dim, each in reversed(cut):
+        if not isinstance(each, ast.Slice) or each.step is not None:
+            return ""
+        across = f"[{', '.join([':', *['None'] * (last - dim)])}]" if dim != last else ""
+        start = source.start(target)
+        before, after = source.start(each) - start, source.end(each) - start
+        made = f"{made[:before]}{_indices(source, tensor, dim, each)}{across}{made[after:]}"
+    return made if cut else ""
+
+
+def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice) -> str:
+    """The indices that a slice takes of a dim.
+
+    Bounds that are constants are clamped to the size here: a slice clamps them, too, and torch
+    guards on whether it has to. Others are those of a slice of all indices, so that they mean what
+    they do in the slice.
+    """
+    size, torch = f"{tensor}.shape[{dim}]", source.torch
+    low, high = (_constant(each) for each in (cut.lower, cut.upper))
+    if low is None or high is None:
+        return f"{torch}.arange({size}, device={tensor}.device)[{source.of(cut)}]"
+    start = _clamped(torch, size, low, "0")
+    end = _clamped(torch, size, high, size)
+    if start != "0" and end != size:
+        end = f"{torch}.sym_max({start}, {end})"
+    return f"{torch}.arange({start}, {end}, device={tensor}.device)"
+
+
+def _constant(bound: ast.expr | None) -> int | str | None:
+    """A bound that is a constant; the empty text where there is none, None for other code."""
+    if bound is None:
+        return ""
+    negative = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub)
+    number = bound.operand if isinstance(bound, ast.UnaryOp) and negative else bound
+    if not isinstance(number, ast.Constant) or type(number.value) is not int:
+        return None
+    return -number.value if negative else number.value
+
+
+def _clamped(torch: str, size: str, bound: int | str, default: str) -> str:
+    if isinstance(bound, str) or bound == 0:
+        return "0" if bound == 0 else default
+    if bound < 0:
+        return f"{torch}.sym_max({size} - {-bound}, 0)"
+    return f"{torch}.sym_min({bound}, {size})"
 
 
 def _dims(index: ast.expr) -> list[tuple[int, ast.expr]]:
