@@ -113,7 +113,7 @@ def autofix(
         if progress:
             progress(Progress(len(steps) + 1, most, fix.title, "fix"))
         found = apply_fixes(current, [fix], progress)
-        kept = _is_better(found, current) and not _fixes_a_size(found, first)
+        kept = _is_better(found, current, fix) and not _fixes_a_size(found, first)
         if kept and isinstance(found, Failed):
             found = explain(found, progress)
         mended = None if kept else _mended(found, current, progress)
@@ -188,10 +188,15 @@ def _key(fix: Fix) -> tuple[str, str, str]:
     return fix.kind, fix.title, fix.after or edits
 
 
-def _is_better(found: Attempt, before: Attempt) -> bool:
-    """Whether an attempt is progress: a verified program, or a different failure."""
+def _is_better(found: Attempt, before: Attempt, fix: Fix | None = None) -> bool:
+    """Whether an attempt is progress: a verified program, or a different failure.
+
+    A fix that says which sizes its program rejects may reject some of those that are tried.
+    """
     if isinstance(found, Exported):
-        return found.agreement is not None and found.agreement.verdict == "agrees"
+        verdict = found.agreement.verdict if found.agreement is not None else "not checked"
+        says_so = fix is not None and fix.narrows and isinstance(before, Failed)
+        return verdict == "agrees" or (says_so and verdict == "refused")
     assert isinstance(found, Failed)
     return isinstance(before, Failed) and _failure(found) != _failure(before)
 

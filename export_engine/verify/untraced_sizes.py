@@ -107,7 +107,7 @@ def choices(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
 _SAME = 7
 _WISHES: tuple[Callable[[int, int, int], int], ...] = (
     lambda example, turn, last: example + 1 + turn,
-    lambda example, turn, last: 2 + last - turn,
+    lambda example, turn, last: 3 + last - turn if last else _LEAST,
     lambda example, turn, last: 2 * example + 1 + 2 * turn,
     lambda example, turn, last: _SAME,
     lambda example, turn, last: example + 5 - turn,

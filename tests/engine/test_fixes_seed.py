@@ -97,6 +97,8 @@ def test_all_dims_relaxed_converges_with_all_of_them_dynamic(rows: list[Row], mo
         inputs = [record.types[each.type].shape for each in record.signature.inputs]
         assert all(isinstance(size, str) for shape in inputs for size in shape)
         ranges = {symbol.name: (symbol.lower, symbol.upper) for symbol in record.symbols}
-        assert sorted(high for _, high in ranges.values() if high is not None) == [16]
-        assert any(low in (16, 17) for low, _ in ranges.values())
+        bounded = mode == "strict"  # non-strict mode traces the branch as a torch.cond
+        high = [high for _, high in ranges.values() if high is not None]
+        assert high == ([16] if bounded else [])
+        assert any(low in (16, 17) for low, _ in ranges.values()) == bounded
         assert row.end == "agrees"
