@@ -68,7 +68,9 @@ def speed(median: float, base: float) -> str:
     ratio = median / base
     if abs(ratio - 1) < 0.05:
         return "same"
-    return f"{ratio:.3g}x slower" if ratio > 1 else f"{1 / ratio:.3g}x faster"
+    times = max(ratio, 1 / ratio)
+    said = f"{times:,.0f}" if times >= 999.5 else f"{times:.3g}"
+    return f"{said}x {'slower' if ratio > 1 else 'faster'}"
 
 
 def is_noisy(times: RunTimes) -> bool:
@@ -115,7 +117,7 @@ def _row(row: RunRow, base: float | None) -> list[str]:
 
 
 def _columns(title: str, *cells: str) -> str:
-    widths = (8, 13, 8, 8, 8, 8)
+    widths = (8, 15, 8, 8, 8, 8)
     shown = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
     return f"{title[:22]:<22}{shown}".rstrip()
 

@@ -94,7 +94,7 @@ def _mended(lab: Lab) -> Pair:
     fix.wait_for(timeout=SECONDS * 1000)
     explained = time.perf_counter() - started
     root = explorer(lab)
-    fix.get_by_role("button", name="Apply").click()
+    fix.get_by_role("button", name="Apply", exact=True).click()
     expect(root.get_by_test_id("check")).to_contain_text(
         "Agrees with eager", timeout=SECONDS * 1000
     )

@@ -18,7 +18,7 @@ from export_engine.verify import call
 from export_engine.verify.fresh_inputs import fresh_request
 from tests import models, seed_cases
 
-TUPLES = 50
+TUPLES = 60
 
 
 class Case(NamedTuple):

@@ -186,6 +186,7 @@ def test_a_few_pages_of_a_cpu_are_no_figure(explored: explorer.Exploration) -> N
 
 def test_speed_is_said_in_words() -> None:
     assert [speed(each, 1.0) for each in (1.41, 0.5, 1.02)] == ["1.41x slower", "2x faster", "same"]
+    assert [speed(1.0, each) for each in (999.6, 1570.2)] == ["1,000x faster", "1,570x faster"]
 
 
 def test_calls_that_vary_much_are_said_to_be_noisy() -> None:
