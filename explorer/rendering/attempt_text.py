@@ -13,6 +13,7 @@ from export_engine.source import innermost, source_line
 
 _LEAST_WIDTH, _MOST_WIDTH = 80, 120
 _MOST = 12
+_FEW_CONDITIONS = 3
 _KINDS = {"user_input": "input", "user_output": "output"}
 
 Row = tuple[str, str, str]
@@ -79,6 +80,15 @@ def size_rows(record: Record) -> list[Row]:
         ("size", each.name, f"{each.range}, from data" if each.is_from_data else each.range)
         for each in record.symbols
     ]
+
+
+def condition_lines(record: Record) -> list[str]:
+    """The conditions on several sizes that the program rejects calls by, and where they come from.
+
+    The trace took the example's way of them: `s != t` where the code asks `if s == t`.
+    """
+    rules = [rule for rule in record.probe.rules if rule.kind == "guard" and rule.enforced]
+    return [f"{rule.text}{_at(record, rule.stack)}" for rule in rules]
 
 
 def level_lines(record: Record) -> list[str]:
@@ -226,7 +236,8 @@ def _contents(record: Record) -> list[str]:
         text = f"  and {counted(len(held), 'held tensor')}, {counted(sum(held), 'byte')}"
         lines += [text] if lines else ["Inputs", text.replace("and ", "")]
     lines += _section("Outputs", _pairs(output_rows(record)))
-    return lines + _section("Sizes", _pairs(size_rows(record)))
+    lines += _section("Sizes", _pairs(size_rows(record)))
+    return lines + _section("Only where", condition_lines(record), _FEW_CONDITIONS)
 
 
 def _pairs(rows: list[Row]) -> list[str]:

@@ -165,13 +165,19 @@ def _sizes(record: Record) -> ReleaseItem:
         states: dict[str, State] = {"broken": "bad", "not checked": "open"}
         state = states.get(sound.verdict, "good")
         state = "good" if sound.lacking else state
-        return ReleaseItem(
-            "sizes", state, sound.sentence, "" if state == "good" else "print(ex.verify())"
-        )
+        said = f"{sound.sentence}{_only_where(record)}"
+        return ReleaseItem("sizes", state, said, "" if state == "good" else "print(ex.verify())")
     if record.check is not None and record.check.verdict == "agrees":
         return ReleaseItem("sizes", "good", f"{varies}. {record.check.sentence}")
     said = f"{varies}: not compared with eager at other sizes."
     return ReleaseItem("sizes", "open", said, "ex.verify()")
+
+
+def _only_where(record: Record) -> str:
+    """What the program asks of several sizes at once, which no range says."""
+    kept = [rule.text for rule in record.probe.rules if rule.kind == "guard" and rule.enforced]
+    more = f", and {counted(len(kept) - 1, 'more condition')}" if len(kept) > 1 else ""
+    return f" Only where {kept[0]}{more}." if kept else ""
 
 
 def _sound(record: Record) -> GuaranteeRow | None:

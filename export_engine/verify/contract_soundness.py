@@ -90,7 +90,7 @@ def refuses(subject: Subject) -> Guarantee:
         (rule for rule in probe.rules if rule.enforced and rule.formula),
         key=lambda rule: _KINDS.index(rule.kind),
     )
-    refused, evidence, problems = 0, [], []
+    refused, evidence, problems, taken = 0, [], [], list[str]()
     untried = [rule for rule in probe.rules if rule.enforced and not rule.formula]
     for number, rule in enumerate(enforced):
         sizes = breaking(probe, rule) if number < _MOST_RULES else None
@@ -106,6 +106,9 @@ def refuses(subject: Subject) -> Guarantee:
             text = str(error)
             stated = "" if any(each in text for each in _SAYING) else " (an op failed, not a check)"
             evidence.append(f"{shown}: {subject.refusal(error)}{stated}")
+            if rule.kind == "guard" and _is_taken_by_eager(subject, sizes):
+                evidence[-1] += "; eager takes it"
+                taken.append(shown)
         else:
             problems.append(f"{shown}, but the program accepts it")
     problems += _let_through(subject, evidence)
@@ -122,6 +125,8 @@ def refuses(subject: Subject) -> Guarantee:
         sentence = "No size of an input is ruled out."
         return Guarantee(name="refuses", claim=REFUSES, verdict="not applicable", sentence=sentence)
     sentence = f"Rejected {refused} {'call' if refused == 1 else 'calls'} outside of the contract."
+    if taken:
+        sentence += f" Eager takes {len(taken) if refused > 1 else 'it'}: {taken[0]}."
     if untried:
         sentence += f" {len(untried)} of {len(untried) + refused} rules were not tried."
     if problems:
@@ -136,6 +141,18 @@ def refuses(subject: Subject) -> Guarantee:
         sentence=sentence,
         evidence=(*problems, *evidence, *left),
     )
+
+
+def _is_taken_by_eager(subject: Subject, sizes: Sequence[int]) -> bool:
+    """Whether the model runs at sizes that the program rejects, since the trace went one way."""
+    if subject.eager is None:
+        return False
+    try:
+        subject.run(subject.eager, subject.at(sizes, 0))
+    except Exception as error:  # noqa: BLE001 - then the model rejects them, too
+        passed_over(error, "calling eager outside of the contract")
+        return False
+    return True
 
 
 def checks(subject: Subject) -> Guarantee:

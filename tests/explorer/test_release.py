@@ -57,6 +57,29 @@ def test_numbers_from_data_are_counted_and_not_named() -> None:
     assert said["sizes"].startswith("batch [0, ∞) and 2 numbers computed from data: ")
 
 
+class CausalWhereSquare(torch.nn.Module):
+    def forward(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        scores = q @ k.T
+        if q.shape[0] == k.shape[0]:
+            scores = scores.tril()
+        return scores
+
+
+@pytest.mark.slow
+def test_sizes_that_one_way_of_a_branch_leaves_out_are_told() -> None:
+    inputs = (torch.ones(3, 2), torch.ones(5, 2))
+    shown = explorer.explore(CausalWhereSquare(), inputs, dynamic_shapes="q: s, _; k: t, _")
+    shown.verify()
+    assert shown.record.verification is not None
+
+    assert "Only where\n  q.shape[0] != k.shape[0] (test_release.py:" in repr(shown)
+    row = next(row for row in shown.record.verification.rows if row.name == "refuses")
+    assert "Eager takes 1: " in row.sentence
+    assert "breaks q.shape[0] != k.shape[0]" in row.sentence
+    sizes = next(item for item in shown.ready().items if item.name == "sizes")
+    assert sizes.sentence.endswith(" Only where q.shape[0] != k.shape[0].")
+
+
 @pytest.mark.slow
 def test_what_an_open_item_names_closes_it() -> None:
     ex = explorer.explore(halved, (torch.ones(3),), dynamic_shapes="x: batch")
