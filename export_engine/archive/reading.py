@@ -41,7 +41,7 @@ from export_engine.archive.weights import held_bytes
 from export_engine.archive.zip_members import Members, opened
 from export_engine.describe import FileNames, Scopes, Stacks, Strings, with_findings
 from export_engine.quantization import with_quantization
-from export_engine.record import Record, Symbol, count_ops, with_groups
+from export_engine.record import Record, Symbol, count_ops, sizes_said, with_groups
 
 _SHOWN = 5
 """Texts that one note names."""
@@ -244,8 +244,7 @@ def _symbol(size: schema.Size) -> str:
 
 def _verdict(graphs: Graphs, symbols: list[Symbol]) -> str:
     ops = sum(count_ops(graph.op) for graph in graphs.entries)
-    ranges = [f"{each.name} in {each.range}" for each in symbols if each.places]
-    return ", ".join(["loaded", f"{ops:,} {'op' if ops == 1 else 'ops'}", *ranges])
+    return f"loaded, {ops:,} {'op' if ops == 1 else 'ops'}{sizes_said(symbols)}"
 
 
 def _notes(

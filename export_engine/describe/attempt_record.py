@@ -35,6 +35,7 @@ from export_engine.record import (
     Symbol,
     Timing,
     count_ops,
+    sizes_said,
     with_groups,
 )
 from export_engine.shapes import Shapes, call_paths, other_form, symbol_names
@@ -183,19 +184,11 @@ def _other_form(attempt: Attempt) -> Literal["", "Dims", "ShapesSpec"]:
 def _verdict(
     attempt: Attempt, graphs: Graphs, symbols: list[Symbol], failure: Failure | None
 ) -> str:
-    """The one-line verdict: `exported, non-strict, 1,187 ops, batch in [2, ∞)`.
-
-    Sizes that the program finds in data have names of torch's, and stand apart: `; from data: u0 in
-    [0, 12]`.
-    """
+    """The one-line verdict: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
     if failure is not None:
         return f"not exported, {attempt.mode}: {failure.kind[:1].lower()}{failure.kind[1:]}"
     ops = sum(count_ops(graph.op) for graph in graphs.entries)
     outcome = "loaded" if attempt.mode == "loaded" else f"exported, {attempt.mode}"
     if isinstance(attempt, Exported) and attempt.level is not None:
         outcome = f"{outcome}, decomposed ({attempt.level.table})"
-    placed = [each for each in symbols if each.places]
-    given = [f"{each.name} in {each.range}" for each in placed if not each.is_from_data]
-    found = [f"{each.name} in {each.range}" for each in placed if each.is_from_data]
-    said = ", ".join([outcome, f"{ops:,} {'op' if ops == 1 else 'ops'}", *given])
-    return f"{said}; from data: {', '.join(found)}" if found else said
+    return f"{outcome}, {ops:,} {'op' if ops == 1 else 'ops'}{sizes_said(symbols)}"

@@ -36,7 +36,7 @@ from export_engine.fixes.code.branches import (
 )
 from export_engine.fixes.code.calls import max_pool1d, module_conversions
 from export_engine.fixes.code.loops import data_loops, kept_lists, suppression, unrolled_loops
-from export_engine.fixes.code.sizes import size_guards, size_idioms, size_keyed
+from export_engine.fixes.code.sizes import size_guards, size_idioms, size_keyed, size_numbers
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.own_lines import in_own_lines
 from export_engine.fixes.tested_conditions import tested
@@ -79,6 +79,7 @@ LAST_RESORTS: tuple[Provider, ...] = (
     other_example.offered,
     other_mode.offered,
     export_options.offered,
+    size_numbers.offered,
     checks_and_numpy.assumed_on_data,
 )
 """Each costs an export or two: used if no lossless fix is known to lead to a program."""
@@ -177,6 +178,9 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
         for provider in _KEEPING_ALL:
             if known and all(each.narrows or _switches_too(each, attempt) for each in known):
                 _ask(provider, attempt, progress, found)
+        known = [each for each in found if isinstance(each, Fix) and _leads_on(each)]
+        if known and all(each.narrows for each in known):
+            _ask(size_numbers.without_bounds, attempt, progress, found)
 
 
 def _leads_on(found: Fix | NoFix) -> bool:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from export_engine.record.contract import Symbol as Symbol
     from export_engine.record.contract import in_user_names as in_user_names
     from export_engine.record.contract import interval as interval
+    from export_engine.record.contract import sizes_said as sizes_said
     from export_engine.record.decomposition import LevelRow as LevelRow
     from export_engine.record.decomposition import ReplacedOp as ReplacedOp
     from export_engine.record.exportdb import CaseCheck as CaseCheck

@@ -88,6 +88,17 @@ class Symbol(msgspec.Struct, frozen=True):
         return self.kind == "unbacked" and all(each.io != "input" for each in self.places)
 
 
+def sizes_said(symbols: Sequence[Symbol]) -> str:
+    """The ranges of sizes behind a verdict: `, batch in [2, ∞); from data: u0 in [0, 12]`.
+
+    Sizes that the program finds in data have names of torch's, and stand apart.
+    """
+    placed = [each for each in symbols if each.places]
+    given = "".join(f", {each.name} in {each.range}" for each in placed if not each.is_from_data)
+    found = [f"{each.name} in {each.range}" for each in placed if each.is_from_data]
+    return f"{given}; from data: {', '.join(found)}" if found else given
+
+
 def in_user_names(text: str, symbols: Sequence[Symbol]) -> str:
     """A text of torch's with the program's names of sizes for torch's own."""
     names = {each.torch_name: each.name for each in symbols}

@@ -1,0 +1,34 @@
+"""`torch.fft.rfft(x, whole)` of x that is padded, or cut, to a length which is data-dependent.
+
+torch asks whether the length is more than there is, to pad or to cut. `pad` by a difference does
+either, and asks nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from export_engine.fixes.code.editing.text_edits import Piece, Source
+
+_TRANSFORMS = ("fft", "rfft", "ifft")
+
+
+def padded_transforms(source: Source, name: str) -> Iterator[Piece]:
+    """What replaces the arguments of each transform over the last dim whose length has a name."""
+    for node in ast.walk(source.function):
+        function = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or not isinstance(function, ast.Attribute):
+            continue
+        if function.attr not in _TRANSFORMS or not source.of(function.value).endswith("fft"):
+            continue
+        lengths = [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "n")]
+        plain = all(each.arg in ("n", "norm") for each in node.keywords) and len(node.args) < 3
+        if not plain or [source.of(each) for each in lengths] != [name]:
+            continue
+        given = source.of(node.args[0])
+        if not isinstance(node.args[0], ast.Name):
+            continue  # it is named twice, and must be computed once
+        pad = f"{source.torch}.nn.functional.pad({given}, (0, {name} - {given}.shape[-1]))"
+        norm = "".join(f", {source.of(each)}" for each in node.keywords if each.arg == "norm")
+        yield Piece(source.start(node.args[0]), source.end(node) - 1, f"{pad}{norm}")
