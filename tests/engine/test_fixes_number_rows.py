@@ -13,6 +13,7 @@ from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.loops.number_rows import in_the_head, over_rows
 from export_engine.fixes.code.loops.scan_on_data import checked
 from export_engine.shapes import Shapes
+from tests.torch_limits import needs_numbers
 
 
 class PoolsSpans(nn.Module):
@@ -114,6 +115,7 @@ def fixed(
     )
 
 
+@needs_numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("kind", [PoolsSpans, PoolsPairs, PoolsLengths, Runs])
@@ -132,6 +134,7 @@ def test_a_loop_over_rows_of_numbers_is_a_scan(kind: type[nn.Module], strict: bo
         torch.testing.assert_close(program(x, spans), model(x, spans))
 
 
+@needs_numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_loop_over_what_data_select_is_a_scan_where_eager_needs_an_element(strict: bool) -> None:
@@ -152,6 +155,7 @@ def test_a_loop_over_what_data_select_is_a_scan_where_eager_needs_an_element(str
             program(torch.ones(4, dtype=torch.long))
 
 
+@needs_numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("kind", [Segments, Groups])

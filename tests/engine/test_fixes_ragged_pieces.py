@@ -11,6 +11,7 @@ from export_engine.fixes import autofix
 from export_engine.fixes.code.editing.comprehensions import Form
 from export_engine.fixes.code.loops.ragged_pieces import as_slices, named_in_the_head
 from export_engine.shapes import Shapes
+from tests.torch_limits import needs_numbers
 
 
 class Pools(nn.Module):
@@ -38,6 +39,7 @@ class Counts(nn.Module):
         return torch.stack(outs)
 
 
+@needs_numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("kind", [Pools, Named, Counts])

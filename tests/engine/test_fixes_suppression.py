@@ -12,6 +12,7 @@ from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.loops.queue_loop import shrinks
 from export_engine.fixes.code.loops.shrinking_lists import over_all
 from export_engine.shapes import Shapes
+from tests.torch_limits import LOSES_NUMBERS, WHY
 
 
 class Suppresses(nn.Module):
@@ -90,6 +91,8 @@ def boxes_of(rows: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("kind", [Suppresses, Helps])
 def test_what_is_left_becomes_a_mask(kind: type[nn.Module], strict: bool) -> None:
+    if LOSES_NUMBERS and strict and kind is Suppresses:
+        pytest.skip(WHY)
     model, shapes = kind(), Shapes.parse("boxes: n, _; scores: n")
     report = autofix(Request(target=model, args=boxes_of(8, 0), shapes=shapes, strict=strict))
     assert isinstance(report.attempt, Exported), report.sentence

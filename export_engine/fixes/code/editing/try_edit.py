@@ -124,12 +124,23 @@ def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> 
     now = diagnose(found)
     if edit is not None and now.kind in _OF_OPERATORS - {diagnosis.kind}:
         return False
+    if edit is not None and _breaks_in_operator(now, diagnosis, found.request):
+        return False
     if edit is not None and _made(now, edit):
         # The user's code in it may only lack that another input's size varies too.
         return any(vary_together.offered(replace(found, diagnosis=now)))
     if edit is not None and now.kind in _ERRORS and found.request and not runs(found.request):
         return False  # of the edited code's own making
     return now.known and (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence)
+
+
+def _breaks_in_operator(now: Diagnosis, before: Diagnosis, request: Request | None) -> bool:
+    """Whether strict mode stops in a function that an edit gave an operator, such as torch.cond.
+
+    In non-strict mode it traces nothing else.
+    """
+    strict = request is None or request.strict
+    return now.kind is Kind.GRAPH_BREAK and before.kind is not now.kind and not strict
 
 
 def _made(diagnosis: Diagnosis, edit: Edit) -> bool:
