@@ -146,7 +146,20 @@ def test_a_branch_that_only_warns_is_skipped_and_the_fix_says_so() -> None:
     assert report.kept[0].fix.gives_up == "The program does not warn."
 
 
-@pytest.mark.parametrize("body", ["self.seen = x", "x.add_(1)", "helper.warm(x)", "y = print(x)"])
+def test_a_branch_that_puts_its_warning_together_is_skipped_as_well() -> None:
+    body = "import warnings\n        text = 'a' + f'b{x}'\n        if x.ndim > 1:\n"
+    body += "            text += 'c'\n        warnings.warn(text)"
+    made = without_note(f"def f(x):\n    if x.sum() > 0:\n        {body}\n    return x\n", 2)
+    assert "is_exporting() and (x.sum() > 0):" in made.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *("self.seen = x", "x.add_(1)", "helper.warm(x)", "y = print(x)", "import math"),
+        *("print(x); y = x * 2", "print(x); x = 'seen'", "if x.sum() > 1: x.add_(print(x))"),
+    ],
+)
 def test_a_branch_with_an_effect_is_not_skipped(body: str) -> None:
     with pytest.raises(Unclear):
         without_note(f"def f(x):\n    if x.sum() > 0:\n        {body}\n    return x\n", 2)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed, Request
+from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.loops.kept_rows import kept_by_mask
@@ -148,9 +148,36 @@ def test_rows_are_selected_without_the_loop_at_any_number_of_them() -> None:
 @pytest.mark.slow
 def test_what_an_empty_list_becomes_is_compared_before_its_test_is_dropped() -> None:
     other = FORMS["rows"].replace("x[:0]", "x * 2")
-    report, _ = fixed(other, "kept_or_all", torch.randn(5, 3))
-    assert isinstance(report.attempt, Failed)
-    assert any("where it keeps nothing" in each for each in report.attempt.refusals)
+    report, model = fixed(other, "kept_or_all", torch.randn(5, 3))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert "torch.cond" in report.kept[-1].fix.title
+    for x in (torch.randn(5, 3), torch.rand(5, 3), -torch.rand(5, 3)):
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+ASKED = {
+    "stacked": ("if len(keep) == 0:\n    return torch.ones(3)", "torch.stack(keep).mean(0)"),
+    "summed": ("if not keep:\n    return torch.ones(3)", "sum(keep) / len(keep)"),
+    "listed": ("if len(keep) < 1:\n    return torch.tensor(0.5)", "torch.tensor(keep).mean()"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("case", ASKED)
+def test_what_is_done_for_an_empty_list_stays_where_it_is_another_value(
+    case: str, strict: bool
+) -> None:
+    asked, value = ASKED[case]
+    row = "row.sum()" if case == "listed" else "row / row.sum()"
+    body = "keep = []\nfor row in x:\n    if row.sum() <= 0.5:\n        continue\n"
+    body += f"    keep.append({row})\n{asked}\nreturn {value}"
+    model, _ = defined(body, f"asked_{case}_{strict}")
+    report = autofix(Request(target=model, args=(torch.rand(5, 3),), strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    program = report.attempt.program.module()
+    for x in (torch.rand(5, 3), -torch.rand(5, 3), torch.randn(5, 3), torch.eye(5, 3)):
+        torch.testing.assert_close(program(x), model(x))
 
 
 @pytest.mark.slow

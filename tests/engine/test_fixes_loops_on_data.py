@@ -46,6 +46,17 @@ BREAKS = {
             y = y + self.up(z)
         return y, z
     """,
+    "new_name": """
+        u = x
+        for _ in range(5):
+            v = u * 0.5
+            w, n = v.sum(), v + 1
+            u = u + v.abs()
+            if w.item() > 1:  # stop
+                break
+            u = u * n
+        return u, v, n
+    """,
     "returns": """
         for _ in range(3):
             x = x * 0.7

@@ -99,7 +99,8 @@ def _returning(
         if not around.ends_function or not _always_returns(ways[number]):
             raise Unclear("what follows the branch does not end with a return")
     then, otherwise = ways
-    _refuse_effects((), then, otherwise)
+    if any(effect(tree_of(each), ()) for each in ways):
+        return _returned_behind(branch, ways, around), bool(goes_on)
     operands = _operands([then, otherwise], around)
     made: list[cst.BaseStatement] = [
         _function(_THEN, operands, [*then[:-1], *map(_returned, then[-1:])], branch),
@@ -107,6 +108,39 @@ def _returning(
         cst.SimpleStatementLine([cst.Return(_cond(test, operands))]),
     ]
     return _led(made, branch), bool(goes_on)
+
+
+def _returned_behind(
+    branch: cst.If, ways: list[list[cst.BaseStatement]], around: Surroundings
+) -> list[cst.BaseStatement]:
+    """Branches that write and return: what they return is bound, and returned behind the writes."""
+    name = "_result"
+    while name in around.known | read(tree_of([branch])):
+        name += "_"
+    blocks = [[*each[:-1], _named(name, each[-1])] for each in ways]
+    if any(has_return(tree_of(each)) for each in blocks):
+        raise Unclear("a branch that writes returns in several places")
+    suites = [cst.IndentedBlock(each) for each in blocks]
+    whole = branch.with_changes(body=suites[0], orelse=cst.Else(suites[1]))
+    around = replace(around, rest=(), used_later=frozenset({name}))
+    made, _ = as_cond(whole, around)
+    return [*made, _line(f"return {name}")]
+
+
+def _named(name: str, statement: cst.BaseStatement) -> cst.BaseStatement:
+    """`return x` as `name = x`; what is passed through is cloned."""
+    last = statement.body[-1] if isinstance(statement, cst.SimpleStatementLine) else None
+    if not isinstance(last, cst.Return) or last.value is None:
+        raise Unclear("a branch that writes does not end with its return")
+    assert isinstance(statement, cst.SimpleStatementLine)
+    bound_to = cst.Assign([cst.AssignTarget(cst.Name(name))], _fresh(last.value))
+    return statement.with_changes(body=[*statement.body[:-1], bound_to])
+
+
+def _line(text: str) -> cst.BaseStatement:
+    made = cst.parse_statement(text)
+    assert isinstance(made, cst.SimpleStatementLine)
+    return made
 
 
 def _always_returns(body: Sequence[cst.BaseStatement]) -> bool:

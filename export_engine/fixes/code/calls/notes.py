@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.liveness import stored
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_elif, statement_at
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
@@ -22,8 +23,10 @@ def without_note(text: str, line: int) -> Rewritten:
     statement = statement_at(source, line)
     if not isinstance(statement, ast.If) or statement.orelse:
         raise Unclear("there is no `if` without an `else` at that line")
-    if not all(map(_says, statement.body)):
+    if not _only_says(statement.body):
         raise Unclear("the branch does more than warn")
+    if _made(statement) & _read_elsewhere(source, statement):
+        raise Unclear("the branch binds what is used elsewhere")
     test = source.of(statement.test)
     first = f"not {source.torch}.compiler.is_exporting() and ({test})"
     return source.changed([Piece(source.start(statement.test), source.end(statement.test), first)])
@@ -74,6 +77,50 @@ def note_apart(text: str, line: int) -> tuple[Rewritten, int]:
     start = source.line_start(statement)
     gone = [Piece(source.line_start(each), source.line_after(each), "") for each in notes]
     return source.changed([Piece(start, start, first), *gone]), line + first.count("\n")
+
+
+def _only_says(block: list[ast.stmt]) -> bool:
+    """Whether a block warns, with what a message needs: an import, its text put together."""
+    said = [node for each in block for node in ast.walk(each) if isinstance(node, ast.stmt)]
+    return any(map(_says, said)) and all(map(_prepares, block))
+
+
+def _prepares(statement: ast.stmt) -> bool:
+    """Whether a statement is part of saying something, with no other effect."""
+    if isinstance(statement, ast.If):
+        return all(map(_prepares, [*statement.body, *statement.orelse]))
+    if isinstance(statement, ast.Assign):
+        named = all(isinstance(each, ast.Name) for each in statement.targets)
+        return named and _is_text(statement.value)
+    if isinstance(statement, ast.AugAssign):
+        return isinstance(statement.target, ast.Name) and _is_text(statement.value)
+    return isinstance(statement, ast.Import | ast.ImportFrom) or _says(statement)
+
+
+def _is_text(value: ast.expr) -> bool:
+    """Whether it is a text that stands there, also one put together."""
+    if isinstance(value, ast.BinOp):
+        return isinstance(value.op, ast.Add) and _is_text(value.left) and _is_text(value.right)
+    is_name = isinstance(value, ast.Name)
+    return (
+        isinstance(value, ast.JoinedStr)
+        or is_name
+        or isinstance(getattr(value, "value", None), str)
+    )
+
+
+def _made(branch: ast.If) -> set[str]:
+    """The names that a branch binds."""
+    bound = {name for each in branch.body for name in stored(each, [])}
+    imports = [n for n in ast.walk(branch) if isinstance(n, ast.Import | ast.ImportFrom)]
+    named = [alias for each in imports for alias in each.names]
+    return bound | {(each.asname or each.name).split(".")[0] for each in named}
+
+
+def _read_elsewhere(source: Source, branch: ast.If) -> set[str]:
+    inside = set(ast.walk(branch))
+    nodes = [node for node in ast.walk(source.function) if node not in inside]
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
 def _says(statement: ast.stmt) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, Request
 from export_engine.fixes.code.editing.conditions import Unclear
@@ -39,14 +40,16 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         return
     request, diagnosis, place, text, line = failing
     reason = ""
-    for at_once, nonempty in ((True, False), (False, False), (True, True), (False, True)):
+    known = set[str]()
+    for asked, nonempty, at_once in product((False, True), (False, True), (True, False)):
         try:
-            found = _without_continue(text, line, at_once, nonempty)
+            found = _without_continue(text, line, at_once, nonempty, asked)
         except Unclear as unclear:
             reason = reason or str(unclear)
             continue
-        if nonempty and not found.untyped:
+        if (nonempty and not found.untyped) or found.made.text in known:
             continue
+        known.add(found.made.text)
         if progress:
             progress(Progress(0, 0, f"selecting by the test in line {place.line}", "fix"))
         edit = Edit(unedited(place.file), text, found.made.text, (found.made.function,))
@@ -70,11 +73,11 @@ def _empty_alike(request: Request, edit: Edit, theirs: str, ours: str) -> bool:
     return agrees(with_edit(request, first), Edit(edit.file, theirs, ours, edit.functions))
 
 
-def _without_continue(text: str, line: int, at_once: bool, nonempty: bool) -> Kept:
+def _without_continue(text: str, line: int, at_once: bool, nonempty: bool, asked: bool) -> Kept:
     """The text with what a test keeps selected, also where the test continues the loop."""
     try:
         moved = else_for_continue(text, line).text
     except Unclear:
         moved = text
     form = over_tensor(beside_the_last(moved, line))
-    return kept_by_mask(form.text, form.line, at_once=at_once, nonempty=nonempty)
+    return kept_by_mask(form.text, form.line, at_once=at_once, nonempty=nonempty, asked=asked)

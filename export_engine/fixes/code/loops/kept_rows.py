@@ -14,7 +14,7 @@ from export_engine.fixes.code.editing.conditions import Unclear, predicate_text
 from export_engine.fixes.code.editing.liveness import stored
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
-from export_engine.fixes.code.loops.kept_uses import uses_of
+from export_engine.fixes.code.loops.kept_uses import Uses, uses_of
 from export_engine.fixes.code.loops.list_starts import start_dropped
 from export_engine.fixes.code.loops.row_values import RowValues
 
@@ -32,7 +32,9 @@ class Kept(NamedTuple):
     """Whether an empty list becomes a tensor of floats in eager."""
 
 
-def kept_by_mask(text: str, line: int, *, at_once: bool, nonempty: bool = False) -> Kept:
+def kept_by_mask(
+    text: str, line: int, *, at_once: bool, nonempty: bool = False, asked: bool = False
+) -> Kept:
     """The text with the lists that the test at a line appends to as tensors.
 
     Args:
@@ -41,6 +43,7 @@ def kept_by_mask(text: str, line: int, *, at_once: bool, nonempty: bool = False)
         at_once: whether to compute the mask of all elements, without the loop.
         nonempty: whether what would be a tensor of floats without an element is checked to have
             one.
+        asked: whether what asks if a list is empty asks the tensor, and stays.
 
     Raises:
         Unclear: there is none, or a list is used in a way that no tensor has.
@@ -49,7 +52,7 @@ def kept_by_mask(text: str, line: int, *, at_once: bool, nonempty: bool = False)
     if form is not None:
         text, line = form.text, form.line + 1
     source = Source(text, line)
-    return _Selection(source, line, nonempty).kept(at_once=at_once)
+    return _Selection(source, line, nonempty, asked).kept(at_once=at_once)
 
 
 def fills_a_list(text: str, line: int) -> bool:
@@ -66,8 +69,8 @@ def fills_a_list(text: str, line: int) -> bool:
 class _Selection:
     """A branch that appends, the loops around it, and the lists."""
 
-    def __init__(self, source: Source, line: int, nonempty: bool) -> None:
-        self.source, self.nonempty = source, nonempty
+    def __init__(self, source: Source, line: int, nonempty: bool, asked: bool) -> None:
+        self.source, self.nonempty, self.asked = source, nonempty, asked
         self.loops, self.branch = _found(source, line)
         self.taken = source.names
         self.ways = [self.branch.body, self.branch.orelse]
@@ -86,7 +89,7 @@ class _Selection:
         """The text with the lists as tensors, and what has to be the same where one is empty."""
         source, test = self.source, self.branch.test
         pieces, empty = list[Piece](), list[tuple[str, str]]()
-        uses = {name: uses_of(source, name, self.loops[0]) for name in self.names}
+        uses = {name: self._uses(name) for name in self.names}
         for each in uses.values():
             pieces += each.pieces
         answers = ("False and", " & False"), ("True or", " | True")
@@ -98,6 +101,9 @@ class _Selection:
                 empty.append((theirs.text, ours.text))
         untyped = any(each.untyped for each in uses.values())
         return Kept(source.changed([*pieces, *self._made(at_once)]), tuple(empty), untyped)
+
+    def _uses(self, name: str) -> Uses:
+        return uses_of(self.source, name, self.loops[0], asked=self.asked)
 
     def _made(self, at_once: bool, also: str = "") -> list[Piece]:
         """The loop as a selection.
@@ -175,7 +181,7 @@ class _Selection:
         `torch.tensor` makes floats of it, as no mask does.
         """
         for name, _ in found:
-            uses = uses_of(self.source, name, self.loops[0])
+            uses = self._uses(name)
             if uses.fails_empty or (self.nonempty and uses.untyped):
                 return [f"{self.source.torch}._check({name}.shape[0] > 0)"]
         return []

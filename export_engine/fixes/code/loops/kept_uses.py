@@ -30,20 +30,29 @@ class Uses(NamedTuple):
     """Whether an empty list becomes a tensor of floats: `torch.tensor([])` knows no dtype."""
 
 
-def uses_of(source: Source, name: str, loop: ast.For | ast.While) -> Uses:
+def uses_of(source: Source, name: str, loop: ast.For | ast.While, *, asked: bool = False) -> Uses:
     """The uses of a list behind a loop.
+
+    Args:
+        source: of the function.
+        name: of the list.
+        loop: that fills it.
+        asked: whether an `if` that asks whether the list is empty asks the tensor, and stays.
 
     Raises:
         Unclear: one of them needs a list of a known length.
     """
-    found = _Uses(source, name, loop.end_lineno or 0, rebound(source, loop, name))
-    fails = found.joined and not found.guarded
-    return Uses(found.pieces, found.guarded, fails, found.untyped and not found.guarded)
+    found = _Uses(source, name, loop.end_lineno or 0, rebound(source, loop, name), asked)
+    known = found.guarded or found.asks
+    return Uses(
+        found.pieces, found.guarded, found.joined and not known, found.untyped and not known
+    )
 
 
 class _Uses:
-    def __init__(self, source: Source, name: str, first: int, last: float) -> None:
-        self.source, self.name = source, name
+    def __init__(self, source: Source, name: str, first: int, last: float, asked: bool) -> None:
+        self.source, self.name, self.asked = source, name, asked
+        self.asks = False
         self.pieces: list[Piece] = []
         self.joined = self.guarded = self.untyped = False
         self.dropped: set[ast.AST] = set()
@@ -63,8 +72,14 @@ class _Uses:
         asks_empty = test in {each.format(self.name) for each in _EMPTY}
         if not asks_empty and test not in {each.format(self.name) for each in _FULL}:
             return
-        self.guarded = True
         source = self.source
+        if self.asked:
+            self.asks = True
+            made = f"{self.name}.shape[0] {'==' if asks_empty else '>'} 0"
+            self.pieces.append(Piece(source.start(node.test), source.end(node.test), made))
+            self.dropped |= set(ast.walk(node.test))
+            return
+        self.guarded = True
         empty, kept = (node.body, node.orelse) if asks_empty else (node.orelse, node.body)
         if isinstance(node, ast.If):
             self._statement(node, asks_empty)
@@ -125,6 +140,8 @@ class _Uses:
         called = source.of(node.func)
         if called == "len":
             return f"{name}.shape[0]"
+        if called == "sum" and not rest and not node.keywords:
+            return f"{name}.sum(0)"
         if called in (f"{torch}.tensor", f"{torch}.as_tensor", f"{torch}.LongTensor") and not rest:
             more = ", ".join(source.of(each) for each in node.keywords)
             typed = called.endswith("LongTensor") or any(e.arg == "dtype" for e in node.keywords)

@@ -88,6 +88,10 @@ class _Masked:
             raise Unclear("the loop's own variable is used behind it")
         known = source.bound_before(loop)
         unknown = [name for name in [*longer, *self.kept] if name not in known]
+        first = {n for each in self.before for n in _names(each)}
+        self.fresh = [] if self._endless() else [n for n in unknown if n in first - longer]
+        """Names that each iteration binds before its test, and that have no value before."""
+        unknown = [name for name in unknown if name not in self.fresh]
         if unknown:
             raise Unclear(f"`{unknown[0]}` has no value before the loop")
         self.done = free_name("_done", self.taken)
@@ -100,6 +104,7 @@ class _Masked:
         device = self._device()
         starts = [f"{self.done} = {self.torch}.zeros((), dtype={self.torch}.bool{device})"]
         starts += [each.begun(self.torch, device) for each in self.grown]
+        starts += [f"{name} = None" for name in self.fresh]
         text = "".join(f"{each}\n{outer}" for each in starts)
         found = [Piece(source.start(loop), source.start(loop), text), *self._cut(outer)]
         masked = [] if self._endless() else self.before
@@ -164,14 +169,17 @@ class _Masked:
                 text = f"{self.torch}.where({self.done}, {target}, {source.of(value)})"
                 found.append(Piece(source.start(value), source.end(value), text))
         head = "".join(f"{self._before(name)} = {name}\n{at}" for name in names)
-        tail = "".join(
-            f"\n{at}{name} = {self.torch}.where({self.done}, {self._before(name)}, {name})"
-            for name in names
-        )
+        tail = "".join(f"\n{at}{name} = {self._kept_or_new(name)}" for name in names)
         longer = [each for each in self.grown if each.statement in body]
         tail += "".join(f"\n{at}{each.counted(self.torch, self.done)}" for each in longer)
         start, end = source.start(body[0]), source.line_end(body[-1])
         return [*found, Piece(start, start, head), Piece(end, end, tail)]
+
+    def _kept_or_new(self, name: str) -> str:
+        """The value of a name: that from before, once the loop has ended."""
+        before = self._before(name)
+        made = f"{self.torch}.where({self.done}, {before}, {name})"
+        return f"{name} if {before} is None else {made}" if name in self.fresh else made
 
     def _out_of_place(self, node: ast.AugAssign) -> str:
         """`h += y` as `h = h + (y)`, so that the value before it is kept."""
@@ -195,7 +203,7 @@ class _Masked:
         for grown in self.grown:
             if grown.dim is not None:
                 return f", device={grown.name}.device"
-        for name in self.kept:
+        for name in [each for each in self.kept if each not in self.fresh]:
             if not is_number(assigned_before(self.source, self.loop, name)):
                 return f", device={name}.device"
         return ""
@@ -233,6 +241,18 @@ def _bound(body: list[ast.stmt] | list[_Loop]) -> list[str]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in inner
     ]
     return list(dict.fromkeys(names))
+
+
+def _names(statement: ast.stmt) -> list[str]:
+    """The names that a plain assignment binds."""
+    if not isinstance(statement, ast.Assign):
+        return []
+    targets = [
+        inner
+        for each in statement.targets
+        for inner in (each.elts if isinstance(each, ast.Tuple) else [each])
+    ]
+    return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
 def _counters(loop: _Loop, later: set[str]) -> set[str]:
