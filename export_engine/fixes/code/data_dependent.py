@@ -7,9 +7,11 @@ if the call then exports and agrees with eager, or fails somewhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from export_engine.attempt import (
+    Attempt,
     Diagnosis,
     Edit,
     Exported,
@@ -17,6 +19,7 @@ from export_engine.attempt import (
     Fix,
     Kind,
     NoFix,
+    Request,
     text_in_effect,
 )
 from export_engine.diagnose import DataDependent
@@ -24,6 +27,7 @@ from export_engine.fixes.code.branches.branch_copies import copied
 from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
 from export_engine.fixes.code.branches.list_choice import in_a_stack, stacks_alike
 from export_engine.fixes.code.branches.module_choice import all_run
+from export_engine.fixes.code.branches.number_states import numbers_as_tensors
 from export_engine.fixes.code.branches.plain_flags import without_bool
 from export_engine.fixes.code.branches.raise_to_check import checked
 from export_engine.fixes.code.branches.select_after import kept_where
@@ -45,6 +49,7 @@ from export_engine.fixes.code.calls.number_index import selected_by_number
 from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees
+from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_while
 from export_engine.fixes.code.editing.try_edit import (
     edited_file,
@@ -74,6 +79,7 @@ from export_engine.fixes.code.ways import (
     matched,
     not_continued,
     numbers_kept,
+    states_kept,
     without_notes,
 )
 from export_engine.progress import Progress
@@ -276,8 +282,13 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             checks = [_check(tensor, strict), NOTE, _TO_END, _RETURNED, _WHILE, _MOST]
             noted = without_notes(ways)
             chosen = [*appended_apart(ways), *not_continued([*ways, _AFTER]), *matched(ways)]
+            states = _of_states([_WHERE, _AFTER, _COND] if tensor else [_COND])
+            states += asked_of_tensors(states)
+            if strict and _changes_numbers(text, line):  # of which torch.cond would make symbols
+                ways = [*[each for each in ways if each is not _COND], *states, _COND]
             ways = [*padded, *ways]
-            return [*checks, *ways, _AFTER, *noted, *chosen, _FLAG, _UNCHECKED, *asked, _EVERY]
+            ways = [*checks, *ways, _AFTER, *noted, *chosen, *states]
+            return [*ways, _FLAG, _UNCHECKED, *asked, _EVERY]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]
         case Kind.UNBACKED_SIZE:
@@ -303,10 +314,40 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
     return []
 
 
+def _of_states(ways: list[Way]) -> list[Way]:
+    """The rewrites of a branch that changes plain numbers, and may continue a loop."""
+    ways = [
+        each._replace(selects=_alike_if_known) if each.selects is selects_alike else each
+        for each in ways
+    ]
+    states = states_kept(ways)
+    return [*states, *not_continued(states)]
+
+
+def _alike_if_known(found: Attempt, file: str) -> bool:
+    """Whether nothing is known against what is selected: it is tried in eager besides."""
+    return not isinstance(found, Exported) or selects_alike(found, file)
+
+
+def _changes_numbers(text: str, line: int) -> bool:
+    try:
+        numbers_as_tensors(text, line)
+    except Unclear:
+        return False
+    return True
+
+
 def _is_tried_at_once(made: str, text: str) -> bool:
     """Whether a text only selects more with torch.where: eager compiles what operators take."""
     more = [made.count(each) > text.count(each) for each in ("torch.where(", *_OPERATORS)]
     return more[0] and not any(more[1:])
+
+
+def _room_agrees(request: Request, edit: Edit, room: Rewritten, known: dict[str, bool]) -> bool:
+    """Whether what is done before a way answers as eager does, on inputs that go either way."""
+    if room.text not in known:
+        known[room.text] = agrees(request, replace(edit, after=room.text))
+    return known[room.text]
 
 
 _OPERATORS = ("torch.cond(", "scan(", "while_loop(", "vmap(")
@@ -355,11 +396,13 @@ def offered(
             ways = [*ways[:at], *kept, *ways[at:]]
         else:
             ways = [*ways, *kept] if read[1] == line else [*kept, *ways]
+        ways += numbers_kept(_of_states([_WHERE, _AFTER, _COND]), read[1], whole=whole)
     if is_dynamic(request):
         choice = diagnosis.kind is Kind.BRANCH_ON_DATA
         unread = diagnosis.kind in (Kind.OUTPUT_FROM_DATA, Kind.SHAPES_VIOLATED)
         ways = [_AT_ONCE, *_IN_SCAN, *ways] if choice else [*_MASKED, *ways] if unread else ways
     known, refused, looped = {text}, "", ""
+    rooms = dict[str, bool]()
     tentative: Fix | None = None
     for way in ways:
         title = way.title.format(
@@ -375,6 +418,8 @@ def offered(
             continue
         known.add(made.text)
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        if way.room is not None and not _room_agrees(request, edit, way.room(text, line), rooms):
+            continue
         if progress:
             progress(Progress(0, 0, title, "fix"))
         found = tried(request, edit)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from export_engine.attempt import Attempt
 from export_engine.fixes.code.branches.branch_appends import append_apart
 from export_engine.fixes.code.branches.match_to_if import match_as_if
+from export_engine.fixes.code.branches.number_states import numbers_as_tensors
 from export_engine.fixes.code.branches.tensor_questions import asked_as_tensors, kept_as_tensor
 from export_engine.fixes.code.calls.notes import note_apart, unsaid, without_note
 from export_engine.fixes.code.editing.rewrite import Rewritten
@@ -28,17 +29,23 @@ class Way(NamedTuple):
     gives_up: str = ""
     is_tentative: bool = False
     """Whether another way that leads to a program is better than this one that leads on."""
+    room: Rewrite | None = None
+    """What is done before, where that is tried in eager by itself."""
     selects: Callable[[Attempt, str], bool] | None = None
     """Of a choice: whether the values of the program are such that it is Python's choice."""
 
     def after(self, room: _Room) -> Way:
         """The same way, once room is made for it."""
 
-        def rewrite(text: str, line: int) -> Rewritten:
-            made, moved = room(text, line)
-            return self.rewrite(made.text, moved)
+        def behind(rewrite: Rewrite) -> Rewrite:
+            def made(text: str, line: int) -> Rewritten:
+                before, moved = room(text, line)
+                return rewrite(before.text, moved)
 
-        return self._replace(rewrite=rewrite)
+            return made
+
+        later = behind(self.room) if self.room is not None else None
+        return self._replace(rewrite=behind(self.rewrite), room=later)
 
     def behind(self, first: str) -> Way:
         """The same way, with what is done before it in its title."""
@@ -71,6 +78,21 @@ def numbers_kept(ways: list[Way], read: int, *, whole: bool = False) -> list[Way
         each.behind("Keep the number in line {read} a tensor")
         .after(lambda text, line: (kept_as_tensor(text, read, whole=whole), line))
         ._replace(why=f"{TENSOR.why} {each.why}")
+        for each in ways
+    ]
+
+
+def states_kept(ways: list[Way]) -> list[Way]:
+    """The rewrites of a branch once the plain numbers that it changes are tensors."""
+
+    def room(text: str, line: int) -> Rewritten:
+        return numbers_as_tensors(text, line)[0]
+
+    first = "Keep the numbers that line {line} changes tensors"
+    return [
+        each.behind(first)
+        .after(numbers_as_tensors)
+        ._replace(why=f"{TENSOR.why} {each.why}", room=room)
         for each in ways
     ]
 

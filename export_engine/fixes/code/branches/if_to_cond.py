@@ -7,13 +7,13 @@ input, so a value that is passed through is cloned.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
 
 from export_engine.fixes.code.branches.branch_writes import without_writes
+from export_engine.fixes.code.branches.passed_through import certain, fresh, results_of, returned
 from export_engine.fixes.code.editing.conditions import Unclear, predicate
 from export_engine.fixes.code.editing.variables import (
     always_returns,
@@ -23,7 +23,6 @@ from export_engine.fixes.code.editing.variables import (
     read,
     tree_of,
 )
-from export_engine.fixes.code.editing.views import may_be_view
 
 _THEN, _OTHERWISE = "_then", "_otherwise"
 
@@ -74,7 +73,7 @@ def as_cond(branch: cst.If, around: Surroundings) -> tuple[list[cst.BaseStatemen
 def conditional_as_cond(expression: cst.IfExp) -> cst.Call:
     """`a if test else b` as torch.cond. Raises Unclear."""
     then, otherwise = (
-        cst.Lambda(params=cst.Parameters(), body=_fresh(each))
+        cst.Lambda(params=cst.Parameters(), body=fresh(each))
         for each in (expression.body, expression.orelse)
     )
     return cst.Call(
@@ -103,8 +102,8 @@ def _returning(
         return _returned_behind(branch, ways, around), bool(goes_on)
     operands = _operands([then, otherwise], around)
     made: list[cst.BaseStatement] = [
-        _function(_THEN, operands, [*then[:-1], *map(_returned, then[-1:])], branch),
-        _function(_OTHERWISE, operands, [*otherwise[:-1], *map(_returned, otherwise[-1:])]),
+        _function(_THEN, operands, [*then[:-1], *map(returned, then[-1:])], branch),
+        _function(_OTHERWISE, operands, [*otherwise[:-1], *map(returned, otherwise[-1:])]),
         cst.SimpleStatementLine([cst.Return(_cond(test, operands))]),
     ]
     return _led(made, branch), bool(goes_on)
@@ -133,7 +132,7 @@ def _named(name: str, statement: cst.BaseStatement) -> cst.BaseStatement:
     if not isinstance(last, cst.Return) or last.value is None:
         raise Unclear("a branch that writes does not end with its return")
     assert isinstance(statement, cst.SimpleStatementLine)
-    bound_to = cst.Assign([cst.AssignTarget(cst.Name(name))], _fresh(last.value))
+    bound_to = cst.Assign([cst.AssignTarget(cst.Name(name))], fresh(last.value))
     return statement.with_changes(body=[*statement.body[:-1], bound_to])
 
 
@@ -173,8 +172,8 @@ def _binding(
     target = cst.AssignTarget(names[0] if len(names) == 1 else several)
     assign = cst.Assign([target], _cond(test, operands))
     made = [
-        _function(_THEN, operands, [*then, _results(results, then)], branch),
-        _function(_OTHERWISE, operands, [*otherwise, _results(results, otherwise)]),
+        _function(_THEN, operands, [*then, results_of(results, then)], branch),
+        _function(_OTHERWISE, operands, [*otherwise, results_of(results, otherwise)]),
         cst.SimpleStatementLine([assign]),
     ]
     return _led(made, branch)
@@ -188,11 +187,12 @@ def _refuse_effects(own: Sequence[str], *bodies: Sequence[cst.BaseStatement]) ->
 
 
 def _operands(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings) -> list[str]:
-    """Names that a branch both reads and rebinds: they become arguments."""
+    """Names that a branch rebinds, and reads or keeps in a way of its own: arguments."""
     found: list[str] = []
     for body in bodies:
         tree = tree_of(body)
-        found += [name for name in bound(tree) if name in read(tree) and name in around.known]
+        needed = read(tree) | (set(bound(tree)) - certain(tree))
+        found += [name for name in bound(tree) if name in needed and name in around.known]
     return list(dict.fromkeys(found))
 
 
@@ -248,57 +248,6 @@ def _cond(test: cst.BaseExpression, operands: Sequence[str]) -> cst.Call:
     names = [cst.Name(_THEN), cst.Name(_OTHERWISE), given]
     args = [cst.Arg(test.with_changes(lpar=[], rpar=[])), *map(cst.Arg, names)]
     return cst.Call(func=cst.parse_expression("torch.cond"), args=args)
-
-
-def _results(names: Sequence[str], body: Sequence[cst.BaseStatement]) -> cst.SimpleStatementLine:
-    """The return value of a branch; values that it did not compute are cloned."""
-    computed = _computed(tree_of(body))
-    texts = [name if name in computed else f"{name}.clone()" for name in names]
-    value = cst.parse_expression(texts[0] if len(texts) == 1 else f"({', '.join(texts)})")
-    return cst.SimpleStatementLine([cst.Return(value)])
-
-
-def _computed(tree: ast.Module) -> set[str]:
-    """Names last bound to more than another name."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            plain = may_be_view(node.value)
-            names = {t.id for t in node.targets if isinstance(t, ast.Name)}
-            found = found - names if plain else found | names
-            for target in node.targets:
-                if isinstance(target, ast.Tuple | ast.List):
-                    found |= {each.id for each in target.elts if isinstance(each, ast.Name)}
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found.add(node.target.id)
-    return found
-
-
-def _returned(statement: cst.BaseStatement) -> cst.BaseStatement:
-    """A return, with passed-through values cloned."""
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return statement
-    last = statement.body[-1]
-    if not isinstance(last, cst.Return) or last.value is None:
-        return statement
-    return statement.with_changes(
-        body=[*statement.body[:-1], last.with_changes(value=_fresh(last.value))]
-    )
-
-
-def _fresh(value: cst.BaseExpression) -> cst.BaseExpression:
-    if isinstance(value, cst.Tuple | cst.List):
-        elements = [
-            each.with_changes(value=_fresh(each.value)) if isinstance(each, cst.Element) else each
-            for each in value.elements
-        ]
-        return value.with_changes(elements=elements)
-    if isinstance(value, cst.Name) and value.value in ("None", "True", "False"):
-        return value
-    text = cst.Module(body=[]).code_for_node(value)
-    if may_be_view(ast.parse(text.strip(), mode="eval").body):
-        return cst.Call(func=cst.Attribute(value, cst.Name("clone")))
-    return value
 
 
 def _body(block: cst.BaseSuite) -> list[cst.BaseStatement]:

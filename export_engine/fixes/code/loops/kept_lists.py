@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, Request
+from export_engine.fixes.code.branches.tensor_questions import kept_as_tensor
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.fixes.code.editing.failing_text import failing_text
+from export_engine.fixes.code.editing.text_edits import Source, spans
 from export_engine.fixes.code.editing.try_edit import code_fix, with_edit
 from export_engine.fixes.code.loops.kept_rows import Kept, fills_a_list, kept_by_mask
 from export_engine.fixes.code.loops.last_element import beside_the_last, over_tensor
@@ -41,9 +45,11 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     request, diagnosis, place, text, line = failing
     reason = ""
     known = set[str]()
-    for asked, nonempty, at_once in product((False, True), (False, True), (True, False)):
+    forms = dict.fromkeys([text, _without_numbers(text, line)])
+    ways = product((False, True), (False, True), forms, (True, False))
+    for asked, nonempty, form, at_once in ways:
         try:
-            found = _without_continue(text, line, at_once, nonempty, asked)
+            found = _without_continue(form, line, at_once, nonempty, asked)
         except Unclear as unclear:
             reason = reason or str(unclear)
             continue
@@ -71,6 +77,22 @@ def _empty_alike(request: Request, edit: Edit, theirs: str, ours: str) -> bool:
     """Whether what is selected is the value that an empty list becomes in eager."""
     first = Edit(edit.file, edit.before, theirs, edit.functions)
     return agrees(with_edit(request, first), Edit(edit.file, theirs, ours, edit.functions))
+
+
+def _without_numbers(text: str, line: int) -> str:
+    """The text with numbers that the loop around a test reads of tensors, `x[i].item()`, kept."""
+    source = Source(text, line)
+    lines = {
+        each.lineno
+        for loop in ast.walk(source.function)
+        if isinstance(loop, ast.For) and spans(loop, line)
+        for each in loop.body
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)
+    }
+    for each in lines:
+        with suppress(Unclear):  # it reads none
+            text = kept_as_tensor(text, each).text
+    return text
 
 
 def _without_continue(text: str, line: int, at_once: bool, nonempty: bool, asked: bool) -> Kept:
