@@ -62,6 +62,7 @@ def test_a_flag_that_an_op_takes_is_decided() -> None:
 def test_a_number_of_a_tensor_stays_a_tensor() -> None:
     made = kept_as_tensor(function("k = float(x.abs().max()) + int(n.sum().item())"), 3)
     assert "k = (x.abs().max()) + (n.sum())" in made.text
+    assert "k = (x > n)\n" in kept_as_tensor(function("k = (x > n).item()"), 3).text
 
 
 def test_a_line_without_a_question_is_kept() -> None:

@@ -40,6 +40,7 @@ from export_engine.fixes.code.branches.select_to_where import (
 from export_engine.fixes.code.branches.tensor_questions import (
     copied_by_torch,
     decided,
+    listed_for,
     truncated,
 )
 from export_engine.fixes.code.calls.data_writes import write_in_the_open
@@ -47,6 +48,7 @@ from export_engine.fixes.code.calls.distributions import unvalidated
 from export_engine.fixes.code.calls.index_writes import written_by_number
 from export_engine.fixes.code.calls.number_index import selected_by_number
 from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
+from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.fixes.code.editing.rewrite import Rewritten
@@ -164,7 +166,7 @@ _TRUNCATED = Way(
     "Truncate the number in line {line} with torch",
     "`.long()` truncates as int() does, and `.item()` reads it as a number of the program.",
     truncated,
-    selects=lambda found, _: isinstance(found, Exported),
+    is_tentative=True,
 )
 _ALL_TRUNCATED = _TRUNCATED._replace(
     title="Truncate the numbers in `{function}` with torch",
@@ -194,6 +196,12 @@ _LISTED = Way(
     "Index with a tensor of the list in line {line}",
     "torch reads the numbers of a list that indexes; those of a tensor are part of the program.",
     indexed_by_list,
+)
+_LISTED_TENSORS = _LISTED._replace(rewrite=partial(indexed_by_list, how="stack"))
+_TYPED = Way(
+    "Make the tensor in line {line} with torch.tensor",
+    "torch.tensor takes numbers from data; a type of tensors, called, needs plain ones.",
+    made_by_tensor,
 )
 _MASKED = [
     Way(
@@ -304,7 +312,16 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), NOTE, _TO_END, _RETURNED, *_ways(text, line)]
             made = [UNSAID, _EVERY, _STACKED, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
-            return [*made, _TRUNCATED, _ALL_TRUNCATED, _LISTED, _INDEXED, _WRITTEN]
+            return [
+                *made,
+                _TRUNCATED,
+                _ALL_TRUNCATED,
+                _LISTED_TENSORS,
+                _LISTED,
+                _TYPED,
+                _INDEXED,
+                _WRITTEN,
+            ]
         case Kind.GRAPH_BREAK:
             return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _STACKED, _SELECT, _INDEXED]
         case Kind.TENSOR_LEAK:
@@ -397,6 +414,10 @@ def offered(
         else:
             ways = [*ways, *kept] if read[1] == line else [*kept, *ways]
         ways += numbers_kept(_of_states([_WHERE, _AFTER, _COND]), read[1], whole=whole)
+    listed = listed_for(text, line) if diagnosis.kind is Kind.BRANCH_ON_DATA else None
+    if listed is not None:
+        ways += numbers_kept([*_ways(text, line), _AFTER], listed)
+        read = listed, listed
     if is_dynamic(request):
         choice = diagnosis.kind is Kind.BRANCH_ON_DATA
         unread = diagnosis.kind in (Kind.OUTPUT_FROM_DATA, Kind.SHAPES_VIOLATED)
@@ -440,7 +461,7 @@ def offered(
             leads_to=found if isinstance(found, Exported) else None,
         )
         if fix.leads_to is None and way.is_tentative:
-            tentative = fix
+            tentative = tentative or fix
             continue
         yield fix if tentative is None or fix.leads_to is not None else tentative
         return

@@ -62,11 +62,59 @@ def kept_as_tensor(text: str, line: int, *, whole: bool = False) -> Rewritten:
                     Piece(source.end(inner), source.end(node), closing),
                 ]
         elif isinstance(function, ast.Attribute) and function.attr == "item" and not node.args:
-            end = source.end(function.value)
-            pieces.append(Piece(end, source.end(node), ".long()" if whole else ""))
+            pieces.append(_dropped(source, node, ".long()" if whole else ""))
+        elif _listed(node) is not None and (loop := _iterated(source, node)):
+            flags = ".bool()" if _only_asked(loop) else ""
+            pieces.append(_dropped(source, node, flags))
     if not pieces:
         raise Unclear("no number is read of a tensor at that line")
     return source.changed(pieces)
+
+
+def _dropped(source: Source, node: ast.Call, instead: str) -> Piece:
+    """The method at the end of a call, which may stand behind a bracket, as another text."""
+    end = source.end(node)
+    return Piece(source.text.rindex(".", 0, end), end, instead)
+
+
+def listed_for(text: str, line: int) -> int | None:
+    """The line of the loop through `x.tolist()` whose numbers the test at a line asks."""
+    try:
+        source = Source(text, line)
+    except Unclear:
+        return None
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.If | ast.IfExp) or not spans(node.test, line):
+            continue
+        asked = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}
+        for loop in ast.walk(source.function):
+            if isinstance(loop, ast.For) and node in ast.walk(loop):
+                targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+                if asked & targets and any(map(_listed, ast.walk(loop.iter))):
+                    return loop.iter.lineno
+    return None
+
+
+def _iterated(source: Source, node: ast.Call) -> ast.For | None:
+    """The loop that goes through the numbers of `x.tolist()`, also beside a count or others."""
+    for loop in ast.walk(source.function):
+        if isinstance(loop, ast.For):
+            given = [loop.iter]
+            if getattr(getattr(loop.iter, "func", None), "id", "") in ("enumerate", "zip"):
+                given = list(getattr(loop.iter, "args", ()))
+            if node in given:
+                return loop
+    return None
+
+
+def _only_asked(loop: ast.For) -> bool:
+    """Whether a loop's last variable is only asked, as in `if flag`, whether it is not 0."""
+    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) else loop.target
+    name = getattr(target, "id", "")
+    used = [n for each in loop.body for n in ast.walk(each) if getattr(n, "id", "") == name]
+    asked = [node.test for node in ast.walk(loop) if isinstance(node, ast.If | ast.IfExp)]
+    asked += [each.operand for each in asked if isinstance(each, ast.UnaryOp)]
+    return all(each in asked for each in used)
 
 
 def _pythons_own(source: Source) -> set[ast.AST]:
@@ -165,7 +213,7 @@ def _as_tensor(source: Source, node: ast.expr) -> str | None:
     return None
 
 
-def _listed(node: ast.expr) -> ast.expr | None:
+def _listed(node: ast.AST) -> ast.expr | None:
     """The tensor of `x.tolist()`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
         return node.func.value if node.func.attr == "tolist" else None

@@ -39,8 +39,13 @@ def indexed_by_tensors(text: str, line: int) -> Rewritten:
     raise Unclear("nothing is read there by an index that is computed")
 
 
-def indexed_by_list(text: str, line: int) -> Rewritten:
+def indexed_by_list(text: str, line: int, *, how: str = "tensor") -> Rewritten:
     """The text with a list of numbers, `x[steps]`, that indexes at a line as a tensor of them.
+
+    Args:
+        text: of the file.
+        line: of the index.
+        how: torch's function that makes the tensor: `stack`, where tensors of a number are listed.
 
     Raises:
         Unclear: nothing there is indexed by a list.
@@ -54,7 +59,7 @@ def indexed_by_list(text: str, line: int) -> Rewritten:
         if isinstance(target, ast.Name)
     }
     pieces = [
-        Piece(source.start(each), source.end(each), f"{source.torch}.tensor({source.of(each)})")
+        Piece(source.start(each), source.end(each), f"{source.torch}.{how}({source.of(each)})")
         for node in ast.walk(source.function)
         if isinstance(node, ast.Subscript) and spans(node, line)
         for each in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice])

@@ -103,7 +103,7 @@ def _accepted(
     def differs(number: int, result: Any) -> bool:
         if isinstance(result, BaseException):
             return not (number and rejected and str(result).startswith(rejected))
-        return not compare(result, theirs[number]).same
+        return not compare(result, _as_ours(theirs[number], result)).same
 
     _run_each(request.edits, inputs, known)
     accepted = [each for each in inputs if each[0] in theirs]
@@ -111,6 +111,22 @@ def _accepted(
         return []
     shapes = {number: _shapes(result) for number, result in theirs.items()}
     return [(n, each, _has_elements(shapes[n], shapes.values())) for n, each in accepted]
+
+
+def _as_ours(theirs: Any, ours: Any) -> Any:
+    """A result of the model; a plain 0 in it, to which nothing was added, as zeros like ours."""
+    flat, spec = pytree.tree_flatten(theirs)
+    made, other = pytree.tree_flatten(ours)
+    if spec != other:
+        return theirs
+    pairs = zip(flat, made, strict=True)
+    zeros = [
+        torch.zeros_like(mine)
+        if type(each) is int and each == 0 and isinstance(mine, torch.Tensor) and mine.dim()
+        else each
+        for each, mine in pairs
+    ]
+    return pytree.tree_unflatten(zeros, spec)
 
 
 def _shapes(result: Any) -> list[tuple[int, ...]]:

@@ -7,6 +7,7 @@ keep the last results in names, which the loop then carries.
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 
 from export_engine.fixes.code.editing.assignments import assigned
 from export_engine.fixes.code.editing.comprehensions import Form, comprehension_as_loop, free_name
@@ -17,6 +18,7 @@ from export_engine.fixes.code.loops.loop_indexing import Indexed, asked_for_kind
 from export_engine.fixes.code.loops.loop_parts import Range, iterated, loop_at
 from export_engine.fixes.code.loops.loop_state import begins
 from export_engine.fixes.code.loops.number_rows import in_the_head, over_rows
+from export_engine.fixes.code.loops.numbers_listed import of_tensors_listed
 from export_engine.fixes.code.loops.ragged_pieces import as_slices, named_in_the_head
 from export_engine.fixes.code.loops.several_appends import with_one_append
 
@@ -41,6 +43,8 @@ def scannable(text: str, line: int, *, numbers: bool = False) -> Form:
     text = with_one_append(with_frames(text, line), line)
     form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
     form = over_rows(_in_its_head(as_slices(form)), numbers=numbers)
+    with suppress(Unclear):
+        form = of_tensors_listed(form)
     source = Source(form.text, form.line)
     try:
         loop = loop_at(source, form.line)
