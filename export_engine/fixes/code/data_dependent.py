@@ -50,7 +50,7 @@ from export_engine.fixes.code.calls.number_index import selected_by_number
 from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
 from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
 from export_engine.fixes.code.editing.conditions import Unclear
-from export_engine.fixes.code.editing.eager_trials import agrees
+from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_while
 from export_engine.fixes.code.editing.try_edit import (
@@ -346,6 +346,13 @@ def _alike_if_known(found: Attempt, file: str) -> bool:
     return not isinstance(found, Exported) or selects_alike(found, file)
 
 
+def _takes_both_ways(request: Request, edit: Edit, found: Attempt) -> bool:
+    """Whether a program takes what eager takes; of an export that failed that is not known."""
+    if not isinstance(found, Exported):
+        return True
+    return takes_what_eager_takes(request, edit, found.program.module())
+
+
 def _changes_numbers(text: str, line: int) -> bool:
     try:
         numbers_as_tensors(text, line)
@@ -447,6 +454,9 @@ def offered(
         if found is None or not leads_on(found, diagnosis, edit):
             continue
         if way.selects and not way.selects(found, edited_file(request, edit)):
+            continue
+        chooses = diagnosis.kind is Kind.BRANCH_ON_UNBACKED and "torch.cond(" in made.text
+        if chooses and not _takes_both_ways(request, edit, found):
             continue
         if _is_tried_at_once(made.text, text) and not agrees(request, edit):
             continue

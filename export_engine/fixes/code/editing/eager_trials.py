@@ -71,6 +71,36 @@ def agrees(
         return bool(accepted) and all(map(is_reached, probes))
 
 
+def takes_what_eager_takes(request: Request, edit: Edit, program: Callable[..., Any]) -> bool:
+    """Whether a program takes other values that the model takes, in the example's sizes.
+
+    The ways of torch.cond share what torch assumes of sizes: of every input may be asserted what
+    only one of them needs.
+
+    Args:
+        request: with the edits in effect so far.
+        edit: with which the program was exported.
+        program: as a module, to be called.
+    """
+    with as_exported(request):
+        inputs = [*_inputs(request, _FEW[0], range(0)), *_of_other_magnitudes(request, edit)]
+        taken: list[int] = []
+
+        def known(number: int, result: Any) -> bool:
+            if not isinstance(result, BaseException):
+                taken.append(number)
+            return False
+
+        _run_each(request.edits, list(enumerate(inputs)), known)
+        for number in taken:
+            try:
+                run(program, inputs[number], seed=number)
+            except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
+                passed_over(error, "running a program on an input that the model takes")
+                return False
+    return True
+
+
 def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
     """Whether an edited model answers as it did, on the example and on other inputs.
 

@@ -19,6 +19,10 @@ _MOST_ROWS = 8
 """That a test may ask for."""
 
 
+_ENDS = ("padded", "padded_in_front")
+"""Of names of tensors: with rows behind its own, which index from 0; and from -1."""
+
+
 class Asked(NamedTuple):
     """A test of how many rows a tensor has."""
 
@@ -44,18 +48,22 @@ def hits_padded(text: str, line: int) -> tuple[Rewritten, int]:
     node, statement = _choice_at(source, line)
     asked = _asked(node.test)
     guarded, other = (node.body, node.orelse) if asked.holds else (node.orelse, node.body)
-    padded = free_name(f"_{asked.tensor.strip('_')}_padded", source.names)
+    if isinstance(node, ast.If) and not node.orelse and not asked.holds:
+        guarded = _rest(source, node)
+    names = {end: free_name(f"_{asked.tensor.strip('_')}_{end}", source.names) for end in _ENDS}
     reads = _reads(guarded, asked.tensor)
     if not reads:
         raise Unclear(f"the way that is guarded reads no row of `{asked.tensor}`")
     _refuse_divisions(guarded, asked.tensor)
     first, last = 0, 0
+    both = len({row < 0 for _, row in reads}) > 1
     pieces: list[Piece] = []
     for read, row in reads:
         needed = row + 1 if row >= 0 else -row
         if needed > asked.rows:
             raise Unclear(f"`{source.of(read)}` may not be there where the test holds")
         first, last = max(first, needed if row < 0 else 0), max(last, needed if row >= 0 else 0)
+        padded = names["padded" if row >= 0 or not both else "padded_in_front"]
         pieces.append(Piece(source.start(read.value), source.end(read.value), padded))
     least = max(
         (row + 1 if row >= 0 else -row for _, row in _reads(other, asked.tensor)), default=0
@@ -64,12 +72,14 @@ def hits_padded(text: str, line: int) -> tuple[Rewritten, int]:
         raise Unclear("the other way reads more rows than the test asks for")
     if least and _is_within_a_choice(statement, node):
         raise Unclear("the rows that the other way reads need be there only where it is chosen")
-    if first and last:
-        raise Unclear("rows are read from both ends")
-    zeros = f"{asked.tensor}.new_zeros(({first or last}, *{asked.tensor}.shape[1:]))"
-    parts = f"{asked.tensor}, {zeros}" if last else f"{zeros}, {asked.tensor}"
     indent = source.indent(statement)
-    head = [f"{padded} = {source.torch}.cat([{parts}])"]
+    head: list[str] = []
+    for rows, in_front in ((last, False), (first, True)):
+        if rows:
+            name = names["padded_in_front" if in_front and both else "padded"]
+            zeros = f"{asked.tensor}.new_zeros(({rows}, *{asked.tensor}.shape[1:]))"
+            parts = f"{zeros}, {asked.tensor}" if in_front else f"{asked.tensor}, {zeros}"
+            head.append(f"{name} = {source.torch}.cat([{parts}])")
     if least:
         head.insert(0, f"{source.torch}._check({asked.tensor}.shape[0] >= {least})")
     at = source.start(statement)
@@ -78,6 +88,13 @@ def hits_padded(text: str, line: int) -> tuple[Rewritten, int]:
     test = f"{count} >= {asked.rows}" if asked.holds else f"{count} < {asked.rows}"
     pieces.append(Piece(source.start(node.test), source.end(node.test), test))
     return source.changed(pieces), line + len(head)
+
+
+def _rest(source: Source, node: ast.If) -> list[ast.stmt]:
+    """What runs where the test of an early return does not hold."""
+    if not isinstance(node.body[-1], ast.Return):
+        return []
+    return source.following(node)
 
 
 def _choice_at(source: Source, line: int) -> tuple[ast.If | ast.IfExp, ast.stmt]:
