@@ -97,16 +97,18 @@ def _taken(place: Place) -> Diagnosis | None:
 
 _WHY = "torch.export traces the operators that `forward` calls. "
 _INSTEAD = "Write the derivative out, or take it outside of the model."
-_WHY_OWN = (
-    f"{_WHY}Those of a backward pass are called by autograd's engine, with tensors that it saved: "
-    "results of tanh, exp or a Linear are not known to the tracer. Write the derivative out, take "
-    "it outside of the model, or trace the model first with "
+_TRACED_FIRST = (
+    "Write the derivative out, take it outside of the model, or trace the model first with "
     "torch.fx.experimental.proxy_tensor.make_fx(model, tracing_mode='symbolic', "
     "_allow_non_fake_inputs=True), which follows them, and export its graph."
 )
+_WHY_OWN = (
+    f"{_WHY}Those of a backward pass are called by autograd's engine, with tensors that it saved: "
+    f"results of tanh, exp or a Linear are not known to the tracer. {_TRACED_FIRST}"
+)
 _WHY_BACKWARD = (
     f"{_WHY}The operators of a backward pass are called by autograd's engine, below what is "
-    f"traced. {_INSTEAD}"
+    f"traced. {_TRACED_FIRST}"
 )
 _WHY_FORWARD = (
     f"{_WHY}The operators of a transform run on tensors that wrap others, below what is traced. "

@@ -198,6 +198,7 @@ def test_a_derivative_in_the_model_is_named_and_torch_is_left_as_it_was(
     assert found.kind is FailureKind.TENSOR_LEAK
     assert "which torch.export does not trace" in found.sentence
     assert "`torch.func.jac" in found.sentence
+    assert ("make_fx" in found.why) is (model is not Forward)
     assert found.stack[-1].file == __file__
 
 

@@ -46,6 +46,7 @@ from export_engine.fixes.code.branches.tensor_questions import (
 from export_engine.fixes.code.calls.data_writes import write_in_the_open
 from export_engine.fixes.code.calls.distributions import unvalidated
 from export_engine.fixes.code.calls.index_writes import written_by_number
+from export_engine.fixes.code.calls.math_of_tensors import computed_by_torch
 from export_engine.fixes.code.calls.number_index import selected_by_number
 from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
 from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
@@ -198,6 +199,14 @@ _LISTED = Way(
     indexed_by_list,
 )
 _LISTED_TENSORS = _LISTED._replace(rewrite=partial(indexed_by_list, how="stack"))
+_MATH = Way(
+    "Compute the function of math in line {line} with torch",
+    "Python's math needs a plain number. torch computes the same of a double, which a Python float "
+    "is, and `.item()` reads it as a number of the program.",
+    computed_by_torch,
+    gives_up="Where math raises an error, as for the root of a negative number, the program goes "
+    "on with NaN or an infinity.",
+)
 _TYPED = Way(
     "Make the tensor in line {line} with torch.tensor",
     "torch.tensor takes numbers from data; a type of tensors, called, needs plain ones.",
@@ -319,6 +328,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
                 _LISTED_TENSORS,
                 _LISTED,
                 _TYPED,
+                _MATH,
                 _INDEXED,
                 _WRITTEN,
             ]
@@ -327,7 +337,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
-            return [_BOOL, _KEYED]  # a symbol's text is a key that no dict has
+            return [_BOOL, _MATH, _KEYED]  # a symbol's text is a key that no dict has
     return []
 
 
