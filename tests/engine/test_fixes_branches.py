@@ -20,6 +20,7 @@ from export_engine.fixes.code.branches.select_number import selected_number
 from export_engine.fixes.code.branches.size_branches import one_way
 from export_engine.fixes.code.branches.tensor_questions import (
     asked_as_tensors,
+    asked_not_zero,
     decided,
     kept_as_tensor,
 )
@@ -63,6 +64,17 @@ def test_a_number_of_a_tensor_stays_a_tensor() -> None:
     made = kept_as_tensor(function("k = float(x.abs().max()) + int(n.sum().item())"), 3)
     assert "k = (x.abs().max()) + (n.sum())" in made.text
     assert "k = (x > n)\n" in kept_as_tensor(function("k = (x > n).item()"), 3).text
+
+
+@pytest.mark.parametrize(
+    ("test", "made"),
+    [("n[0]", "n[0] != 0"), ("not n", "n == 0"), ("not not n.max()", "n.max() != 0")],
+)
+def test_the_truth_of_a_number_is_that_it_is_not_0(test: str, made: str) -> None:
+    found = asked_not_zero(function(f"if {test}:\n    x = x + 1\nreturn x"), 3).text
+    assert f"    if {made}:\n" in found
+    with pytest.raises(Unclear):
+        asked_not_zero(function("if n > 0:\n    x = x + 1\nreturn x"), 3)
 
 
 def test_a_line_without_a_question_is_kept() -> None:

@@ -185,6 +185,16 @@ FORMS = {
         low = low - 1
         return y, low
     """,
+    "truth_of_a_number": """
+        done, running = (x[:, 0] > 0).long(), 0.0
+        out = torch.zeros(x.shape[0])
+        for t in reversed(range(x.shape[0])):
+            if not done[t]:
+                running = 0.5
+            running = x[t, 1] + 0.9 * running
+            out[t] = running
+        return out
+    """,
     "number": """
         k = x.sum().int().item()
         if k > 1:

@@ -46,6 +46,16 @@ BREAKS = {
             y = y + self.up(z)
         return y, z
     """,
+    "else_breaks": """
+        n = 0
+        for t in range(x.shape[0]):
+            if x[t].sum() > 0:  # stop
+                n += 1
+                x = x * 0.9
+            else:
+                break
+        return x, torch.as_tensor(n)
+    """,
     "new_name": """
         u = x
         for _ in range(5):

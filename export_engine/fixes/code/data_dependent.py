@@ -78,6 +78,7 @@ from export_engine.fixes.code.ways import (
     UNSAID,
     Way,
     appended_apart,
+    asked_not_zeros,
     asked_of_tensors,
     matched,
     not_continued,
@@ -305,6 +306,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
                 ways = [*[each for each in ways if each is not _COND], *states, _COND]
             ways = [*padded, *ways]
             ways = [*checks, *ways, _AFTER, *noted, *chosen, *states]
+            ways += asked_not_zeros([*_ways(text, line), _AFTER, *states]) if tensor else []
             return [*ways, _FLAG, _UNCHECKED, *asked, _EVERY]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]

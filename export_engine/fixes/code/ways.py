@@ -9,7 +9,11 @@ from export_engine.attempt import Attempt
 from export_engine.fixes.code.branches.branch_appends import append_apart
 from export_engine.fixes.code.branches.match_to_if import match_as_if
 from export_engine.fixes.code.branches.number_states import numbers_as_tensors
-from export_engine.fixes.code.branches.tensor_questions import asked_as_tensors, kept_as_tensor
+from export_engine.fixes.code.branches.tensor_questions import (
+    asked_as_tensors,
+    asked_not_zero,
+    kept_as_tensor,
+)
 from export_engine.fixes.code.calls.notes import note_apart, unsaid, without_note
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.loops.loop_continues import else_for_continue
@@ -121,6 +125,11 @@ def not_continued(ways: list[Way]) -> list[Way]:
 def matched(ways: list[Way]) -> list[Way]:
     """The rewrites of the first test of a `match`, as an `if` with its `elif`s."""
     return [each.after(match_as_if) for each in ways]
+
+
+def asked_not_zeros(ways: list[Way]) -> list[Way]:
+    """The rewrites of a branch that asks for the truth of a number: whether it is not 0."""
+    return [each.after(lambda text, line: (asked_not_zero(text, line), line)) for each in ways]
 
 
 def asked_of_tensors(ways: list[Way]) -> list[Way]:

@@ -117,6 +117,25 @@ def _only_asked(loop: ast.For) -> bool:
     return all(each in asked for each in used)
 
 
+def asked_not_zero(text: str, line: int) -> Rewritten:
+    """The text where a test at a line, `if done[t]`, says what Python asks: `done[t] != 0`.
+
+    Raises:
+        Unclear: there is none, or it compares and combines values.
+    """
+    source = Source(text, line)
+    for node in ast.walk(source.function):
+        if not isinstance(node, ast.If | ast.IfExp) or not spans(node.test, line):
+            continue
+        test, negated = node.test, False
+        while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test, negated = test.operand, not negated
+        if isinstance(test, ast.Name | ast.Subscript | ast.Attribute | ast.Call):
+            made = f"{source.of(test)} {'==' if negated else '!='} 0"
+            return source.changed([Piece(source.start(node.test), source.end(node.test), made)])
+    raise Unclear("no test at that line asks for the truth of a value")
+
+
 def _pythons_own(source: Source) -> set[ast.AST]:
     """What a `range` counts to and what `sorted` compares: Python has to know the number."""
     calls = [

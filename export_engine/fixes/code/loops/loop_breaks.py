@@ -14,7 +14,7 @@ from export_engine.fixes.code.editing.comprehensions import free_name
 from export_engine.fixes.code.editing.conditions import Unclear, predicate
 from export_engine.fixes.code.editing.liveness import read_again, read_later
 from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.loops.grown_tensors import cut_behind, grown_in, lists_within
 from export_engine.fixes.code.loops.loop_parts import refuse_leaving
 from export_engine.fixes.code.loops.loop_state import assigned_before
@@ -28,9 +28,25 @@ def run_to_end(text: str, line: int) -> Rewritten:
     Raises:
         Unclear: there is none, or the loop does more than to bind names and to write elements.
     """
-    source = Source(text, line)
+    source = _broken_first(Source(text, line), line)
     loop, branch = _found(source, line)
     return source.changed(_Masked(source, loop, branch).pieces())
+
+
+def _broken_first(source: Source, line: int) -> Source:
+    """The text where `if a: ... else: break` is `if not (a): break` before what it does."""
+    for branch in ast.walk(source.function):
+        if not isinstance(branch, ast.If) or not spans(branch.test, line):
+            continue
+        breaks = bool(branch.orelse) and isinstance(branch.orelse[0], ast.Break)
+        if not breaks or branch.body[0].lineno == branch.lineno:
+            continue
+        at, inner = source.indent(branch), source.indent(branch.body[0])
+        body = "\n".join(source.block_at(at, branch.body))
+        made = f"if not ({source.of(branch.test)}):\n{inner}break\n{body}"
+        piece = Piece(source.start(branch), source.line_end(branch), made)
+        return Source(source.changed([piece]).text, line)
+    return source
 
 
 def _found(source: Source, line: int) -> tuple[_Loop, ast.If]:
@@ -38,10 +54,7 @@ def _found(source: Source, line: int) -> tuple[_Loop, ast.If]:
         if not isinstance(loop, _Loop):
             continue
         for each in loop.body:
-            spans = isinstance(each, ast.If) and (
-                each.test.lineno <= line <= (each.test.end_lineno or 0)
-            )
-            if spans and isinstance(each, ast.If):
+            if isinstance(each, ast.If) and spans(each.test, line):
                 if each.orelse or not _leaves(source, loop, each.body[-1]):
                     raise Unclear("the branch goes on with the loop")
                 return loop, each
