@@ -12,6 +12,7 @@ from export_engine.fixes.code.calls.tensor_index import indexed_by_list
 from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
 from export_engine.fixes.code.editing.comprehensions import Form
 from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.listed_rows import listed_at_once
 from export_engine.fixes.code.loops.numbers_listed import of_tensors_listed
 from export_engine.shapes import Shapes
 
@@ -69,7 +70,39 @@ def test_a_list_of_an_int_of_each_row_is_one_of_tensors(
         assert of_tensors_listed(Form(text, 4)).text == text
 
 
+@pytest.mark.parametrize(
+    ("listed", "made"),
+    [
+        ("torch.tensor([1 / c if c > 0 else 0 for c in n])", "torch.where(n > 0, 1 / n, 0)"),
+        ("torch.tensor([c * 2 for c in n], dtype=x.dtype)", "(n * 2).to(dtype=x.dtype)"),
+        ("torch.tensor([-a.item() if not b else 1 for a, b in zip(x, n)])",
+         "torch.where(torch.logical_not(n), (-x), 1)"),
+    ],
+)  # fmt: skip
+def test_a_list_of_a_number_of_each_row_is_computed_at_once(listed: str, made: str) -> None:
+    assert listed_at_once(text_of(f"return {listed}"), 3).text == text_of(f"return {made}")
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        *("[c for c in n]", "torch.tensor([c // n[0] for c in n])", "torch.tensor([x for c in n])"),
+        "torch.tensor([c for c in n if c > 0])",
+    ],
+)
+def test_a_list_of_more_than_numbers_of_rows_is_kept(listed: str) -> None:
+    with pytest.raises(Unclear):
+        listed_at_once(text_of(f"return {listed}"), 3)
+
+
 MODELS = {
+    "weights": (
+        """
+        counts = torch.bincount((x[:, 0] > 0).long() * 2, minlength=4)
+        return torch.tensor([1 / c if c > 0 else 0 for c in counts])
+        """,
+        None,
+    ),
     "rows": ("return x[torch.arange(x.shape[0]), [int(row.argmax()) for row in x]]", "x: n, _"),
     "lengths": (
         """

@@ -61,6 +61,7 @@ from export_engine.fixes.code.editing.try_edit import (
     tried,
     with_edit,
 )
+from export_engine.fixes.code.loops.listed_rows import listed_at_once
 from export_engine.fixes.code.loops.loop_breaks import run_to_end
 from export_engine.fixes.code.loops.loop_returns import returned_at_end
 from export_engine.fixes.code.loops.loop_to_while import as_while_loop
@@ -208,6 +209,13 @@ _MATH = Way(
     gives_up="Where math raises an error, as for the root of a negative number, the program goes "
     "on with NaN or an infinity.",
 )
+_ROWS_AT_ONCE = Way(
+    "Compute the list in line {line} as one tensor",
+    "Python reads a number of each element, which is unknown while tracing; torch computes all of "
+    "them with ops over the whole tensor.",
+    listed_at_once,
+    room=listed_at_once,
+)
 _TYPED = Way(
     "Make the tensor in line {line} with torch.tensor",
     "torch.tensor takes numbers from data; a type of tensors, called, needs plain ones.",
@@ -307,7 +315,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             ways = [*padded, *ways]
             ways = [*checks, *ways, _AFTER, *noted, *chosen, *states]
             ways += asked_not_zeros([*_ways(text, line), _AFTER, *states]) if tensor else []
-            return [*ways, _FLAG, _UNCHECKED, *asked, _EVERY]
+            return [*ways, _FLAG, _UNCHECKED, *asked, _EVERY, _ROWS_AT_ONCE]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]
         case Kind.UNBACKED_SIZE:
@@ -329,6 +337,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
                 _ALL_TRUNCATED,
                 _LISTED_TENSORS,
                 _LISTED,
+                _ROWS_AT_ONCE,
                 _TYPED,
                 _MATH,
                 _INDEXED,

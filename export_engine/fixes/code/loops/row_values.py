@@ -74,6 +74,10 @@ class RowValues:
         match node:
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _SIGNS:
                 return f"({self.of(left)} {_SIGNS[type(sign)]} {self.of(right)})"
+            case ast.IfExp(test=test, body=then, orelse=otherwise):
+                return (
+                    f"{torch}.where({self.of(test)}, {self._plain(then)}, {self._plain(otherwise)})"
+                )
             case ast.UnaryOp(op=ast.USub(), operand=inner):
                 return f"(-{self.of(inner)})"
             case ast.UnaryOp(op=ast.Not(), operand=inner):
