@@ -48,11 +48,12 @@ from export_engine.fixes.code.calls.distributions import unvalidated
 from export_engine.fixes.code.calls.index_writes import written_by_number
 from export_engine.fixes.code.calls.math_of_tensors import computed_by_torch
 from export_engine.fixes.code.calls.number_index import selected_by_number
+from export_engine.fixes.code.calls.sorted_by_data import sorted_by_torch
 from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
 from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
-from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.rewrite import NO_STATEMENT, Rewritten
 from export_engine.fixes.code.editing.statements import is_while
 from export_engine.fixes.code.editing.try_edit import (
     edited_file,
@@ -216,6 +217,13 @@ _ROWS_AT_ONCE = Way(
     listed_at_once,
     room=listed_at_once,
 )
+_SORTED = Way(
+    "Sort the indices in line {line} with torch.argsort",
+    "Python has to know the numbers that it sorts by; torch.argsort, where it is stable, gives the "
+    "same order at run time.",
+    sorted_by_torch,
+    room=sorted_by_torch,
+)
 _TYPED = Way(
     "Make the tensor in line {line} with torch.tensor",
     "torch.tensor takes numbers from data; a type of tensors, called, needs plain ones.",
@@ -315,7 +323,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             ways = [*padded, *ways]
             ways = [*checks, *ways, _AFTER, *noted, *chosen, *states]
             ways += asked_not_zeros([*_ways(text, line), _AFTER, *states]) if tensor else []
-            return [*ways, _FLAG, _UNCHECKED, *asked, _EVERY, _ROWS_AT_ONCE]
+            return [*ways, _FLAG, _UNCHECKED, *asked, _EVERY, _ROWS_AT_ONCE, _SORTED]
         case Kind.LOOP_ON_DATA:
             return [_WHILE]
         case Kind.UNBACKED_SIZE:
@@ -338,6 +346,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
                 _LISTED_TENSORS,
                 _LISTED,
                 _ROWS_AT_ONCE,
+                _SORTED,
                 _TYPED,
                 _MATH,
                 _INDEXED,
@@ -348,7 +357,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
-            return [_BOOL, _MATH, _KEYED]  # a symbol's text is a key that no dict has
+            return [_BOOL, _MATH, _SELECT, _KEYED]  # a symbol's text is a key that no dict has
     return []
 
 
@@ -460,7 +469,8 @@ def offered(
         try:
             made = way.rewrite(text, line)
         except Unclear as reason:
-            refused = str(reason) if way is _COND else refused
+            is_there = str(reason) != NO_STATEMENT
+            refused = str(reason) if way is _COND and is_there else refused
             looped = str(reason) if way is _WHILE and is_while(text, line) else looped
             continue
         if made.text in known:

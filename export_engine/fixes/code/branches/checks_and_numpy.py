@@ -15,7 +15,7 @@ from export_engine.attempt import (
     Request,
     text_in_effect,
 )
-from export_engine.fixes.code.branches.raise_to_check import only_raises, way_taken
+from export_engine.fixes.code.branches.raise_to_check import NO_BRANCH, only_raises, way_taken
 from export_engine.fixes.code.branches.torch_check import assumed
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
 from export_engine.fixes.code.editing.conditions import Unclear
@@ -39,6 +39,8 @@ def assumed_on_data(
         try:
             yield from _taken_for_granted(request, diagnosis, progress)
         except Unclear as reason:
+            if str(reason) == NO_BRANCH:  # but an expression that Python asks
+                return
             yield NoFix(f"The branch cannot be assumed here: {reason}.")
 
 

@@ -25,6 +25,9 @@ class _Plain(Source):
     """A text whose checks are to be ones that strict mode traces."""
 
 
+NO_BRANCH = "there is no branch at that line"
+
+
 class _Message(NamedTuple):
     """What a check says where it fails."""
 
@@ -107,7 +110,7 @@ def way_taken(text: str, line: int, holds: bool, *, tensor: bool) -> tuple[Rewri
                 Piece(source.start(part), source.end(part), f"({source.of(taken)})"),
             ]
             return source.changed(pieces), _said(source, part.test, holds)
-    raise Unclear("there is no branch at that line")
+    raise Unclear(NO_BRANCH)
 
 
 def only_raises(text: str, line: int) -> bool:

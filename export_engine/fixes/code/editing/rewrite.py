@@ -10,6 +10,8 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from export_engine.fixes.code.editing.conditions import Unclear
 
+NO_STATEMENT = "there is no such statement in a function at that line"
+
 
 class Rewritten(NamedTuple):
     """A text with one function changed."""
@@ -87,7 +89,7 @@ def rewritten(before: str, rewriter: Rewriter) -> Rewritten:
     except (cst.ParserSyntaxError, SyntaxError) as error:
         raise Unclear("the source text is not valid Python") from error
     if not rewriter.done or rewriter.changed is None:
-        raise Unclear("there is no such statement in a function at that line")
+        raise Unclear(NO_STATEMENT)
     return Rewritten(module.code, _outermost(rewriter.changed))
 
 
