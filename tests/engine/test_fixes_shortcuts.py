@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
+import textwrap
+import types
+
 import pytest
 import torch
 from torch import nn
@@ -113,6 +117,22 @@ def test_a_shortcut_is_skipped_where_the_answers_are_the_same() -> None:
     program = report.attempt.program.module()  # type: ignore[union-attr]
     x = torch.tensor([[-10.0, 1.0, 2.0]]).expand(4, 3)
     assert torch.equal(program(x), x.where(x > -9, 0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rest", ["x * m[:, None]", "x * m[:, None] + 1"])
+def test_a_mask_of_ones_is_tried_where_the_example_has_another(rest: str) -> None:
+    text = "def forward(self, x, m):\n    if m.all():\n        m = None\n"
+    text += f"    return x if m is None else {rest}\n"
+    file = "/cells/masks_of_ones.py"
+    source = f"import torch\nclass Masks(torch.nn.Module):\n{textwrap.indent(text, '    ')}"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    module = types.ModuleType("masks_of_ones")
+    exec(compile(source, file, "exec"), vars(module))
+    args = (torch.randn(5, 3), torch.tensor([0, 1, 1, 0, 0]))
+    report = autofix(Request(target=module.Masks(), args=args))
+    alike = rest == "x * m[:, None]"
+    assert any("shortcut" in step.fix.title for step in report.kept) is alike
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ One module per topic; each model has the address of the report and the line that
 
 from . import branches as branches
 from . import containers as containers
+from . import flags_and_counts as flags_and_counts
 from . import loops as loops
 from . import numbers_of_sizes as numbers_of_sizes
 from . import operators as operators

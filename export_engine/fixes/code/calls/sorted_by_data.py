@@ -32,7 +32,7 @@ def _argsort(source: Source, node: ast.Call) -> str:
     counted = node.args[0] if len(node.args) == 1 else None
     is_range = isinstance(counted, ast.Call) and getattr(counted.func, "id", "") == "range"
     if not is_range or not isinstance(counted, ast.Call) or len(counted.args) != 1:
-        raise Unclear("what is sorted are no indices from 0")
+        raise Unclear("what is sorted is not a range from 0")
     reverse = given.get("reverse", ast.Constant(value=False))
     key = _tensor(source, given.get("key"))
     if not given.keys() <= {"key", "reverse"} or not isinstance(reverse, ast.Constant):

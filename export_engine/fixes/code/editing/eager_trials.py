@@ -28,6 +28,7 @@ _MOST_DIMS = 3
 _FEW = range(1, 3), range(2)
 _MANY = range(1, 13), range(6)
 """Seeds of fresh values, and sizes."""
+_SEEDS_OF_ONES = range(20, 24)
 _FACTORS = (0.0, -1.0, 1e-3, 1e3)
 
 
@@ -218,6 +219,7 @@ def _run_each(
 def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
     """The example; rows that are all alike, so that data select little; fresh values.
 
+    Where many are asked for, masks that let everything through, too, which random ones hardly are.
     Other sizes, too, for dims that are to be dynamic.
     """
     yield request
@@ -230,6 +232,8 @@ def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
     }
     for seed in seeds:
         yield fresh_request(request, shapes, seed)
+    for seed in _SEEDS_OF_ONES if seeds == _MANY[0] else ():
+        yield with_leaves(fresh_request(request, shapes, seed), lambda _, value: _ones(value))
     for place in _dynamic(request):
         for size in sizes:
             yield with_size(request, [place], size)
@@ -244,6 +248,15 @@ def _of_other_magnitudes(request: Request, edit: Edit) -> Iterator[Request]:
         return
     for factor in _FACTORS:
         yield with_leaves(request, partial(_scaled, factor=factor))
+
+
+def _ones(value: Any) -> Any:
+    """A tensor of ints or bools filled with 1; other values as they are."""
+    if not isinstance(value, torch.Tensor) or value.is_quantized:
+        return value
+    if value.is_floating_point() or value.is_complex() or value.layout is not torch.strided:
+        return value
+    return torch.ones_like(value)
 
 
 def _scaled(_: str, value: Any, factor: float) -> Any:
