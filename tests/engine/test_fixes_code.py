@@ -231,6 +231,14 @@ REFUSED = {
         "return x + 1",
         "returns in several places",
     ),
+    "view": (
+        "y = x[0]\nif x.sum() > 0:\n    y.add_(1)\n    return x * 2\nreturn x",
+        "`x` may share memory with `y`",
+    ),
+    "alias": (
+        "y = self.seen.view(-1)\nif x.sum() > 0:\n    self.seen.mul_(2)\n    x = x + y\nreturn x",
+        "`y` may share memory with `self.seen`",
+    ),
     "raises": ("if x.sum() > 0:\n    raise ValueError\nreturn x", "raises an error"),
     "prints": ("if x.sum() > 0:\n    print(x)\nreturn x", "for its effect"),
     "half": ("if x.sum() > 0:\n    y = x\nreturn y", "`y` has no value"),

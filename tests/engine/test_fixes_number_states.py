@@ -136,6 +136,10 @@ KEPT = {
     "called": ("n = 0\nif x.sum() > 0:  # which\n    n = x.max()\nreturn x", "more than an int"),
     "pairs": ("n = 0\nif x.sum() > 0:  # which\n    n, x = 1, x + 1\nreturn x", "several names"),
     "given": ("n = self.n\nif x.sum() > 0:  # which\n    n += 1\nreturn x", "no plain number"),
+    "counted": (
+        "n = 0\nfor n in range(3):\n    x = x + n\nif x.sum() > 0:  # which\n    n += 1\nreturn n",
+        "no plain number",
+    ),
     "tensor": ("y = x\nif x.sum() > 0:  # which\n    y = x + 1\nreturn y", "no plain number"),
     "elif": (
         "n = 0\nif self.n:\n    n = 2\nelif x.sum() > 0:  # which\n    n = 1\nreturn n",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import libcst as cst
 from libcst.metadata import PositionProvider
@@ -12,6 +14,7 @@ from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.liveness import read_again
 from export_engine.fixes.code.editing.rewrite import Rewriter, Rewritten, rewritten
 from export_engine.fixes.code.editing.variables import bound, heads, read, tree_of
+from export_engine.fixes.code.editing.views import roots_of_views
 
 Replaced = list[cst.BaseStatement]
 
@@ -28,6 +31,9 @@ def branch_to_cond(text: str, line: int) -> Rewritten:
 class _Branch(Rewriter):
     """`if` and `a if b else c`."""
 
+    roots: Mapping[str, str] = MappingProxyType({})
+    """Of names that may be views of another tensor: which."""
+
     def leave_FunctionDef(
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
     ) -> cst.FunctionDef:
@@ -35,6 +41,7 @@ class _Branch(Rewriter):
             block = original_node.body
             if isinstance(block, cst.IndentedBlock):
                 known = _parameters(original_node)
+                self.roots = roots_of_views(tree_of([original_node.with_changes(decorators=[])]))
                 body = self._in_block(list(block.body), known, frozenset(), ends_function=True)
                 if body is not None:
                     self.finish()
@@ -56,7 +63,7 @@ class _Branch(Rewriter):
             rest = body[number + 1 :]
             used = later | read(tree_of(rest))
             if isinstance(statement, cst.If) and self._is_it(statement):
-                around = Surroundings(before, tuple(rest), used, ends_function)
+                around = Surroundings(before, tuple(rest), used, ends_function, roots=self.roots)
                 made, takes_rest = as_cond(statement, around)
                 return [*body[:number], *made, *([] if takes_rest else rest)]
             if self.spans(statement):

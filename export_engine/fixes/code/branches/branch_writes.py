@@ -23,6 +23,8 @@ class Moved(NamedTuple):
     """Local names that hold what is written."""
     before: list[cst.BaseStatement]
     after: list[cst.BaseStatement]
+    written: tuple[str, ...]
+    """What is mutated, as it was written."""
 
 
 def without_writes(branch: cst.If, known: frozenset[str]) -> Moved:
@@ -47,7 +49,7 @@ def without_writes(branch: cst.If, known: frozenset[str]) -> Moved:
     before = [_line(f"{name} = {text}") for text, name in locals_.items() if text not in new]
     after = [_line(f"{text} = {locals_[text]}") for text in assigned]
     after += [_line(f"{text}.copy_({locals_[text]})") for text in mutated]
-    return Moved(changed, tuple(locals_.values()), before, after)
+    return Moved(changed, tuple(locals_.values()), before, after, tuple(mutated))
 
 
 def _always_new(tree: ast.Module, text: str) -> bool:

@@ -7,7 +7,8 @@ input, so a value that is passed through is cloned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -39,6 +40,8 @@ class Surroundings:
     """Names that are read later, also in outer blocks or the next iteration of a loop."""
     ends_function: bool
     """Whether its block is the function's own, so the rest runs to the end of the function."""
+    roots: Mapping[str, str]
+    """Of names that may be views of another tensor: which."""
     own: tuple[str, ...] = ()
     """Names of tensors that the branches may write to."""
 
@@ -56,6 +59,7 @@ def as_cond(branch: cst.If, around: Surroundings) -> tuple[list[cst.BaseStatemen
         return _returning(branch, test, then, otherwise, around)
     moved = without_writes(branch, around.known)
     if moved.names:
+        _refuse_shared(moved.written, branch, around.roots)
         around = replace(
             around,
             known=around.known | {*moved.names},
@@ -140,6 +144,29 @@ def _line(text: str) -> cst.BaseStatement:
     made = cst.parse_statement(text)
     assert isinstance(made, cst.SimpleStatementLine)
     return made
+
+
+def _refuse_shared(written: Sequence[str], branch: cst.If, roots: Mapping[str, str]) -> None:
+    """Raises Unclear where a branch reads a tensor by another name than the one it writes to.
+
+    What is written stands behind the branch, so that it would read what was there before.
+    """
+
+    def root(text: str) -> str:
+        seen = {text}
+        while text in roots and roots[text] not in seen:
+            text = roots[text]
+            seen.add(text)
+        return text
+
+    tree = tree_of([branch])
+    texts = {
+        ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)
+    }
+    for each in written:
+        shared = [t for t in sorted(texts) if t != each and root(t) == root(each)]
+        if shared:
+            raise Unclear(f"`{shared[0]}` may share memory with `{each}`, which a branch writes to")
 
 
 def _always_returns(body: Sequence[cst.BaseStatement]) -> bool:

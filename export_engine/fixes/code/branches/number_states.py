@@ -218,6 +218,14 @@ def _number_before(source: Source, anchor: _Anchor, name: str) -> str | None:
     statement, value = max(given, key=lambda each: each[0].lineno)
     if not any(statement in block for block in blocks):
         return None
+    otherwise = [  # as by a loop, or a `with`
+        node
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        if (statement.end_lineno or 0) < node.lineno < anchor.lineno
+    ]
+    if otherwise:
+        return None
     return ast.unparse(value) if value is not None and _is_plain(value) else None
 
 

@@ -23,3 +23,22 @@ _VIEWS = frozenset(
     }
 )
 """Functions of tensors that may return their input, or a view of it."""
+
+
+def roots_of_views(tree: ast.AST) -> dict[str, str]:
+    """For each name that is bound to what may be a view: the text of what it may be one of."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign) or not may_be_view(node.value):
+            continue
+        root: ast.expr = node.value
+        while isinstance(root, ast.Subscript | ast.Call) or (
+            isinstance(root, ast.Attribute) and not isinstance(root.value, ast.Name)
+        ):
+            root = root.func if isinstance(root, ast.Call) else root.value
+            if isinstance(root, ast.Attribute) and root.attr in _VIEWS:
+                root = root.value
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                found[target.id] = ast.unparse(root)
+    return found
