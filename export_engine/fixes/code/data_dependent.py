@@ -170,8 +170,12 @@ _TRUNCATED = Way(
     "Truncate the number in line {line} with torch",
     "`.long()` truncates as int() does, and `.item()` reads it as a number of the program.",
     truncated,
-    is_tentative=True,
+    selects=lambda found, _: isinstance(found, Exported),
 )
+_ELEMENTS_TRUNCATED = _TRUNCATED._replace(
+    rewrite=partial(truncated, listed=True), selects=None, is_tentative=True
+)
+"""What an index asks of the list is said where it is."""
 _ALL_TRUNCATED = _TRUNCATED._replace(
     title="Truncate the numbers in `{function}` with torch",
     rewrite=partial(truncated, all_of_them=True),
@@ -341,6 +345,7 @@ def _rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[
             made = [UNSAID, _EVERY, _STACKED, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
             return [
                 *made,
+                _ELEMENTS_TRUNCATED,
                 _TRUNCATED,
                 _ALL_TRUNCATED,
                 _LISTED_TENSORS,

@@ -154,13 +154,16 @@ def _pythons_own(source: Source) -> set[ast.AST]:
     return {inner for each in asked for inner in ast.walk(each)}
 
 
-def truncated(text: str, line: int, *, all_of_them: bool = False) -> Rewritten:
+def truncated(
+    text: str, line: int, *, all_of_them: bool = False, listed: bool = False
+) -> Rewritten:
     """The text with `int(x)` at a line as `x.long().item()`: a number of the program.
 
     Args:
         text: of the file.
         line: at which a number is made an int.
         all_of_them: whether to do so in the other lines of the function, too.
+        listed: whether only those that become elements of a list.
 
     Raises:
         Unclear: there is no `int` of something at that line that Python need not know.
@@ -168,10 +171,17 @@ def truncated(text: str, line: int, *, all_of_them: bool = False) -> Rewritten:
     source = Source(text, line)
     pieces: list[Piece] = []
     pythons = _pythons_own(source)
+    elements = {
+        inner
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.ListComp)
+        or getattr(getattr(node, "func", 0), "attr", 0) == "append"
+        for inner in ast.walk(node)
+    }
     for node in ast.walk(source.function):
         if not isinstance(node, ast.Call) or not (all_of_them or spans(node, line)):
             continue
-        if node in pythons:
+        if node in pythons or (listed and node not in elements):
             continue
         named = isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1
         if named and not isinstance(node.args[0], ast.Constant):
