@@ -99,6 +99,8 @@ FORMS = {
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 def test_numbers_that_data_change_are_computed_at_run_time(form: str, strict: bool) -> None:
+    if form == "written" and torch.__version__.startswith("2.15."):
+        pytest.skip("torch 2.15 loses track of an index from data within torch.cond")
     model, _ = defined(FORMS[form], f"states_{form}")
     report = autofix(Request(target=model, args=(torch.randn(5, 3),), strict=strict))
     assert isinstance(report.attempt, Exported), report.sentence

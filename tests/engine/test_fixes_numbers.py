@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 
 import pytest
@@ -155,6 +156,19 @@ class LogsMean(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         self.log.debug(f"mean={x.mean().item():.3f}")
         return x * 2
+
+
+class RootAndExponent(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        mean = x.abs().mean().item()
+        return x / math.sqrt(mean) + math.exp(mean)
+
+
+def test_two_functions_need_a_number_and_one_needs_it() -> None:
+    attempt = capture(Request(target=RootAndExponent(), args=(torch.rand(3),)))
+    assert isinstance(attempt, Failed)
+    whys = [fix.why for fix in explain(attempt).fixes]
+    assert any("`math.exp` and `math.sqrt` need a number" in why for why in whys), whys
 
 
 def test_a_number_from_data_is_not_called_a_size() -> None:

@@ -84,6 +84,8 @@ def _same(program: Any, model: Any, x: torch.Tensor) -> None:
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_that_need_not_be_there_are_read_of_a_padded_tensor(form: str, strict: bool) -> None:
+    if form == "trimmed" and torch.__version__.startswith("2.15."):
+        pytest.skip("torch 2.15 loses track of an index from data within torch.cond")
     model, _ = defined(FORMS[form], f"hits_{form}_{strict}")
     x = torch.tensor([[-1.0, 2.0], [1.0, 3.0], [2.0, 4.0], [-2.0, 5.0]])
     shapes = Shapes.parse("x: n, _")

@@ -106,10 +106,11 @@ def _fix(
     what, asked = "size", "the number of a size"
     if isinstance(diagnosis.facts, DataDependent):
         what, asked = "number", "a number that tensor values decide"
+    verb = "needs" if len(set(made[1])) == 1 else "need"
     fix = Fix(
         kind="code",
         title=f"Keep the {what} in line {place.line} symbolic",
-        why=f"{_listed(made[1])} needs {asked}. The {what} then stays symbolic.",
+        why=f"{_listed(made[1])} {verb} {asked}. The {what} then stays symbolic.",
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
