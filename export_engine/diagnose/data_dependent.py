@@ -258,17 +258,25 @@ def _what_depends(question: Question) -> str:
 def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
     place = failing_place(attempt.error)
     name = operator.name().partition(".")[0]
-    called = place.text or f"`{name}`"
+    sized = find(attempt.error, "DynamicOutputShapeException") is not None
     return Diagnosis(
         kind=Kind.OUTPUT_FROM_DATA,
-        sentence=f"`{called}` returns a Python value that depends on the values of its "
-        "tensors, but tensor values are unknown while tracing.",
+        sentence=_of_operator(place.text or name, name.rpartition("::")[2], sized=sized),
         why=_WHY,
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.OUTPUT_FROM_DATA),
         facts=DataDependent(""),
     )
+
+
+def _of_operator(called: str, op: str, *, sized: bool) -> str:
+    """What depends on data: what a call returns, or an operator that torch calls on its way."""
+    ending = "of its tensors, but tensor values are unknown while tracing."
+    inner = "" if op.rpartition("_")[2] in called else f" calls `{op}`, which"
+    if sized:
+        return f"`{called}`{inner} makes a result whose size depends on the values {ending}"
+    return f"`{called}`{inner} returns a Python value that depends on the values {ending}"
 
 
 def _span(place: Place) -> Any:

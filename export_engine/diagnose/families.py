@@ -71,9 +71,9 @@ FAMILIES: tuple[Family, ...] = (
     plain_value,
     own_error,
     packed_sequence,
+    unplaced_number,
     refused,
     graph_break,
-    unplaced_number,
     named,
 )
 

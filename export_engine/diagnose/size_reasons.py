@@ -32,6 +32,10 @@ _INTS_ALONE = frozenset(
     }
 )
 """torch's functions and methods that take nothing but ints behind the tensor."""
+_INTS_OF_SHAPES = frozenset(
+    {"affine_grid", "kron", "multi_dot", "chain_matmul", "take_along_dim", "gradient"}
+)
+"""torch's functions that compute with the sizes of their tensors as plain ints."""
 _FORWARD_MODE = ("jvp", "jacfwd", "linearize")
 _LOGGERS = ("log", "logger", "logging", "warnings")
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
@@ -183,6 +187,12 @@ def _takes_int(statement: ast.stmt | None) -> ast.Call | None:
     return None
 
 
+def _computes_with_ints(statement: ast.stmt | None) -> ast.Call | None:
+    """The call on a line of a function of torch's that takes the sizes of its tensors as ints."""
+    calls = (node for node in _inside(statement) if isinstance(node, ast.Call))
+    return next((each for each in calls if _last(each.func) in _INTS_OF_SHAPES), None)
+
+
 def _forward_derivative(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line of a transform of torch.func's that runs in forward mode."""
     calls = (node for node in _inside(statement) if isinstance(node, ast.Call))
@@ -231,6 +241,7 @@ _FIXING: tuple[tuple[Callable[[ast.stmt | None], ast.expr | None], str, str], ..
     (_logged, "`{}` makes text of its number", ""),
     (_plain_number, "`{}` makes a plain number of it", ""),
     (_takes_int, "`{}` takes an int alone, not a symbolic size", ""),
+    (_computes_with_ints, "`{}` computes with sizes as plain ints", ""),
     (_forward_derivative, "`{}` takes a derivative in forward mode, which fixes it", _FORWARD),
     (_pieces, "how many tensors `{}` gives depends on it", WHY_PIECES),
 )

@@ -36,7 +36,13 @@ from export_engine.fixes.code.branches import (
 )
 from export_engine.fixes.code.calls import max_pool1d, module_conversions
 from export_engine.fixes.code.loops import data_loops, kept_lists, suppression, unrolled_loops
-from export_engine.fixes.code.sizes import size_guards, size_idioms, size_keyed, size_numbers
+from export_engine.fixes.code.sizes import (
+    size_formulas,
+    size_guards,
+    size_idioms,
+    size_keyed,
+    size_numbers,
+)
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.own_lines import in_own_lines
 from export_engine.fixes.tested_conditions import tested
@@ -51,6 +57,7 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
 
 PROVIDERS: tuple[Provider, ...] = (
     specs.offered,
+    size_formulas.offered,
     unrolled_loops.offered,
     max_pool1d.offered,
     size_keyed.offered,

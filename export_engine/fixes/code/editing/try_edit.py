@@ -98,6 +98,20 @@ def code_fix(
     found = tried(request, edit)
     if found is None or not leads_on(found, diagnosis, edit):
         return None
+    return plain_fix(request, diagnosis, edit, found, title=title, why=why, gives_up=gives_up)
+
+
+def plain_fix(
+    request: Request,
+    diagnosis: Diagnosis,
+    edit: Edit,
+    found: Attempt | None,
+    *,
+    title: str,
+    why: str,
+    gives_up: str = "",
+) -> Fix:
+    """The fix by an edit that was tried; `found` is what it gave."""
     return Fix(
         kind="code",
         title=title,

@@ -1,0 +1,135 @@
+"""torch's functions that take no symbolic size, computed from ops that do."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional
+
+from export_engine.attempt import Exported, Failed, Request
+from export_engine.fixes import autofix
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.sizes.torch_formulas import in_ops
+from export_engine.shapes import Shapes
+
+from .test_fixes_code import defined
+
+HEAD = "import torch\nimport torch.nn.functional as F\n\ndef f(x, y):\n    return "
+SAME = [
+    "torch.kron(x, y)",
+    "torch.kron(x[0], y[0])",
+    "torch.kron(x.abs(), y)",
+    "torch.cov(x)",
+    "torch.cov(x[0])",
+    "torch.cov(x.T, correction=0)",
+    "torch.corrcoef(x)",
+    "torch.corrcoef(x[0])",
+    "torch.combinations(x[0])",
+    "torch.combinations(x[0], 3)",
+    "torch.combinations(x[0], r=2, with_replacement=True)",
+    "torch.linalg.multi_dot([x, x.T, y])",
+    "torch.chain_matmul(x, x.T, y)",
+    "torch.take_along_dim(x, y.argsort(-1), -1)",
+    "torch.take_along_dim(x, y[:1].argsort(1), dim=1)",
+    "torch.take_along_dim(x, y[:, :1].argsort(0), 0)",
+    "torch.gradient(x, dim=-1)[0]",
+    "torch.gradient(x, spacing=0.5, dim=1)[0]",
+    "torch.gradient(x)[1]",
+    "torch.cdist(x, y)",
+    "torch.cdist(x, y, p=1.0)",
+    "F.affine_grid(y[None, :2, :3], x[None, None].shape, align_corners=True)",
+    "F.affine_grid(y[None, :2, :3], (1, 1, x.shape[0], x.size(1)))",
+    "F.affine_grid(y[None, :2, :3], x[None, None, :1].size(), False)",
+    "F.affine_grid(y[None, :3, :4], [1, 1, 2, x.shape[0], x.shape[1]], align_corners=False)",
+    "F.avg_pool2d(x[None], x.shape[-2:])",
+    "F.max_pool2d(x[None], (x[None].shape[-2], x.shape[1] // 2), stride=(1, 2))",
+    "F.max_pool2d(x[None], kernel_size=(x.shape[0], x.shape[1]))",
+    "F.avg_pool1d(x, x.size(1))",
+    "F.avg_pool1d(x, x.size(1) // 2)",
+    "F.max_pool1d(x, x.shape[1] - 1, 1)",
+    "F.avg_pool2d(x[None], 2 * x.shape[1] // 4)",
+]
+
+
+@pytest.mark.parametrize("before", SAME)
+def test_a_formula_computes_the_same(before: str) -> None:
+    made = in_ops(HEAD + before + "\n", 5).made
+    assert made.text != HEAD + before + "\n"
+    for rows, columns in ((3, 4), (4, 7), (5, 5), (30, 4)):
+        torch.manual_seed(rows)
+        names = {"torch": torch, "F": functional}
+        names |= {"x": torch.rand(rows, columns), "y": torch.rand(rows, columns)}
+        mine, theirs = (
+            eval(text.partition("return ")[2], names) for text in (made.text, HEAD + before)
+        )
+        torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
+
+
+LEFT = [
+    "torch.cov(x, fweights=y)",
+    "torch.gradient(x, dim=(0, 1))",
+    "torch.combinations(x, n)",
+    "torch.take_along_dim(x, y)",
+    "F.avg_pool2d(x, n, padding=1)",
+    "F.affine_grid(x, y.shape, align_corners=n)",
+    "x.kron(y)",
+    "self.cov(x)",
+    "torch.linalg.multi_dot(x)",
+    "torch.linalg.multi_dot([*x])",
+]
+
+
+@pytest.mark.parametrize("before", LEFT)
+def test_what_a_formula_does_not_say_is_left(before: str) -> None:
+    with pytest.raises(Unclear):
+        in_ops(HEAD + before + "\n", 5)
+
+
+@pytest.mark.parametrize(
+    ("body", "shapes", "sizes", "said"),
+    [
+        ("return torch.kron(x, x[:2])", "x: a, b", ((2, 1), (6, 2)), "sizes as plain ints"),
+        ("return torch.cov(x)", "x: a, b", ((2, 3), (7, 5)), "reads numbers of tensors"),
+        ("return torch.cdist(x, x + 1)", "x: a, b", ((1, 1), (40, 3)), "at run time"),
+        ("return torch.combinations(x[0])", "x: a, b", ((1, 1), (2, 8)), "counted"),
+        (
+            "return torch.nn.functional.max_pool1d(x, x.shape[1])",
+            "x: a, b",
+            ((1, 1), (2, 9)),
+            "sizes as plain ints",
+        ),
+    ],
+)
+@pytest.mark.slow
+def test_a_formula_keeps_sizes_dynamic(
+    body: str, shapes: str, sizes: tuple[tuple[int, int], ...], said: str
+) -> None:
+    model, _ = defined(body, "formula")
+    request = Request(target=model, args=(torch.rand(4, 5),), shapes=Shapes.parse(shapes))
+    report = autofix(request)
+    assert isinstance(report.first, Failed)
+    assert isinstance(report.attempt, Exported), report.sentence
+    (step,) = report.kept
+    assert said in step.fix.why
+    for size in sizes:
+        x = torch.rand(size)
+        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return torch.cov(x)", "`torch.cov(x)` calls `equal`, which returns a Python value"),
+        (
+            "return torch.linalg.lstsq(x, x).solution",
+            "`torch.linalg.lstsq(x, x)` makes a result whose size depends",
+        ),
+        ("return torch.combinations(x[0])", "computes a number from data that torch then loses"),
+    ],
+)
+def test_the_operator_that_reads_data_is_named(body: str, said: str) -> None:
+    model, _ = defined(body, "reading")
+    first = autofix(Request(target=model, args=(torch.rand(4, 5),), shapes=None)).first
+    assert isinstance(first, Failed)
+    assert first.diagnosis is not None
+    assert said in first.diagnosis.sentence
