@@ -49,6 +49,7 @@ CUT = {
         "m.chunk(3, 1)[-1]",
         "m.tensor_split(4, 1)[-1]",
     )},
+    "a comprehension's": "return torch.stack([p.sum() for p in m.tensor_split(3, 1)])  # asked",
     "what is cut has no name": "a = (m * 3).split(4, dim=1)[1]  # asked\nreturn a",
 }  # fmt: skip
 KEPT = (

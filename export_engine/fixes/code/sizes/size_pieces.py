@@ -25,6 +25,8 @@ _WHERE_NEEDED = (
     *(ast.GeneratorExp, ast.NamedExpr, ast.Await),
 )
 """What need not evaluate a part of it, or binds the names in it."""
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+"""Which evaluate at once what their first loop runs over."""
 
 
 class Cut(NamedTuple):
@@ -193,6 +195,8 @@ def _always_evaluated(value: ast.expr) -> list[ast.expr]:
     found, waiting = list[ast.expr](), list[ast.AST]([value])
     while waiting:
         node = waiting.pop()
+        if isinstance(node, _COMPREHENSIONS):
+            waiting.append(node.generators[0].iter)
         if isinstance(node, _WHERE_NEEDED):
             continue
         if isinstance(node, ast.expr):
@@ -216,7 +220,9 @@ def _check(source: Source, condition: str) -> str:
 def _replaced(
     source: Source, statement: ast.stmt, call: ast.expr, lines: list[str], made: str
 ) -> list[Piece]:
-    indent, start = source.indent(statement), source.start(statement)
-    before = "".join(f"{line}\n{indent}" for line in lines)
-    pieces = [Piece(start, start, before)] if before else []
-    return [*pieces, Piece(source.start(call), source.end(call), made)]
+    pieces = [Piece(source.start(call), source.end(call), made)]
+    if lines:
+        indent, start = source.indent(statement), source.start(statement)
+        before = "".join(f"{line}\n{indent}" for line in lines)
+        pieces.insert(0, Piece(start, start, before))
+    return pieces
