@@ -24,6 +24,7 @@ from export_engine.shapes import (
     Problem,
     SizeFacts,
     name_of,
+    root_size,
     shortened,
     size_facts,
     solve,
@@ -190,18 +191,31 @@ def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
 
 def _zero_one(problems: list[Problem]) -> Diagnosis:
     dims = [dim for problem in problems for dim in problem.dims]
-    names = _listed([name_of(dim) for dim in dims])
-    size = dims[0].example
-    many = len({name_of(dim) for dim in dims}) > 1
+    sizes = {_root_name(dim): root_size(dim) for dim in dims}
+    names = _listed(list(sizes))
+    made = dict.fromkeys(
+        f"{dim.place} is made of {_root_name(dim)}" for dim in dims if _is_derived(dim)
+    )
+    made_of = f" ({', '.join(made)})" if made else ""
     return Diagnosis(
         kind=Kind.ZERO_ONE,
-        sentence=f"{names} {'are' if many else 'is'} {size} in the example, and torch specializes "
-        "on sizes 0 and 1.",
+        sentence=f"{names} {'are' if len(sizes) > 1 else 'is'} {next(iter(sizes.values()))} in the "
+        f"example{made_of}, and torch specializes on sizes 0 and 1.",
         why="Size 1 broadcasts and size 0 is empty, so torch specializes on both (0/1 "
         "specialization). An example of size 2 or more keeps the size dynamic; the program "
         "then often accepts size 1 too.",
         facts=ZeroOrOne(tuple(dim.place for dim in dims)),
     )
+
+
+def _is_derived(dim: InputDim) -> bool:
+    return isinstance(dim.wanted, Named) and dim.wanted.derived
+
+
+def _root_name(dim: InputDim) -> str:
+    """What is 0 or 1: a size, or what it is made of."""
+    wanted = dim.wanted
+    return wanted.name if isinstance(wanted, Named) and wanted.derived else name_of(dim)
 
 
 def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:

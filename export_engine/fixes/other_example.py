@@ -8,7 +8,7 @@ from export_engine.attempt import Exported, Failed, Fix, Request
 from export_engine.diagnose import SizesViolated, ZeroOrOne, always_fixes
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
-from export_engine.shapes import InputPlace, Problem, name_of, with_size
+from export_engine.shapes import InputPlace, Named, Problem, name_of, shapes_of, with_size
 from export_engine.verify import runs_in_eager
 
 
@@ -19,30 +19,44 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         return
     match diagnosis.facts:
         case ZeroOrOne(dims):
-            yield _larger(dims)
+            yield _larger(attempt.request, dims)
         case SizesViolated(problems):
             fixed = [each for each in problems if each.kind == "fixed"]
             if fixed and not always_fixes(fixed[0].stack):
                 yield from _elsewhere(attempt.request, fixed[0], progress)
 
 
-def _larger(dims: Sequence[InputPlace]) -> Fix:
-    places = ", ".join(map(str, dims))
+def _larger(request: Request, dims: Sequence[InputPlace]) -> Fix:
+    sizes = {dim: _size_of_two(request, dim) for dim in dims}
+    of_size = {
+        size: ", ".join(str(dim) for dim, each in sizes.items() if each == size)
+        for size in sizes.values()
+    }
+    said = " and ".join(f"size {size} for {places}" for size, places in of_size.items())
+    places = ", ".join(of_size.values())
 
     def change(request: Request) -> Request:
-        for dim in dims:
-            request = with_size(request, [dim], 2)
+        for dim, size in sizes.items():
+            request = with_size(request, [dim], size)
         return request
 
     return Fix(
         kind="inputs",
-        title=f"Use an example of size 2 for {places}",
+        title=f"Use an example of {said}",
         why="An example larger than 1 keeps the size dynamic. Your own arguments stay as they "
         "are; the new ones repeat their values.",
         change=change,
-        before=f"{places} of size 0 or 1",
-        after=f"{places} of size 2",
+        before=f"{places} of size 0 or 1" if [*of_size] == [2] else places,
+        after=f"{places} of size 2" if [*of_size] == [2] else f"an example of {said}",
     )
+
+
+def _size_of_two(request: Request, dim: InputPlace) -> int:
+    """The size at which what a dim is made of is 2."""
+    shapes = shapes_of(request)
+    specs = shapes.leaves.get(dim.path, ()) if shapes else ()
+    spec = specs[dim.position] if 0 <= dim.position < len(specs) else None
+    return 2 * spec.scale + spec.offset if isinstance(spec, Named) else 2
 
 
 def _elsewhere(

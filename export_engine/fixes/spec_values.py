@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.export import Dim
 
-from export_engine.torch_internals import dim_hint
+from export_engine.torch_internals import derived_dim, dim_bounds, dim_hint
 
 
 def is_dim(given: Any) -> bool:
@@ -56,8 +56,49 @@ def for_value(spec: Any, value: Any) -> tuple[Any, list[int]]:
 
 
 def _dim_of(dim: Any) -> Any:
-    """A dim as torch.export takes it; other exporters take a name for a Dim."""
+    """A dim as torch.export takes it; other exporters take a name for a Dim, and -1 for any."""
+    if type(dim) is int and dim == _ANY:
+        return Dim.DYNAMIC
     return Dim(dim) if isinstance(dim, str) else dim
+
+
+_ANY = -1
+
+
+def within_all_bounds(specs: list[Any]) -> list[Any]:
+    """The specs with one Dim for all of a name, within the bounds of each."""
+    named: dict[str, list[Any]] = {}
+    for _, dim in (each for spec in specs if spec is not None for each in axes_of(spec)):
+        if isinstance(dim, Dim):
+            named.setdefault(derived_dim(dim)[0].__name__, []).append(dim)
+    within = {name: _within(name, dims) for name, dims in named.items()}
+    shared = {name: dim for name, dim in within.items() if dim is not None}
+
+    def one(dim: Any) -> Any:
+        return shared.get(dim.__name__, dim) if isinstance(dim, Dim) else dim
+
+    return [
+        {axis: one(dim) for axis, dim in axes_of(spec)}
+        if isinstance(spec, Mapping | tuple | list)
+        else spec
+        for spec in specs
+    ]
+
+
+def _within(name: str, dims: list[Any]) -> Dim | None:
+    """A Dim within the bounds of all; None where they are the same, exclude each other, or derive.
+
+    What derives from one of them would keep its bounds.
+    """
+    bounds = {dim_bounds(dim) for dim in dims}
+    if len(bounds) < 2 or any(derived_dim(dim)[0] is not dim for dim in dims):
+        return None
+    low = max((low for low, _ in bounds if low is not None), default=None)
+    high = min((high for _, high in bounds if high is not None), default=None)
+    if low is not None and high is not None and low > high:
+        return None
+    limits = {key: each for key, each in (("min", low), ("max", high)) if each is not None}
+    return Dim(name, **limits)
 
 
 def _lists_axes(spec: tuple[Any, ...] | list[Any], value: torch.Tensor) -> bool:

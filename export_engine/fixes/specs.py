@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from export_engine.fixes.spec_values import (
     is_dim,
     is_dynamic,
     text_of,
+    within_all_bounds,
 )
 from export_engine.progress import Progress
 from export_engine.record import join_path, split_path
@@ -129,11 +131,13 @@ def fitted(request: Request) -> tuple[Shapes, list[str]]:
         else:
             meant[leaf_for.path] = spec
     meant |= _the_only(entries, dropped, [leaf for leaf in leaves if leaf.path not in meant])
+    meant |= _by_position(entries, dropped, meant, leaves)
     specs = []
     for path, value in leaves:
         spec, lost = for_value(meant.get(path), value)
         specs.append(spec)
         dropped += [f"`{path}` dim {position}" for position in lost]
+    specs = within_all_bounds(specs)
     signature = signature_of(request.target)
     tree = dynamic_shapes_tree(signature, request.args, request.kwargs, specs)
     return Shapes.from_torch(tree, request.target, request.args, request.kwargs), dropped
@@ -165,12 +169,12 @@ def _by_name(request: Request) -> Any:
 
 
 def _named(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
-    """Keys with positions in a NamedTuple as the names of its fields."""
+    """Keys with positions in a NamedTuple or a dataclass as the names of its fields."""
     arguments = signature_of(request.target).bind(*request.args, **request.kwargs).arguments
     value: Any = dict(arguments)
     found: list[str] = []
     for key in keys:
-        fields = field_names(value)
+        fields = _fields(value)
         known = bool(fields) and key.isdecimal() and int(key) < len(fields)
         name = fields[int(key)] if known else key
         found.append(name)
@@ -181,6 +185,13 @@ def _named(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
         except (TypeError, KeyError, IndexError, ValueError):
             value = None
     return tuple(found)
+
+
+def _fields(value: Any) -> tuple[str, ...]:
+    """The names of the fields of a NamedTuple or a dataclass, in order; none of another value."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return tuple(each.name for each in dataclasses.fields(value))
+    return tuple(field_names(value))
 
 
 def _key(value: Any, key: str) -> Any:
@@ -275,6 +286,23 @@ def _the_only(
         return {}
     dropped.clear()
     return {tensors[0].path: spec}
+
+
+def _by_position(
+    entries: dict[tuple[str, ...], Any],
+    dropped: list[str],
+    meant: Mapping[str, Any],
+    leaves: list[Leaf],
+) -> dict[str, Any]:
+    """What entries mean that are as many as the tensors, none of them under a name of an input."""
+    tensors = [leaf for leaf in leaves if isinstance(leaf.value, torch.Tensor)]
+    if meant or len(entries) != len(tensors):
+        return {}
+    pairs = list(zip(entries.values(), tensors, strict=True))
+    if not all(fits(spec, leaf.value) for spec, leaf in pairs):
+        return {}
+    dropped.clear()
+    return {leaf.path: spec for spec, leaf in pairs}
 
 
 def _nearest(keys: tuple[str, ...], left: list[Leaf]) -> Leaf | None:

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.trace_facts import size_facts as size_facts
     from export_engine.shapes.violations import Problem as Problem
     from export_engine.shapes.violations import name_of as name_of
+    from export_engine.shapes.violations import root_size as root_size
     from export_engine.shapes.violations import shortened as shortened
 else:
     __getattr__, __dir__ = lazy_names(__name__)

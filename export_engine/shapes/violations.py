@@ -89,12 +89,20 @@ def _is_fixed_root(dim: InputDim, roots: Mapping[Any, Progression]) -> bool:
 
 def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) -> Problem:
     name = name_of(dim)
-    if dim.example in (0, 1) and not getattr(dim.value, "free_symbols", None):
+    if root_size(dim) in (0, 1) and not getattr(dim.value, "free_symbols", None):
         text = f"{name} is {dim.example} in the example, and torch specializes on 0 and 1"
         return Problem("zero-one", text, (dim,))
     cause = fixing_condition(facts, dim)
     problem = _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)
     return replace(problem, excluded=_others(facts, dim))
+
+
+def root_size(dim: InputDim) -> int:
+    """The example's size of what a dim is made of: of `h` for `32 * h`, else its own."""
+    wanted = dim.wanted
+    if not isinstance(wanted, Named):
+        return dim.example
+    return (dim.example - wanted.offset) // wanted.scale
 
 
 def _others(facts: SizeFacts, dim: InputDim) -> tuple[int, ...]:

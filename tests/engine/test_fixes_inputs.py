@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.export import Dim
 from torch.utils import _pytree as pytree
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Kind, NoFix, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.fixes import apply_fixes, containers, specs
+from export_engine.fixes import apply_fixes, containers, other_example, specs
 from export_engine.fixes.pytree_containers import Registered
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import deregister_container, left_out, missing_object_dicts
@@ -505,6 +506,12 @@ class Pairs(nn.Module):
         ({"tokens": {0: B}, "past": [({0: B}, {0: B})]}, "x: b, _; past.0.0: b, _; past.0.1: b, _"),
         ({"x": None, "past": [{0: B}, {0: B}]}, "past.0.0: b, _; past.0.1: b, _"),
         ({"x": None, "past": {0: B}}, "past.0.0: b, _; past.0.1: b, _"),
+        ({"x": {0: -1, 1: None}, "past": None}, "x: !, _"),
+        ({"a": {0: B}, "b": {0: B}, "c": {0: B}}, "x: b, _; past.0.0: b, _; past.0.1: b, _"),
+        (
+            {"x": {0: Dim("b", min=2, max=64)}, "past": [({0: Dim("b", max=32)}, None)]},
+            "x: b[2..32], _; past.0.0: b, _",
+        ),
     ],
     ids=[
         "names",
@@ -513,6 +520,9 @@ class Pairs(nn.Module):
         "another name",
         "a flat list of pairs",
         "one for all",
+        "-1 for any size",
+        "names of no input",
+        "two ranges of one name",
     ],
 )
 def test_specs_as_other_exporters_take_them_are_understood(
@@ -566,6 +576,37 @@ def test_a_class_is_registered_with_the_specs_for_what_is_in_it() -> None:
 
     assert found.request is not None
     assert str(found.request.shapes) == "batch.ids: b, _; batch.mask: b, _"
+
+
+@dataclass
+class Weighed:
+    ids: torch.Tensor
+    weights: torch.Tensor | None = None
+    scale: int = 2
+
+
+def test_specs_in_the_order_of_a_dataclass_are_those_of_its_fields() -> None:
+    given = {"batch": [{0: B}, None, None]}
+    attempt = failed(lambda batch: batch.ids * batch.scale, Weighed(X), shapes=given)
+
+    found = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+
+    assert found.request is not None
+    assert str(found.request.shapes) == "batch.ids: b, _"
+
+
+def test_what_a_size_is_made_of_is_not_1_in_an_example() -> None:
+    height = Dim("h", max=8)
+    attempt = failed(lambda x: x * 2, torch.ones(5, 3), shapes={"x": {0: 4 * height + 1}})
+    assert attempt.diagnosis is not None
+    assert attempt.diagnosis.kind is Kind.ZERO_ONE
+    assert "h is 1 in the example (x.shape[0] is made of h)" in attempt.diagnosis.sentence
+
+    fix = only_fix(attempt, other_example.offered)
+
+    assert fix.title == "Use an example of size 9 for x.shape[0]"
+    found = good(apply_fixes(attempt, [fix]))
+    assert found.program.module()(torch.ones(17, 3)).shape == (17, 3)
 
 
 class Level(enum.Enum):
