@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 from torch.nn import functional
 
 from export_engine.attempt import Exported, Failed, Request
@@ -41,6 +42,8 @@ SAME = [
     "F.affine_grid(y[None, :2, :3], (1, 1, x.shape[0], x.size(1)))",
     "F.affine_grid(y[None, :2, :3], x[None, None, :1].size(), False)",
     "F.affine_grid(y[None, :3, :4], [1, 1, 2, x.shape[0], x.shape[1]], align_corners=False)",
+    "F.interpolate(x[None, None], scale_factor=(2.3, y.shape[1] / 3), mode='bicubic')",
+    "F.interpolate(x[None, None], scale_factor=9 / x.shape[1], mode='bilinear')",
     "F.avg_pool2d(x[None], x.shape[-2:])",
     "F.max_pool2d(x[None], (x[None].shape[-2], x.shape[1] // 2), stride=(1, 2))",
     "F.max_pool2d(x[None], kernel_size=(x.shape[0], x.shape[1]))",
@@ -71,6 +74,9 @@ LEFT = [
     "torch.combinations(x, n)",
     "torch.take_along_dim(x, y)",
     "F.avg_pool2d(x, n, padding=1)",
+    "F.interpolate(x, scale_factor=2.0, mode='bilinear')",
+    "F.interpolate(x, scale_factor=n, mode='nearest')",
+    "F.interpolate(x, scale_factor=n, mode='bilinear', align_corners=True)",
     "F.affine_grid(x, y.shape, align_corners=n)",
     "x.kron(y)",
     "self.cov(x)",
@@ -114,6 +120,38 @@ def test_a_formula_keeps_sizes_dynamic(
     for size in sizes:
         x = torch.rand(size)
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+
+
+class Positions(nn.Module):
+    """As DINOv2 resizes its positions, by a scale that is no quotient of sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patches = nn.Conv2d(3, 4, 7, 7)
+        self.positions = nn.Parameter(torch.randn(1, 4, 4, 4))
+
+    def resized(self, rows: int, columns: int) -> torch.Tensor:
+        down, across = (rows + 0.1) / 4, (columns + 0.1) / 4
+        return functional.interpolate(self.positions, scale_factor=(down, across), mode="bicubic")
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        patches: torch.Tensor = self.patches(image)
+        return patches + self.resized(image.shape[2] // 7, image.shape[3] // 7)
+
+
+@pytest.mark.slow
+def test_a_line_that_scales_is_found_where_another_one_fails() -> None:
+    model = Positions().eval()
+    image = torch.rand(1, 3, 42, 28)
+    shapes = Shapes.parse("image: _, _, h, w")
+    report = autofix(Request(target=model, args=(image,), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert any("functional.interpolate" in step.fix.title for step in report.kept)
+    for size in ((35, 63), (70, 50)):
+        image = torch.rand(1, 3, *size)
+        torch.testing.assert_close(
+            report.attempt.program.module()(image), model(image), rtol=1e-4, atol=1e-4
+        )
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.failing_text import fixed_places
 from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, tried
+from export_engine.fixes.code.sizes.grid_formulas import scaled_lines
 from export_engine.fixes.code.sizes.torch_formulas import in_ops
 from export_engine.progress import Progress, Report
-from export_engine.source import unedited
+from export_engine.source import Location, unedited
 
 _KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE, Kind.OUTPUT_FROM_DATA, Kind.OPERATOR_FAILED)
 
@@ -21,7 +22,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
-    for place in fixed_places(attempt):
+    for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:
             made, called, why = in_ops(text, line)
@@ -40,3 +41,22 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         if found is not None and leads_on(found, diagnosis, edit):
             yield fix
             return
+
+
+def _places(attempt: Failed) -> list[Location]:
+    """The lines that may fix a size, and those of their files that interpolate by computed scales.
+
+    What takes a float fixes the sizes that it is computed from, and no line of the model asks.
+    """
+    request, own = attempt.request, fixed_places(attempt)
+    assert request is not None
+    assert attempt.diagnosis is not None
+    if attempt.diagnosis.kind is not Kind.SHAPES_VIOLATED:
+        return own
+    found = list(own)
+    frames = [*attempt.diagnosis.stack, *own]
+    for file in dict.fromkeys(each.file for each in frames):
+        text, _ = text_in_effect(request.edits, file, 1)
+        at = {text_in_effect(request.edits, file, f.line)[1] for f in frames if f.file == file}
+        found += [Location(file, line, "") for line in scaled_lines(text, at)]
+    return list(dict.fromkeys(found))

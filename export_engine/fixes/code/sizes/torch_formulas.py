@@ -13,6 +13,7 @@ from typing import NamedTuple
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.sizes.grid_formulas import affine_grid, interpolate
 from export_engine.fixes.code.sizes.pool_formulas import POOLS, pooled
 
 Said = dict[str, str]
@@ -48,6 +49,10 @@ _READS = (
 _CHOOSES = (
     "`{called}` chooses while tracing how it computes more than 25 rows. The op that it calls "
     "chooses at run time."
+)
+_SCALES = (
+    "`{called}` takes its scale as a plain float, which fixes the sizes that it is computed from. "
+    "grid_sample at the same points keeps them symbolic."
 )
 _COUNTS = (
     "torch loses track of how many rows `{called}` gives. Indices that a mask selects give the "
@@ -103,7 +108,7 @@ def _made(source: Source, call: ast.Call, name: str, formula: Formula) -> str | 
     bound: dict[str, str] = {}
     for parameter, value in given.items():
         said[parameter] = source.of(value)
-        again = name in POOLS and parameter != "input"
+        again = (name in POOLS and parameter != "input") or name == "interpolate"
         if not again and not _can_be_repeated(value):
             said[parameter] = f"_{parameter}"
             bound[f"_{parameter}"] = source.of(value)
@@ -237,37 +242,6 @@ def _gradient(said: Said, torch: str) -> str | None:
     return f"tuple({of_one}({values}.diff(dim=_at), _at) for _at in range({values}.ndim))"
 
 
-def _affine_grid(said: Said, torch: str) -> str | None:
-    theta, size, corners = said.get("theta"), said.get("size"), said.get("align_corners", "False")
-    if theta is None or size is None or corners not in (*_BOOLS, "None"):
-        return None
-    sides = _last_sizes(size)
-    made = [
-        f"{_coordinates(side, torch, theta, corners == 'True')}[{', '.join([':', *['None'] * at])}]"
-        for at, side in enumerate(reversed(sides), start=1)
-    ]
-    of = f"{theta}[{', '.join([':', *['None'] * len(sides), ':'])}, "
-    scaled = [f"{each} * {of}{at}]" for at, each in enumerate(made)]
-    return f"({' + '.join(scaled)} + {of}{len(sides)}])"
-
-
-def _last_sizes(size: str) -> list[str]:
-    """The sizes of a grid, of an image's or, where so many are listed, of a volume's shape."""
-    listed = ast.parse(size, mode="eval").body
-    if isinstance(listed, ast.List | ast.Tuple):
-        return [ast.unparse(each) for each in listed.elts[2:]]
-    return [f"{size}[-2]", f"{size}[-1]"]
-
-
-def _coordinates(count: str, torch: str, like: str, corners: bool) -> str:
-    """Coordinates from -1 to 1: of the pixels' centres, or of corners, of one the middle."""
-    steps = f"{torch}.arange({count}, dtype={like}.dtype, device={like}.device)"
-    if corners:
-        last = f"{torch}.sym_max({count} - 1, 1)"
-        return f"({steps} * (2 / {last}) - {torch}.sym_min({count} - 1, 1))"
-    return f"(({steps} * 2 + 1) / ({count}) - 1)"
-
-
 _FORMULAS: dict[str, Formula] = {
     "kron": Formula(("input", "other"), _kron, _INTS),
     "cov": Formula(("input", "correction"), _cov, _READS),
@@ -278,7 +252,10 @@ _FORMULAS: dict[str, Formula] = {
     "take_along_dim": Formula(("input", "indices", "dim"), _take_along, _INTS),
     "cdist": Formula(("x1", "x2", "p"), _cdist, _CHOOSES),
     "gradient": Formula(("input", "spacing", "dim"), _gradient, _INTS),
-    "affine_grid": Formula(("theta", "size", "align_corners"), _affine_grid, _INTS),
+    "affine_grid": Formula(("theta", "size", "align_corners"), affine_grid, _INTS),
+    "interpolate": Formula(
+        ("input", "scale_factor", "mode", "align_corners"), interpolate, _SCALES
+    ),
     **{
         name: Formula(("input", "kernel_size", "stride"), lambda _said, _torch: None, _INTS)
         for name in POOLS

@@ -1,0 +1,94 @@
+"""Grids of points whose number is a dynamic size: `F.affine_grid`, and `F.interpolate` by a scale.
+
+torch computes the first from plain ints, and the second from plain floats.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from export_engine.fixes.code.editing.text_edits import spans
+
+
+def affine_grid(said: Mapping[str, str], torch: str) -> str | None:
+    """The coordinates of a grid, each a sum of products with the rows of a matrix."""
+    theta, size, corners = said.get("theta"), said.get("size"), said.get("align_corners", "False")
+    if theta is None or size is None or corners not in ("True", "False", "None"):
+        return None
+    sides = _last_sizes(size)
+    made = [
+        f"{_coordinates(side, torch, theta, corners == 'True')}[{', '.join([':', *['None'] * at])}]"
+        for at, side in enumerate(reversed(sides), start=1)
+    ]
+    of = f"{theta}[{', '.join([':', *['None'] * len(sides), ':'])}, "
+    scaled = [f"{each} * {of}{at}]" for at, each in enumerate(made)]
+    return f"({' + '.join(scaled)} + {of}{len(sides)}])"
+
+
+def _last_sizes(size: str) -> list[str]:
+    """The sizes of a grid, of an image's or, where so many are listed, of a volume's shape."""
+    listed = ast.parse(size, mode="eval").body
+    if isinstance(listed, ast.List | ast.Tuple):
+        return [ast.unparse(each) for each in listed.elts[2:]]
+    return [f"{size}[-2]", f"{size}[-1]"]
+
+
+def _coordinates(count: str, torch: str, like: str, corners: bool) -> str:
+    """Coordinates from -1 to 1: of the pixels' centres, or of corners, of one the middle."""
+    steps = f"{torch}.arange({count}, dtype={like}.dtype, device={like}.device)"
+    if corners:
+        last = f"{torch}.sym_max({count} - 1, 1)"
+        return f"({steps} * (2 / {last}) - {torch}.sym_min({count} - 1, 1))"
+    return f"(({steps} * 2 + 1) / ({count}) - 1)"
+
+
+def interpolate(said: Mapping[str, str], torch: str) -> str | None:
+    """An image at points that are a computed scale apart, which need not be sizes' quotient."""
+    mode, corners = said.get("mode", "").strip("'\""), said.get("align_corners", "False")
+    if not {"input", "scale_factor"} <= said.keys() or mode not in ("bilinear", "bicubic"):
+        return None
+    scale = ast.parse(said["scale_factor"], mode="eval").body
+    if corners not in ("False", "None") or isinstance(scale, ast.Constant):
+        return None
+    scales = [said["scale_factor"]] * 2
+    if isinstance(scale, ast.Tuple | ast.List):
+        scales = [ast.unparse(each) for each in scale.elts]
+    if len(scales) != 2:
+        return None
+    like = "dtype=_image.dtype, device=_image.device"
+    sides = [
+        f"({torch}.arange({torch}.sym_int(_image.shape[{at}] * {by}), {like}) + 0.5)"
+        f" * (2 / (_image.shape[{at}] * {by})) - 1"
+        for at, by in ((-2, "_down"), (-1, "_across"))
+    ]
+    points = f'{torch}.stack({torch}.meshgrid({", ".join(sides)}, indexing="ij")[::-1], -1)'
+    given = f'mode="{mode}", padding_mode="border", align_corners=False'
+    sampled = (
+        f"{torch}.nn.functional.grid_sample(_image, {points}.expand(_image.shape[0], -1, -1, -1)"
+    )
+    of = f"{said['input']}, {', '.join(scales)}"
+    return f"(lambda _image, _down, _across: {sampled}, {given}))({of})"
+
+
+def scaled_lines(text: str, lines: set[int]) -> list[int]:
+    """The lines that interpolate by a computed scale, in the classes or functions around others.
+
+    The size that such a scale is computed from is fixed, and no line of the model asks for it.
+    """
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return []
+    around = [each for each in tree.body if any(spans(each, line) for line in lines)]
+    return [
+        call.lineno
+        for each in around
+        for call in ast.walk(each)
+        if isinstance(call, ast.Call)
+        and getattr(call.func, "attr", getattr(call.func, "id", "")) == "interpolate"
+        and any(
+            each.arg == "scale_factor" and isinstance(each.value, ast.Name | ast.Tuple | ast.BinOp)
+            for each in call.keywords
+        )
+    ]
