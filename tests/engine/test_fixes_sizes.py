@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -111,6 +112,66 @@ def test_a_tensor_of_so_many_elements_is_made_by_arange(before: str) -> None:
         )
         torch.testing.assert_close(mine, theirs)
         assert mine.dtype == theirs.dtype
+
+
+STEPS = [
+    "next(s for s in (2, 4, 7) if s >= n)",
+    "next(s for s in (2, 4, 7) if n <= s)",
+    "next(s for s in [4, 2, 9] if s > n / 2)",
+    "next((s for s in (2, 4) if n / 3 < s), 5)",
+    "next((s for s in (2, 4, 3) if s >= 1.5 * n), 1)",
+    "next(s for s in row if s >= x.shape[1] + n)",
+]
+
+
+@pytest.mark.parametrize("before", STEPS)
+def test_the_first_number_that_is_large_enough_is_a_sum_of_steps(before: str) -> None:
+    head = HEAD.replace("return ", "found = ")
+    made, _ = symbolic(f"{head}{before}\n    return found\n", {7})
+    assert "sym_min" in made.text
+    for size in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9):
+        found = []
+        for text in (f"{head}{before}\n    return found\n", made.text):
+            scope: dict[str, Any] = {"row": [9, 7, 12]}
+            exec(compile(text, "steps.py", "exec"), scope)
+            try:
+                found.append(scope["f"](torch.ones(3, 2), size))
+            except (StopIteration, RuntimeError):
+                found.append(None)
+        assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "before", ["next(s for s in row if s >= s)", "next(iter(row))", "next(s for s in row if s < n)"]
+)
+def test_another_next_is_left(before: str) -> None:
+    with pytest.raises(Unclear):
+        symbolic(f"{HEAD}{before}\n", {7})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_length_padded_to_one_of_several_stays_dynamic(strict: bool) -> None:
+    body = "\n".join(
+        (
+            "for each in (8, 16, 32):",
+            "    if x.shape[1] <= each:",
+            "        return each",
+            "raise ValueError('too long')",
+        )
+    )
+    model, _ = defined(
+        f"def length():\n    {body.replace(chr(10), chr(10) + '    ')}\n"
+        "return torch.nn.functional.pad(x, (0, length() - x.shape[1]))",
+        "bucketed",
+    )
+    shapes = Shapes.parse("x: _, n")
+    request = Request(target=model, args=(torch.rand(2, 5),), shapes=shapes, strict=strict)
+    report = autofix(request)
+    assert isinstance(report.attempt, Exported), report.sentence
+    for size in (1, 8, 9, 16, 17, 32):
+        x = torch.rand(2, size)
+        assert torch.equal(report.attempt.program.module()(x), model(x))
 
 
 @pytest.mark.parametrize("labels", [[0, -1], [0, 3]])
