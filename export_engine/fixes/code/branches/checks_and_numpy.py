@@ -44,7 +44,7 @@ def assumed_on_data(
             yield NoFix(f"The branch cannot be assumed here: {reason}.")
 
 
-_OF_SIZES = (Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK)
+_OF_SIZES = (Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.OUTPUT_FROM_DATA)
 """What NumPy makes of a dynamic size: a plain number, or an error."""
 _BRANCHES = (Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE)
 

@@ -11,58 +11,17 @@ import ast
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.sizes.inner_functions import Computed, in_place, only_computes
+from export_engine.fixes.code.sizes.number_lists import by_indices, of_whole_numbers
 from export_engine.fixes.code.sizes.size_factories import by_arange
 
 _SAME = [
-    "abs",
-    "absolute",
-    "add",
-    "arccos",
-    "arcsin",
-    "arctan",
-    "ceil",
-    "cos",
-    "cosh",
-    "cumsum",
-    "divide",
-    "exp",
-    "expm1",
-    "floor",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "matmul",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negative",
-    "power",
-    "prod",
-    "reciprocal",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
-    "square",
-    "subtract",
-    "sum",
-    "mean",
-    "tan",
-    "tanh",
-    "where",
-    "zeros_like",
-    "ones_like",
-    "stack",
-    "outer",
-    "einsum",
-    "trunc",
+    *("abs", "absolute", "add", "arccos", "arcsin", "arctan", "ceil", "cos", "cosh"),
+    *("cumsum", "divide", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log"),
+    *("log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "matmul"),
+    *("maximum", "minimum", "multiply", "negative", "power", "prod", "reciprocal"),
+    *("sign", "sin", "sinh", "sqrt", "square", "subtract", "sum", "mean", "tan", "tanh"),
+    *("where", "zeros_like", "ones_like", "stack", "outer", "einsum", "trunc"),
 ]
 _CALLED = {name: name for name in _SAME} | {
     "clip": "clamp",
@@ -93,6 +52,8 @@ _MADE = {
 }
 """Of functions that make an array of a size, torch's and what it is given."""
 _BACK = ("from_numpy", "as_tensor", "tensor")
+_CAST = {"FloatTensor": "float32", "DoubleTensor": "float64", "LongTensor": "int64"}
+"""Classes that make a tensor of an array, and the dtype of each."""
 _PLACED = ("dtype", "device")
 """What `Tensor.to` takes, too."""
 _ATTRIBUTES = ("shape", "ndim")
@@ -132,14 +93,24 @@ class _Arrays:
         self.numpy = source.names_of("numpy")
         self.names: set[str] = set()
         self.pieces: list[Piece] = []
+        self.new: set[str] = set()
+        """Arrays that may be written to: nothing else holds their values."""
+        self.inner: dict[str, Computed] = {}
+        """Functions in this one that are put in place where they are called."""
 
     def statement(self, node: ast.stmt) -> None:
         """Follows one statement; those in its blocks too."""
+        if self._writes_a_number(node):
+            return
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             array = self.is_array(node.value)
             target = node.targets[0]
             if isinstance(target, ast.Name):
                 (self.names.add if array else self.names.discard)(target.id)
+                new = array and self._is_new(node.value)
+                (self.new.add if new else self.new.discard)(target.id)
+            elif array and self._is_part(target):
+                return  # a slice of a tensor is written to as one of an array
             elif array or self._touched(target):
                 raise Unclear(f"`{self.source.of(target)}` is given or holds an array")
             return
@@ -147,12 +118,42 @@ class _Arrays:
             if node.value is not None and self.is_array(node.value):
                 raise Unclear("the function returns an array, or makes one for its effect")
             return
+        if isinstance(node, ast.FunctionDef) and (inner := only_computes(node)) is not None:
+            self.inner[node.name] = inner
+            return
+        if isinstance(node, ast.If) and self._only_writes(node):
+            return
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._touched(node):
             raise Unclear("an array is used in an inner function")
         if self._touched(node):
             raise Unclear(
                 f"an array in line {node.lineno} is used in a way that cannot be rewritten"
             )
+
+    def _only_writes(self, node: ast.If) -> bool:
+        """Whether a branch writes numbers into parts of arrays, and asks no array for it."""
+        asks = bool(node.orelse) or self._touched(node.test)
+        return not asks and all(map(self._writes_a_number, node.body))
+
+    def _writes_a_number(self, node: ast.stmt) -> bool:
+        """Whether a statement writes a number into a part of an array."""
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            return False
+        number = isinstance(node.value, ast.Constant) and type(node.value.value) in (int, float)
+        return number and self._is_part(node.targets[0])
+
+    def _is_new(self, value: ast.expr) -> bool:
+        """Whether an array shares its memory with none: it is made of a size or of numbers."""
+        called = value.func if isinstance(value, ast.Call) else None
+        if not isinstance(called, ast.Attribute) or self.source.of(called.value) not in self.numpy:
+            return False
+        return called.attr in (*_MADE, "array", "zeros", "ones", "arange")
+
+    def _is_part(self, target: ast.expr) -> bool:
+        """Whether a target is a part of an array that was made here; no index is an array."""
+        if not isinstance(target, ast.Subscript) or self._touched(target.slice):
+            return False
+        return isinstance(target.value, ast.Name) and target.value.id in self.new
 
     def _touched(self, node: ast.AST) -> bool:
         """Whether an array is used anywhere in a piece of code."""
@@ -217,6 +218,8 @@ class _Arrays:
             return self._numpy_function(node, function)
         if self.source.of(owner) in self.source.names_of("torch") and function.attr in _BACK:
             return self._back(node, function)
+        if self.source.of(owner) in self.source.names_of("torch") and function.attr in _CAST:
+            return self._cast(node, function)
         if self.is_array(owner):
             return self._method(node, function)
         given = [*node.args, *(each.value for each in node.keywords)]
@@ -241,6 +244,8 @@ class _Arrays:
 
     def _made(self, node: ast.Call, name: str) -> str | None:
         """What makes the same numbers as a call that makes an array of a size, or None."""
+        if name == "array" and len(node.args) == 1 and not node.keywords:
+            return self._listed(node)
         if any(self._touched(each) for each in [*node.args, *node.keywords]):
             return None
         given, torch = [self.source.of(each) for each in node.args], self.source.torch
@@ -259,6 +264,30 @@ class _Arrays:
             width = f"({end} - {start}) / {torch}.sym_max({steps}, 1)"
             return f"({start} + {width} * {torch}.arange({steps}, dtype={torch}.float64))"
         return None
+
+    def _listed(self, node: ast.Call) -> str | None:
+        """What computes the same numbers as an array of a list over indices does."""
+        torch = self.source.torch
+        numbers = node.args[0]
+        if not isinstance(numbers, ast.ListComp):
+            return None
+        whole = ast.Call(node.func, [in_place(numbers, self.inner)], [])
+        math = self.source.names_of("math") | self.numpy
+        made = by_indices(whole, torch, math, ast.unparse)
+        rounded = f".to({torch}.get_default_dtype())"
+        if made is None or not (made.endswith(rounded) or of_whole_numbers(whole.args[0])):
+            return None
+        return made.removesuffix(rounded)  # an array of floats is as exact as Python's
+
+    def _cast(self, node: ast.Call, function: ast.Attribute) -> bool:
+        """A tensor of a dtype made of an array."""
+        if len(node.args) != 1 or node.keywords or not self.is_array(node.args[0]):
+            return False
+        self._replace(function, "")
+        start, end = self.source.end(node.args[0]), self.source.end(node)
+        dtype = f"{self.source.torch}.{_CAST[function.attr]}"
+        self.pieces.append(Piece(start, end, f").to({dtype}, copy=True)"))
+        return False
 
     def _method(self, node: ast.Call, function: ast.Attribute) -> bool:
         called = _METHODS.get(function.attr)

@@ -47,6 +47,21 @@ def by_indices(
     return f"{made}.to({to})" if to else made
 
 
+def of_whole_numbers(numbers: ast.expr) -> bool:
+    """Whether what a list computes is made of its indices and of whole numbers alone."""
+    indices = set[str]()
+    while isinstance(numbers, ast.ListComp):
+        targets = [each.target for each in numbers.generators]
+        indices |= {each.id for each in targets if isinstance(each, ast.Name)}
+        numbers = numbers.elt
+    return all(
+        node.id in indices
+        if isinstance(node, ast.Name)
+        else not isinstance(node, ast.Attribute | ast.Div)
+        for node in ast.walk(numbers)
+    )
+
+
 _Counted = list[tuple[str, list[ast.expr]]]
 """The index of each loop, the outermost first, with the arguments of its `range`."""
 
@@ -148,6 +163,10 @@ class _Indices:
                 self.whole = False
                 found = self.parts(inner)
                 return None if found is None else f"{self.torch}.{name}({found})"
+            case ast.Call(ast.Attribute(ast.Name(owner), "power"), [left, right], []):
+                if owner not in self.math:
+                    return None
+                return self.parts(ast.BinOp(left, ast.Pow(), right))
             case ast.Call(ast.Name("abs"), [inner], []) if self._has_index(inner):
                 found = self.parts(inner)
                 return None if found is None else f"{found}.abs()"

@@ -69,7 +69,7 @@ def _asked(
 
 
 def _whole(source: Source, node: ast.expr, more: str) -> str:
-    """The least whole number that is large enough: what is no size for certain is rounded."""
+    """The least whole number that is large enough: rounded up, unless it is a size for certain."""
     text = source.of(node)
     whole = isinstance(node, ast.Subscript | ast.Call) and (".shape[" in text or ".size(" in text)
     if whole and ("/" not in text):
