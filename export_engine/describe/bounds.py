@@ -91,6 +91,8 @@ def _bounds(
                 else "guard"
             )
             yield Bound(side, value, origin, texts[folded[cause]], folded[cause])
+        elif symbol.kind == "unbacked" and (symbol.lower, symbol.upper) == (0, 1):
+            yield Bound(side, value, "default", "it is 0 or 1, as a bool is")
         else:
             yield default_bound(side, value)
 

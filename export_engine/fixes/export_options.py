@@ -99,7 +99,7 @@ def _tried(
     (title, *more), whys, losses = zip(*(_OPTIONS[each] for each in names), strict=True)
     return Fix(
         kind="options",
-        title=" and ".join([title, *(f"{each[0].lower()}{each[1:]}" for each in more)]),
+        title=", and ".join([title, *(f"{each[0].lower()}{each[1:]}" for each in more)]),
         why=" ".join(whys),
         narrows=bool(rejected),
         gives_up=" ".join([*losses, rejected]).rstrip(),

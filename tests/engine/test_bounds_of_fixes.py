@@ -13,6 +13,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.fixes import autofix
+from export_engine.fixes.code.editing.bounded_edit import both_titles
 from export_engine.shapes import Shapes
 
 
@@ -51,3 +52,21 @@ def test_a_bound_names_the_fix_and_its_line(shapes: Any) -> None:
     assert text.startswith("by the fix Bound height ≥ ")
     assert "test_bounds_of_fixes.py:" in text
     assert found["width", "upper"][0] == "dim"
+
+
+def test_titles_of_several_fixes_are_one_list() -> None:
+    both = both_titles("Copy this, and copy that", "Treat 0 like any other, and keep guards")
+    assert both == "Copy this, copy that, treat 0 like any other, and keep guards"
+    assert both_titles("Keep it", "Bound n ≥ 2") == "Keep it, and bound n ≥ 2"
+
+
+class AddsAFlag(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + (x.sum() > 0).item()
+
+
+def test_a_bool_from_data_is_no_size() -> None:
+    found = capture(Request(target=AddsAFlag(), args=(torch.rand(3),)))
+    assert isinstance(found, Exported)
+    (symbol,) = describe(found).symbols
+    assert {each.text for each in symbol.bounds} == {"it is 0 or 1, as a bool is"}

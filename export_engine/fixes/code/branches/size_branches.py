@@ -83,7 +83,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             if fix is None:
                 continue
             beyond = fix.narrows and way.one
-            fix = replace(fix, title=f"{title}{fix.title}", why=way.why, beyond_bounds=beyond)
+            more = fix.title
+            if way.rewrite is copied_slices:
+                more = more.replace(_SLICE, "copy another slice")
+            fix = replace(fix, title=f"{title}{more}", why=way.why, beyond_bounds=beyond)
             if way.bounded or not (fix.after and fix.narrows):
                 yield fix
                 return
@@ -91,6 +94,9 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         if narrower is not None:
             yield narrower
             return
+
+
+_SLICE = "copy a slice by index"
 
 
 class _Branch(NamedTuple):
@@ -156,7 +162,7 @@ def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None)
             return None
     fix = Fix(
         kind="code",
-        title="" if edit is plain else ", and copy a slice by index",
+        title="" if edit is plain else f", and {_SLICE}",
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,

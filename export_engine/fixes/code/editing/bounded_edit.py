@@ -61,11 +61,22 @@ def _further(problem: Problem) -> Problem:
     return replace(problem, excluded=(*problem.excluded, *far))
 
 
+def both_titles(first: str, second: str) -> str:
+    """The titles of two fixes as one of both: `Do this, do that, and bound n`."""
+    *done, last = first.split(_AND)
+    more = f"{second[:1].lower()}{second[1:]}".split(_AND)
+    parts = [*done, last, *more]
+    return f"{', '.join(parts[:-1])}{_AND}{parts[-1]}"
+
+
+_AND = ", and "
+
+
 def with_bounds(edit: Fix, bounds: Fix) -> Fix:
     """Both as one fix, which gives up what either does."""
     return replace(
         edit,
-        title=f"{edit.title}, and {bounds.title[:1].lower()}{bounds.title[1:]}",
+        title=both_titles(edit.title, bounds.title),
         change=lambda request: bounds.change(edit.change(request)),
         narrows=edit.narrows or bounds.narrows,
         gives_up=" ".join(
