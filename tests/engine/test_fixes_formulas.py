@@ -47,6 +47,8 @@ SAME = [
     "F.avg_pool2d(x[None], x.shape[-2:])",
     "F.max_pool2d(x[None], (x[None].shape[-2], x.shape[1] // 2), stride=(1, 2))",
     "F.max_pool2d(x[None], kernel_size=(x.shape[0], x.shape[1]))",
+    "torch.nn.AvgPool2d(x[None].shape[1:])(x[None])",
+    "torch.nn.MaxPool2d((x.shape[0], 2), stride=x.shape[0])(x[None])",
     "F.avg_pool1d(x, x.size(1))",
     "F.avg_pool1d(x, x.size(1) // 2)",
     "F.max_pool1d(x, x.shape[1] - 1, 1)",

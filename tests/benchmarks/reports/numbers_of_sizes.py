@@ -183,3 +183,53 @@ class WrongPattern(nn.Module):
         from einops import rearrange
 
         return rearrange(x, "b (n two) c -> b n (two c)", two=2)  # <- here
+
+
+@reported(
+    "https://github.com/huggingface/transformers/issues/26790",
+    lambda n: (torch.randn(1, 3, 42 + 14 * n, 28 + 28 * n),),
+    "image: _, _, h, w",
+)
+class PositionsByScale(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.patches = nn.Conv2d(3, 4, 7, 7)
+        self.positions = nn.Parameter(torch.randn(1, 16, 4))
+
+    def resized(self, height: int, width: int) -> Tensor:
+        side = int(math.sqrt(self.positions.shape[1]))
+        grid = self.positions.reshape(1, side, side, -1).permute(0, 3, 1, 2)
+        down, across = (height + 0.1) / side, (width + 0.1) / side
+        grid = F.interpolate(grid, scale_factor=(down, across), mode="bicubic")  # <- here
+        return grid.permute(0, 2, 3, 1).reshape(1, -1, 4)
+
+    def forward(self, image: Tensor) -> Tensor:
+        found = self.patches(image).flatten(2).transpose(1, 2)
+        return found + self.resized(image.shape[2] // 7, image.shape[3] // 7)  # <- here
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/issues/96449",
+    lambda n: (torch.randn(2 + n, 1, 8 + 2 * n, 6 + n),),
+    "image: batch, _, h, w",
+)
+class SpatialTransformer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.locate = nn.Linear(1, 6)
+
+    def forward(self, image: Tensor) -> Tensor:
+        theta = self.locate(image.mean((2, 3))).view(-1, 2, 3)
+        grid = F.affine_grid(theta, image.size(), align_corners=False)  # <- here
+        return F.grid_sample(image, grid, align_corners=False)
+
+
+@reported(
+    "https://github.com/JiaweiWang-AI/Pyramid-Attention-Networks-pytorch/issues/3",
+    lambda n: (torch.randn(2, 4, 8 + 2 * n, 6 + n),),
+    "image: _, _, h, w",
+)
+class PooledWhole(nn.Module):
+    def forward(self, image: Tensor) -> Tensor:
+        whole = nn.AvgPool2d(image.shape[2:])(image)  # <- here
+        return image * torch.sigmoid(whole)

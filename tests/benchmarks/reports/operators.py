@@ -138,3 +138,22 @@ class NearestNeighbours(nn.Module):
             index = near[: min(4, len(near))]  # <- here
             found.append(y[index].sum(0))
         return torch.stack(found)
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/pull/190669",
+    lambda n: (torch.randn(3 + n, 5 + 2 * n),),
+    "x: variables, observations",
+)
+class Covariance(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.cov(x)  # <- here
+
+
+@reported(
+    "https://github.com/pytorch/pytorch/pull/184939",
+    lambda n: (torch.tensor(4 + n), torch.randn(3)),
+)
+class StepsFromData(nn.Module):
+    def forward(self, count: Tensor, x: Tensor) -> Tensor:
+        return torch.linspace(0, 1, count.item())[:, None] * x  # <- here

@@ -70,14 +70,32 @@ def in_ops(text: str, line: int) -> InOps:
     for node in ast.walk(source.function):
         if not isinstance(node, ast.Call) or not spans(node, line):
             continue
-        name = _of_torch(source, node)
+        name, call = _as_function(source, node)
         formula = _FORMULAS.get(name)
-        made = _made(source, node, name, formula) if formula is not None else None
+        made = _made(source, call, name, formula) if formula is not None else None
         if made is not None and formula is not None:
             piece = Piece(source.start(node), source.end(node), made)
-            called = source.of(node.func)
+            called = source.of(call.func)
             return InOps(source.changed([piece]), called, formula.why.format(called=called))
     raise Unclear("no function there is known to be computed from other ops")
+
+
+def _as_function(source: Source, call: ast.Call) -> tuple[str, ast.Call]:
+    """A function of torch and its call; `nn.AvgPool2d(k)(x)`, made where it is called, is one."""
+    made = call.func
+    of_module = _MODULES.get(_name(made.func), "") if isinstance(made, ast.Call) else ""
+    if isinstance(made, ast.Call) and of_module and len(call.args) == 1 and not call.keywords:
+        return of_module, ast.Call(made.func, [*call.args, *made.args], made.keywords)
+    return _of_torch(source, call), call
+
+
+def _name(function: ast.expr) -> str:
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
+_MODULES = {
+    f"{kind}Pool{n}d": f"{kind.lower()}_pool{n}d" for kind in ("Avg", "Max") for n in (1, 2, 3)
+}
 
 
 def _of_torch(source: Source, call: ast.Call) -> str:
