@@ -45,6 +45,7 @@ def _larger(request: Request, dims: Sequence[InputPlace]) -> Fix:
         title=f"Use an example of {said}",
         why="An example larger than 1 keeps the size dynamic. Your own arguments stay as they "
         "are; the new ones repeat their values.",
+        gives_up=f"The program may reject the size of {places} in your own arguments.",
         change=change,
         before=f"{places} of size 0 or 1" if [*of_size] == [2] else places,
         after=f"{places} of size 2" if [*of_size] == [2] else f"an example of {said}",

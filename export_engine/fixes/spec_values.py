@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch.export import Dim
 
-from export_engine.torch_internals import derived_dim, dim_bounds, dim_hint
+from export_engine.torch_internals import derived_dim, dim_bounds, dim_hint, field_names
 
 
 def is_dim(given: Any) -> bool:
@@ -30,6 +31,13 @@ def axes_of(spec: Any) -> list[tuple[int, Any]]:
     if isinstance(spec, Mapping):
         return list(spec.items())
     return list(enumerate(spec)) if isinstance(spec, tuple | list) else [(0, spec)]
+
+
+def fields_of(value: Any) -> tuple[str, ...]:
+    """The names of the fields of a NamedTuple or a dataclass, in order; none of another value."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return tuple(each.name for each in dataclasses.fields(value))
+    return tuple(field_names(value))
 
 
 def fits(spec: Any, value: torch.Tensor) -> bool:

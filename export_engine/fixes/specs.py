@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from torch.export import Dim
 from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
 from export_engine.fixes.spec_values import (
     axes_of,
+    fields_of,
     fits,
     for_value,
     is_dim,
@@ -25,7 +25,6 @@ from export_engine.record import join_path, split_path
 from export_engine.shapes import Leaf, Shapes, ShapesError, leaves_of
 from export_engine.torch_internals import (
     dynamic_shapes_tree,
-    field_names,
     is_shapes_spec,
     keywords_apart,
 )
@@ -174,7 +173,7 @@ def _named(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
     value: Any = dict(arguments)
     found: list[str] = []
     for key in keys:
-        fields = _fields(value)
+        fields = fields_of(value)
         known = bool(fields) and key.isdecimal() and int(key) < len(fields)
         name = fields[int(key)] if known else key
         found.append(name)
@@ -185,13 +184,6 @@ def _named(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
         except (TypeError, KeyError, IndexError, ValueError):
             value = None
     return tuple(found)
-
-
-def _fields(value: Any) -> tuple[str, ...]:
-    """The names of the fields of a NamedTuple or a dataclass, in order; none of another value."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return tuple(each.name for each in dataclasses.fields(value))
-    return tuple(field_names(value))
 
 
 def _key(value: Any, key: str) -> Any:
@@ -294,15 +286,22 @@ def _by_position(
     meant: Mapping[str, Any],
     leaves: list[Leaf],
 ) -> dict[str, Any]:
-    """What entries mean that are as many as the tensors, none of them under a name of an input."""
-    tensors = [leaf for leaf in leaves if isinstance(leaf.value, torch.Tensor)]
-    if meant or len(entries) != len(tensors):
+    """What entries mean under names of no input, in order, if they are as many as tensors left.
+
+    Where others have their input, each begins with its input's name: `past_key_values_0_key`.
+    """
+    tensors = (leaf for leaf in leaves if isinstance(leaf.value, torch.Tensor))
+    left = [leaf for leaf in tensors if leaf.path not in meant]
+    unknown = {keys: spec for keys, spec in entries.items() if f"`{join_path(keys)}`" in dropped}
+    pairs = list(zip(unknown.items(), left, strict=False))
+    if len(unknown) != len(left) or not all(fits(spec, leaf.value) for (_, spec), leaf in pairs):
         return {}
-    pairs = list(zip(entries.values(), tensors, strict=True))
-    if not all(fits(spec, leaf.value) for spec, leaf in pairs):
+    if meant and not all(
+        keys[0].startswith((split_path(leaf.path) or [""])[0]) for (keys, _), leaf in pairs
+    ):
         return {}
     dropped.clear()
-    return {leaf.path: spec for spec, leaf in pairs}
+    return {leaf.path: spec for (_, spec), leaf in pairs}
 
 
 def _nearest(keys: tuple[str, ...], left: list[Leaf]) -> Leaf | None:

@@ -509,6 +509,10 @@ class Pairs(nn.Module):
         ({"x": {0: -1, 1: None}, "past": None}, "x: !, _"),
         ({"a": {0: B}, "b": {0: B}, "c": {0: B}}, "x: b, _; past.0.0: b, _; past.0.1: b, _"),
         (
+            {"x": {0: B}, "past_0_key": {0: B}, "past_0_value": {0: B}},
+            "x: b, _; past.0.0: b, _; past.0.1: b, _",
+        ),
+        (
             {"x": {0: Dim("b", min=2, max=64)}, "past": [({0: Dim("b", max=32)}, None)]},
             "x: b[2..32], _; past.0.0: b, _",
         ),
@@ -522,6 +526,7 @@ class Pairs(nn.Module):
         "one for all",
         "-1 for any size",
         "names of no input",
+        "flat names",
         "two ranges of one name",
     ],
 )
@@ -605,6 +610,7 @@ def test_what_a_size_is_made_of_is_not_1_in_an_example() -> None:
     fix = only_fix(attempt, other_example.offered)
 
     assert fix.title == "Use an example of size 9 for x.shape[0]"
+    assert fix.gives_up == "The program may reject the size of x.shape[0] in your own arguments."
     found = good(apply_fixes(attempt, [fix]))
     assert found.program.module()(torch.ones(17, 3)).shape == (17, 3)
 
