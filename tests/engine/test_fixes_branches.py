@@ -57,7 +57,8 @@ def test_a_question_to_a_tensor_is_asked_as_a_tensor(question: str, tensor: str)
 
 def test_a_flag_that_an_op_takes_is_decided() -> None:
     made = decided(function("return attend(x, is_causal=n, mask=None, flip=n > 1)"), 3)
-    assert "attend(x, is_causal=bool(n), mask=None, flip=bool(n > 1))" in made.text
+    flags = "is_causal=True if n else False, mask=None, flip=True if n > 1 else False"
+    assert f"attend(x, {flags})" in made.text  # a bool() of a size stays symbolic in strict mode
 
 
 def test_a_number_of_a_tensor_stays_a_tensor() -> None:

@@ -209,7 +209,7 @@ def decided(text: str, line: int) -> Rewritten:
             compares = isinstance(each.value, ast.Compare | ast.BoolOp)
             if compares or ((each.arg or "").startswith("is_") and _is_name(each.value)):
                 start, end = source.start(each.value), source.end(each.value)
-                pieces += [Piece(start, start, "bool("), Piece(end, end, ")")]
+                pieces += [Piece(start, start, "True if "), Piece(end, end, " else False")]
     if not pieces:
         raise Unclear("no flag is computed at that line")
     return source.changed(pieces)
