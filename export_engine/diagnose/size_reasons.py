@@ -190,7 +190,15 @@ def _takes_int(statement: ast.stmt | None) -> ast.Call | None:
 def _computes_with_ints(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line of a function of torch's that takes the sizes of its tensors as ints."""
     calls = (node for node in _inside(statement) if isinstance(node, ast.Call))
-    return next((each for each in calls if _last(each.func) in _INTS_OF_SHAPES), None)
+    own = ("self.", "super()")
+    return next(
+        (
+            each
+            for each in calls
+            if _last(each.func) in _INTS_OF_SHAPES and not ast.unparse(each.func).startswith(own)
+        ),
+        None,
+    )
 
 
 def _forward_derivative(statement: ast.stmt | None) -> ast.Call | None:

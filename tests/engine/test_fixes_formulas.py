@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
 
 from export_engine.attempt import Exported, Failed, Request
+from export_engine.diagnose import size_reasons
 from export_engine.fixes import autofix
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.sizes.torch_formulas import in_ops
@@ -154,6 +157,14 @@ def test_a_line_that_scales_is_found_where_another_one_fails() -> None:
         torch.testing.assert_close(
             report.attempt.program.module()(image), model(image), rtol=1e-4, atol=1e-4
         )
+
+
+def test_a_method_of_the_model_is_not_taken_for_a_function_of_torch() -> None:
+    def said(line: str) -> ast.Call | None:
+        return size_reasons._computes_with_ints(ast.parse(line).body[0])
+
+    assert said("y = torch.gradient(x)") is not None
+    assert said("y = self.gradient(x)") is None
 
 
 @pytest.mark.parametrize(
