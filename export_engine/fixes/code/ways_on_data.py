@@ -1,0 +1,367 @@
+"""What may help at a line that depends on data: a table of rewrites, by the kind of failure."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from export_engine.attempt import (
+    Attempt,
+    Diagnosis,
+    Exported,
+    Kind,
+)
+from export_engine.diagnose import DataDependent
+from export_engine.fixes.code.branches.branch_copies import copied
+from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
+from export_engine.fixes.code.branches.list_choice import in_a_stack, stacks_alike
+from export_engine.fixes.code.branches.module_choice import all_run
+from export_engine.fixes.code.branches.number_states import numbers_as_tensors
+from export_engine.fixes.code.branches.plain_flags import without_bool
+from export_engine.fixes.code.branches.raise_to_check import checked
+from export_engine.fixes.code.branches.select_after import kept_where
+from export_engine.fixes.code.branches.select_number import numbers_are_whole, selected_number
+from export_engine.fixes.code.branches.select_to_where import (
+    chooses_numbers,
+    selected,
+    selects_alike,
+)
+from export_engine.fixes.code.branches.tensor_questions import (
+    copied_by_torch,
+    decided,
+    truncated,
+)
+from export_engine.fixes.code.calls.data_writes import write_in_the_open
+from export_engine.fixes.code.calls.distributions import unvalidated
+from export_engine.fixes.code.calls.index_writes import written_by_number
+from export_engine.fixes.code.calls.math_of_tensors import computed_by_torch
+from export_engine.fixes.code.calls.number_index import selected_by_number
+from export_engine.fixes.code.calls.sorted_by_data import sorted_by_torch
+from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
+from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.loops.listed_rows import listed_at_once
+from export_engine.fixes.code.loops.loop_breaks import run_to_end
+from export_engine.fixes.code.loops.loop_returns import returned_at_end
+from export_engine.fixes.code.loops.loop_to_while import as_while_loop
+from export_engine.fixes.code.loops.loops_of_choices import (
+    kept_in_scan,
+    scans_symbols,
+    selected_at_once,
+)
+from export_engine.fixes.code.loops.most_rows import cut_to_the_best
+from export_engine.fixes.code.loops.padded_hits import hits_padded
+from export_engine.fixes.code.loops.row_writes import written_by_mask
+from export_engine.fixes.code.ways import (
+    NOTE,
+    TENSOR,
+    UNSAID,
+    Way,
+    appended_apart,
+    asked_not_zeros,
+    asked_of_tensors,
+    matched,
+    not_continued,
+    states_kept,
+    without_notes,
+)
+
+COND = Way(
+    "Rewrite the branch in line {line} with torch.cond",
+    "torch.cond puts both branches into the program, and the predicate selects one at run time.",
+    branch_to_cond,
+)
+WHERE = Way(
+    "Select with torch.where in line {line}",
+    "torch.where computes both values and selects one at run time.",
+    selected,
+    selects=selects_alike,
+)
+AFTER = Way(
+    "Always run the branch in line {line}, and keep its values with torch.where",
+    "torch.where keeps what the branch computes where its test holds, and else what was before.",
+    kept_where,
+    gives_up="The branch runs also where eager skips it.",
+    selects=selects_alike,
+)
+_PADDED = "Pad the rows that the test in line {line} counts"
+"""What is done before another way, so that the rows that it guards can be read for all data."""
+_FLAG = Way(
+    "Keep the flag in line {line} a tensor",
+    "A flag that stays a tensor is evaluated at run time.",
+    without_bool,
+)
+_WRITE = Way(
+    "Write through detach() in line {line}",
+    "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
+    "the write.",
+    write_in_the_open,
+)
+_COPY = Way(
+    "Clone in line {line}",
+    "A branch of torch.cond returns new tensors and mutates none of its inputs.",
+    copied,
+)
+_BOOL = Way(
+    "Make the flag in line {line} a plain bool",
+    "The op takes no symbolic bool. Python then decides it for all sizes of the range.",
+    decided,
+)
+_UNCHECKED = Way(
+    "Set validate_args=False in `{function}`",
+    "torch.distributions then does not read the values of its arguments to check them.",
+    unvalidated,
+    gives_up="The program does not reject arguments that the distribution rejects.",
+)
+
+_EVERY = Way(
+    "Run every module of the list in line {line}, and select an output",
+    "Which module data choose is unknown while tracing; an index of their stacked outputs need not "
+    "be known.",
+    all_run,
+    gives_up="Every module runs, also those that eager does not choose.",
+)
+_KEYED = _EVERY._replace(rewrite=partial(all_run, keyed=True))
+_STACKED = Way(
+    "Stack the list in line {line}, and index the tensor",
+    "Which tensor of a list data choose is unknown while tracing; an index of their stack need not "
+    "be known.",
+    in_a_stack,
+    selects=stacks_alike,
+)
+_SELECT = Way(
+    "Take the index from data in line {line} by select",
+    "`select` takes one index, which may be a number from data; the others follow it.",
+    selected_by_number,
+)
+_INDEXED = Way(
+    "Index with a tensor of one element in line {line}",
+    "An index that is a tensor is an op of the program; Python asks for no number.",
+    indexed_by_tensors,
+)
+_TRUNCATED = Way(
+    "Truncate the number in line {line} with torch",
+    "`.long()` truncates as int() does, and `.item()` reads it as a number of the program.",
+    truncated,
+    selects=lambda found, _: isinstance(found, Exported),
+)
+_ELEMENTS_TRUNCATED = _TRUNCATED._replace(
+    rewrite=partial(truncated, listed=True), selects=None, is_tentative=True
+)
+"""What an index asks of the list is said where it is."""
+_ALL_TRUNCATED = _TRUNCATED._replace(
+    title="Truncate the numbers in `{function}` with torch",
+    rewrite=partial(truncated, all_of_them=True),
+)
+AT_ONCE = Way(
+    "Select with torch.where in line {line}, and run its loop at once with torch.vmap",
+    "torch.where selects for each iteration; vmap computes them all with ops over the whole "
+    "tensors, so the length stays dynamic.",
+    selected_at_once,
+    gives_up="Both values are computed, and all iterations are in memory at once.",
+    selects=selects_alike,
+)
+IN_SCAN = [
+    Way(
+        "Select with torch.where in line {line}, and rewrite its loop as a scan",
+        "torch.where keeps what an iteration computes where its test holds, and else what was "
+        "before; scan is one op for any number of iterations.",
+        partial(kept_in_scan, unrolled=unrolled),
+        gives_up="The branch runs also where eager skips it. The program rejects a length of 0, "
+        "and runs only in a backend that has the operator scan.",
+        selects=scans_symbols,
+    )
+    for unrolled in (False, True)
+]
+_LISTED = Way(
+    "Index with a tensor of the list in line {line}",
+    "torch reads the numbers of a list that indexes; those of a tensor are part of the program.",
+    indexed_by_list,
+)
+_LISTED_TENSORS = _LISTED._replace(rewrite=partial(indexed_by_list, how="stack"))
+_MATH = Way(
+    "Compute the function of math in line {line} with torch",
+    "Python's math needs a plain number. torch computes the same of a double, which a Python float "
+    "is, and `.item()` reads it as a number of the program.",
+    computed_by_torch,
+    gives_up="Where math raises an error, as for the root of a negative number, the program goes "
+    "on with NaN or an infinity.",
+)
+_ROWS_AT_ONCE = Way(
+    "Compute the list in line {line} as one tensor",
+    "Python reads a number of each element, which is unknown while tracing; torch computes all of "
+    "them with ops over the whole tensor.",
+    listed_at_once,
+    room=listed_at_once,
+)
+_SORTED = Way(
+    "Sort the indices in line {line} with torch.argsort",
+    "Python has to know the numbers that it sorts by; torch.argsort, where it is stable, gives the "
+    "same order at run time.",
+    sorted_by_torch,
+    room=sorted_by_torch,
+)
+_TYPED = Way(
+    "Make the tensor in line {line} with torch.tensor",
+    "torch.tensor takes numbers from data; a type of tensors, called, needs plain ones.",
+    made_by_tensor,
+)
+MASKED = [
+    Way(
+        "Write the rows in line {line} by a mask",
+        "A comparison of all columns says which of them are in the part of each row, so the loop "
+        "over the rows is one op, and their number stays dynamic.",
+        partial(written_by_mask, behind=behind),
+        selects=lambda found, _: isinstance(found, Exported),
+    )
+    for behind in (0, 1, 2)
+]
+"""Of tensors with so many dims behind that of the part."""
+_WRITTEN = Way(
+    "Read the index in line {line} with item()",
+    "A tensor that indexes what is written to is read by Python; a number from `.item()` is not.",
+    written_by_number,
+)
+_COPIED = Way(
+    "Let torch make the tensor copies of `{function}`",
+    "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
+    copied_by_torch,
+)
+_TO_END = Way(
+    "Run the loop to its end, and keep what it has where line {line} breaks",
+    "torch.where then drops what the iterations after it compute.",
+    run_to_end,
+    gives_up="Every iteration runs, also those that eager skips.",
+)
+_RETURNED = Way(
+    "Run the loop to its end, and select what line {line} returns",
+    "torch.where selects what the first iteration whose test holds would return.",
+    returned_at_end,
+    gives_up="Every iteration runs, also those that eager skips.",
+    selects=selects_alike,
+)
+WHILE = Way(
+    "Rewrite the loop in line {line} with while_loop",
+    "while_loop keeps the test and one iteration as subgraphs, and runs them as long as the test "
+    "holds.",
+    as_while_loop,
+    gives_up="The program runs only in a backend that has the operator while_loop.",
+)
+
+
+_MOST = Way(
+    "Select the indices of the rows that line {line} cuts to",
+    "Both ways have at most as many rows, so torch.where selects the indices of the best ones, or "
+    "of all.",
+    cut_to_the_best,
+    gives_up="The best rows are looked for also where there are few.",
+)
+
+
+def _number(facts: object) -> Way:
+    return Way(
+        "Select the number with torch in line {line}",
+        "torch.sym_ite, sym_min and sym_max select one of two numbers at run time.",
+        partial(selected_number, whole=isinstance(facts, DataDependent) and facts.whole),
+        selects=numbers_are_whole,
+    )
+
+
+def _check(tensor: bool, strict: bool) -> Way:
+    return Way(
+        "Make the check in line {line} a runtime assertion",
+        "The check becomes an op of the program, which raises where it does not hold.",
+        partial(checked, tensor=tensor, plain=strict),
+    )
+
+
+def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[Way]:
+    """What may help, the likeliest first; each refuses code that it does not fit."""
+    facts = diagnosis.facts
+    tensor = not (isinstance(facts, DataDependent) and facts.condition)
+    match diagnosis.kind:
+        case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
+            ways, padded = choosing(text, line), list[Way]()
+            if not tensor:  # torch.where takes no symbol, but the tensor that `.item()` reads
+                reads = ".item()" in text.split("\n")[line - 1]
+                ways = [_number(facts), *(ways if reads else [COND])]
+                padded = [
+                    each.behind(_PADDED).after(hits_padded) for each in (_number(facts), COND)
+                ]
+                padded += appended_apart(padded)
+            asked = asked_of_tensors(choosing(text, line))
+            checks = [_check(tensor, strict), NOTE, _TO_END, _RETURNED, WHILE, _MOST]
+            noted = without_notes(ways)
+            chosen = [*appended_apart(ways), *not_continued([*ways, AFTER]), *matched(ways)]
+            states = of_states([WHERE, AFTER, COND] if tensor else [COND])
+            states += asked_of_tensors(states)
+            if strict and _changes_numbers(text, line):  # of which torch.cond would make symbols
+                ways = [*[each for each in ways if each is not COND], *states, COND]
+            ways = [*padded, *ways]
+            ways = [*checks, *ways, AFTER, *noted, *chosen, *states]
+            ways += asked_not_zeros([*choosing(text, line), AFTER, *states]) if tensor else []
+            return [*ways, _FLAG, _UNCHECKED, *asked, _EVERY, _ROWS_AT_ONCE, _SORTED]
+        case Kind.LOOP_ON_DATA:
+            return [WHILE]
+        case Kind.UNBACKED_SIZE:
+            return [_check(False, strict), COND, UNSAID]
+        case Kind.SHAPES_VIOLATED:
+            return [UNSAID]
+        case Kind.ASSERT_ON_DATA:
+            return [_check(tensor, strict), _check(not tensor, strict)]
+        case Kind.DATA_WRITE:
+            return [_WRITE]
+        case Kind.COND_ALIASES | Kind.COND_MUTATES:
+            return [_COPY]
+        case Kind.OUTPUT_FROM_DATA:
+            asked = [_check(True, strict), NOTE, _TO_END, _RETURNED, *choosing(text, line)]
+            made = [UNSAID, _EVERY, _STACKED, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
+            return [
+                *made,
+                _ELEMENTS_TRUNCATED,
+                _TRUNCATED,
+                _ALL_TRUNCATED,
+                _LISTED_TENSORS,
+                _LISTED,
+                _ROWS_AT_ONCE,
+                _SORTED,
+                _TYPED,
+                _MATH,
+                _INDEXED,
+                _WRITTEN,
+            ]
+        case Kind.GRAPH_BREAK:
+            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _STACKED, _SELECT, _INDEXED]
+        case Kind.TENSOR_LEAK:
+            return [_COPIED]
+        case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
+            # a symbol's text is a key that no dict has
+            return [_BOOL, _MATH, _SELECT, _KEYED]
+    return []
+
+
+def of_states(ways: list[Way]) -> list[Way]:
+    """The rewrites of a branch that changes plain numbers, and may continue a loop."""
+    ways = [
+        each._replace(selects=_alike_if_known) if each.selects is selects_alike else each
+        for each in ways
+    ]
+    states = states_kept(ways)
+    return [*states, *not_continued(states)]
+
+
+def _alike_if_known(found: Attempt, file: str) -> bool:
+    """Whether nothing is known against what is selected: it is tried in eager besides."""
+    return not isinstance(found, Exported) or selects_alike(found, file)
+
+
+def _changes_numbers(text: str, line: int) -> bool:
+    try:
+        numbers_as_tensors(text, line)
+    except Unclear:
+        return False
+    return True
+
+
+def choosing(text: str, line: int) -> list[Way]:
+    """How a choice at a line is made by torch, the likelier way first."""
+    return [WHERE, COND] if chooses_numbers(text, line) else [COND, WHERE]
