@@ -188,10 +188,7 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
                 _ask(provider, attempt, progress, found)
         known = [each for each in found if isinstance(each, Fix) and _leads_on(each)]
         if known and all(each.narrows for each in known):
-            # What only may lead on is no better than a program for fewer sizes.
-            before = len(found)
             _ask(size_numbers.without_bounds, attempt, progress, found)
-            found[before:] = [e for e in found[before:] if isinstance(e, NoFix) or _leads_on(e)]
 
 
 def _leads_on(found: Fix | NoFix) -> bool:

@@ -59,7 +59,8 @@ class ScalarOps:
             return False
         owner, name = self._named(node)
         if owner == "":
-            return name in ("int", "round") or (self._all and name in ("min", "max"))
+            whole = name in ("int", "round") and not all(map(_is_a_size, node.args))
+            return whole or (self._all and name in ("min", "max"))
         return name == "bit_length" or owner in self._math | self._numpy
 
     def _named(self, call: ast.Call) -> tuple[str, str]:
@@ -147,6 +148,11 @@ class ScalarOps:
         if made.kind == "int":
             return made.text
         return f"{self._torch}.tensor({made.text}, dtype={self._torch}.int64)"
+
+
+def _is_a_size(node: ast.expr) -> bool:
+    """Whether code names a value, or computes ints alone: torch keeps an int of it symbolic."""
+    return not any(isinstance(each, ast.Call | ast.BinOp) for each in ast.walk(node))
 
 
 def _may_be_float(made: Scalar) -> bool:

@@ -34,7 +34,7 @@ _WHY = (
     "Python needs the number of a size for it, which fixes the size. An op computes the same when "
     "the program runs, and `.item()` reads it as a data-dependent number."
 )
-_SIZES = (*range(2, 18), 24, 25, 31, 32, 33, 36, 48, 63, 64, 65)
+_SIZES = (*range(2, 11), 15, 16, 17, 25, 31, 32, 33, 36, 63, 64, 65)
 """Where a number in floats may be one off: around powers and squares, and others between."""
 _MOST_ELEMENTS = 2**20
 
@@ -66,10 +66,13 @@ def _offered(attempt: Failed, progress: Report | None, *, all_ints: bool) -> Ite
         if progress:
             progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
         edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        if not agrees_at(request, edit, list(_at_other_sizes(request))):
-            continue
         fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
-        if fix is not None and (fix.is_known_to_export or _another(request, edit)):
+        if fix is None:
+            continue
+        # What only may lead on is no better than a program for fewer sizes.
+        if not fix.is_known_to_export and (all_ints or not _another(request, edit)):
+            continue
+        if agrees_at(request, edit, list(_at_other_sizes(request))):
             yield fix
             return
 
