@@ -94,6 +94,8 @@ LAST_RESORTS: tuple[Provider, ...] = (
 _KEEPING_ALL: tuple[Provider, ...] = (export_options.keeping_all_sizes,)
 """Used, too, where every such fix rejects sizes that the model takes, or changes the code and needs
 an option besides."""
+_WITHOUT_BOUNDS: tuple[Provider, ...] = (size_numbers.without_bounds, other_mode.offered)
+"""Used, too, where every such fix rejects sizes that the model takes."""
 
 
 def explain(attempt: Failed, progress: Report | None = None) -> Failed:
@@ -186,9 +188,14 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
         for provider in _KEEPING_ALL:
             if known and all(each.narrows or _switches_too(each, attempt) for each in known):
                 _ask(provider, attempt, progress, found)
-        known = [each for each in found if isinstance(each, Fix) and _leads_on(each)]
-        if known and all(each.narrows for each in known):
-            _ask(size_numbers.without_bounds, attempt, progress, found)
+        for provider in _WITHOUT_BOUNDS:
+            known = [each for each in found if isinstance(each, Fix) and _leads_on(each)]
+            if not known or not all(each.narrows for each in known):
+                break
+            before = len(found)
+            _ask(provider, attempt, progress, found)
+            more = found[before:]  # what only may lead on is no better than a program with bounds
+            found[before:] = [e for e in more if isinstance(e, NoFix) or _leads_on(e)]
 
 
 def _leads_on(found: Fix | NoFix) -> bool:

@@ -70,3 +70,24 @@ def test_a_bool_from_data_is_no_size() -> None:
     assert isinstance(found, Exported)
     (symbol,) = describe(found).symbols
     assert {each.text for each in symbol.bounds} == {"it is 0 or 1, as a bool is"}
+
+
+class Letterboxes(nn.Module):
+    """`min` of two floats is a symbol in strict mode, and a guard in the other."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h, w = x.shape[-2:]
+        ratio = min(32 / h, 32 / w)
+        return nn.functional.interpolate(x, (round(h * ratio), round(w * ratio)))
+
+
+@pytest.mark.slow
+def test_the_other_mode_is_asked_where_every_fix_rejects_sizes() -> None:
+    shapes = Shapes.parse("x: _, _, h, w")
+    report = autofix(Request(target=Letterboxes(), args=(torch.rand(1, 3, 20, 30),), shapes=shapes))
+    assert isinstance(report.attempt, Exported)
+    assert [step.fix.kind for step in report.kept] == ["mode"], report
+    for h, w in ((30, 20), (20, 20), (9, 40)):
+        x = torch.rand(1, 3, h, w)
+        program = report.attempt.program.module()
+        torch.testing.assert_close(program(x), Letterboxes()(x))

@@ -69,7 +69,6 @@ def _offered(attempt: Failed, progress: Report | None, *, all_ints: bool) -> Ite
         fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
         if fix is None:
             continue
-        # What only may lead on is no better than a program for fewer sizes.
         if not fix.is_known_to_export and (all_ints or not _another(request, edit)):
             continue
         if agrees_at(request, edit, list(_at_other_sizes(request))):
