@@ -172,6 +172,7 @@ def test_with_a_pickle_that_the_file_declares(
     assert counts["refused"] == len(evils)
 
 
+@pytest.mark.slow
 def test_with_a_size_that_would_run_code(
     good: bytes, tmp_path: Path, table: dict[str, Counter[str]], ran: Path
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_founding_case_ends_as_it_must(case: SeedCase, mode: str) -> None:
     assert found.sentence.endswith(".")
 
 
+@pytest.mark.slow
 def test_the_table_of_the_founding_cases(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [_row(case) for case in CASES]
     header = ("row", "case", "non-strict", "at", "strict", "at")

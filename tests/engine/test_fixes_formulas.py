@@ -167,6 +167,7 @@ def test_a_method_of_the_model_is_not_taken_for_a_function_of_torch() -> None:
     assert said("y = self.gradient(x)") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -178,6 +178,7 @@ def test_a_dataclass_that_changes_what_it_is_given_comes_back_as_it_was(strict: 
     assert torch.equal(exported.program.module()(Padded(torch.zeros(4))), torch.ones(4))
 
 
+@pytest.mark.slow
 @both_modes
 def test_the_sizes_inside_a_container_are_left_to_torch(strict: bool) -> None:
     returns_objects(strict)

@@ -109,6 +109,7 @@ class KeptByTorch(nn.Module):
         return x[:, : math.floor(x.shape[1] * 0.5)].sum(1)
 
 
+@pytest.mark.slow
 def test_a_number_that_torch_keeps_symbolic_stays_a_symbol() -> None:
     shapes = Shapes.parse("x: b, n")
     report = autofix(Request(target=KeptByTorch(), args=(torch.randn(2, 12),), shapes=shapes))

@@ -446,6 +446,7 @@ class NotesSizes(torch.nn.Module):
         return x.cumsum(0)
 
 
+@pytest.mark.slow
 def test_what_is_only_noted_by_size_is_not_noted_while_exporting() -> None:
     model = NotesSizes()
     report = autofix(

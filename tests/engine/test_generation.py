@@ -693,6 +693,7 @@ def test_a_component_that_no_fix_mends_has_the_sizes_that_torch_chose() -> None:
     assert why.endswith("So torch chose its sizes.")
 
 
+@pytest.mark.slow
 def test_a_scan_is_exported_with_any_number_of_steps() -> None:
     class Recurrence(torch.nn.Module):
         def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -76,6 +76,7 @@ def test_inputs_have_the_names_of_the_call(strict: bool) -> None:
     assert inputs[-2:] == ["x", "options.rows"]
 
 
+@pytest.mark.slow
 def test_parameters_have_their_own_names() -> None:
     record = record_of(strict=False)
     assert names(record, "placeholder")[:2] == [

@@ -101,6 +101,7 @@ class Tapered(nn.Module):
         return x * torch.as_tensor(np.bartlett(x.shape[0]), dtype=x.dtype)
 
 
+@pytest.mark.slow
 def test_an_array_of_symbols_is_said_to_be_one_and_its_code_is_written_with_torch() -> None:
     request = Request(target=Tapered(), args=(torch.randn(6),), shapes=Shapes.parse("x: time"))
     attempt = capture(request)
@@ -185,6 +186,7 @@ def test_a_gradient_of_an_input_is_named_in_either_mode(strict: bool) -> None:
     assert "autograd.grad" in code.text(statement)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("model", [Backward, Forward, Batched])
 def test_a_derivative_in_the_model_is_named_and_torch_is_left_as_it_was(

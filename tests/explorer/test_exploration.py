@@ -215,6 +215,7 @@ def test_the_graph_is_written_as_dot_and_drawn_where_dot_is(
         explored.save_graph(tmp_path / "g.docx")
 
 
+@pytest.mark.slow
 def test_a_failure_has_no_graph_to_draw(tmp_path: Path) -> None:
     failed = explorer.explore(Undecided(), (torch.ones(2),))
     with pytest.raises(explorer.ExportFailed, match="There is no graph"):

@@ -142,6 +142,7 @@ def _in_decode(**values: object) -> Callable[[dict[str, Any]], object]:
     return lambda said: said["later"][0]["inputs"][1].update(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [

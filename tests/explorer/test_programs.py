@@ -27,6 +27,7 @@ def saved(kit: explorer.Programs, tmp_path_factory: pytest.TempPathFactory) -> P
     return kit.save(tmp_path_factory.mktemp("kit") / "many.pt2")
 
 
+@pytest.mark.slow
 def test_a_set_is_a_mapping_of_explorations(kit: explorer.Programs) -> None:
     assert list(kit) == ["prefill", "decode"]
     assert kit["decode"].verify().broken == ()
@@ -40,6 +41,7 @@ class Fails(torch.nn.Module):
         return x if x.sum() > 0 else -x
 
 
+@pytest.mark.slow
 def test_one_that_fails_leaves_the_others_whole() -> None:
     kit = explorer.explore_many({"bad": (Fails(), (torch.ones(2),)), **pair()})
 

@@ -55,6 +55,7 @@ def test_a_failure_has_a_diagnosis_and_fixes() -> None:
     assert ex.record.failure.fixes[0].after == "x: a[..16], b; y: b, d[17..]"
 
 
+@pytest.mark.slow
 def test_applying_a_fix_gives_a_program_that_was_checked() -> None:
     ex = failing()
     title = ex.fixes[0].title
