@@ -44,7 +44,11 @@ def test_an_op_computes_the_number_that_python_does(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["n // 3", "n + 1", "len(str(n))", "math.sqrt(n)", "sorted([n])[0]", "int(*[n])"]
+    "expression",
+    [
+        *("n // 3", "n + 1", "len(str(n))", "math.sqrt(n)", "sorted([n])[0]", "int(*[n])"),
+        *("int(n.abs().sum())", "math.isqrt(n.max())", "int(torch.ones(n).sum() / 2)"),
+    ],
 )
 def test_what_is_no_int_of_an_op_is_left_alone(expression: str) -> None:
     with pytest.raises(Unclear):

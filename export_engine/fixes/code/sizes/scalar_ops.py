@@ -41,6 +41,8 @@ class ScalarOps:
             Unclear: it has what no op computes.
         """
         if not any(self._asks(each) for each in ast.walk(node)):
+            if not all(map(_is_of_sizes, ast.walk(node))):
+                raise Unclear("it may be a number from data")
             return Scalar(self._source.of(node), "plain")
         match node:
             case ast.Call():
@@ -148,6 +150,14 @@ class ScalarOps:
         if made.kind == "int":
             return made.text
         return f"{self._torch}.tensor({made.text}, dtype={self._torch}.int64)"
+
+
+def _is_of_sizes(node: ast.AST) -> bool:
+    """Whether code calls nothing, or what gives a size: a method of a tensor may give data."""
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Attribute):
+        return called.attr in ("size", "numel", "dim")
+    return called is None or getattr(called, "id", "") in ("len", "min", "max", "abs")
 
 
 def _is_a_size(node: ast.expr) -> bool:

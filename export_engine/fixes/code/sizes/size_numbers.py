@@ -26,9 +26,7 @@ from export_engine.progress import Progress, Report
 from export_engine.shapes import leaf_values, shapes_of
 from export_engine.source import unedited
 
-_KINDS = frozenset(
-    {Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.NUMPY, Kind.OUTPUT_FROM_DATA}
-)
+_KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.NUMPY})
 _TITLE = "Compute a number of the size by an op in `{function}`"
 _WHY = (
     "Python needs the number of a size for it, which fixes the size. An op computes the same when "
