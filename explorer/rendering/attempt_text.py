@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from explorer.rendering.escape import harmless
 from explorer.rendering.run_text import profile_lines, run_lines
-from export_engine.record import Record
+from export_engine.record import Record, Rule
 from export_engine.source import innermost, source_line
 
 _LEAST_WIDTH, _MOST_WIDTH = 80, 120
@@ -83,12 +83,13 @@ def size_rows(record: Record) -> list[Row]:
 
 
 def condition_lines(record: Record) -> list[str]:
-    """The conditions on several sizes that the program rejects calls by, and where they come from.
+    """The conditions on several sizes that the program rejects calls by, and their lines."""
+    return [f"{rule.text}{_at(record, rule.stack)}" for rule in conditions_kept(record)]
 
-    The trace took the example's way of them: `s != t` where the code asks `if s == t`.
-    """
-    rules = [rule for rule in record.probe.rules if rule.kind == "guard" and rule.enforced]
-    return [f"{rule.text}{_at(record, rule.stack)}" for rule in rules]
+
+def conditions_kept(record: Record) -> list[Rule]:
+    """Those conditions: the example's way of each, `s != t` where the code asks `if s == t`."""
+    return [rule for rule in record.probe.rules if rule.kind == "guard" and rule.enforced]
 
 
 def level_lines(record: Record) -> list[str]:

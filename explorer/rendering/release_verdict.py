@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.rendering.attempt_text import counted
+from explorer.rendering.attempt_text import conditions_kept, counted
 from explorer.rendering.escape import harmless
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _sizes(record: Record) -> ReleaseItem:
 
 def _only_where(record: Record) -> str:
     """What the program asks of several sizes at once, which no range says."""
-    kept = [rule.text for rule in record.probe.rules if rule.kind == "guard" and rule.enforced]
+    kept = [rule.text for rule in conditions_kept(record)]
     more = f", and {counted(len(kept) - 1, 'more condition')}" if len(kept) > 1 else ""
     return f" Only where {kept[0]}{more}." if kept else ""
 

@@ -47,7 +47,7 @@ function Item({ store, item }: { store: Store; item: Verdict["items"][number] })
     return (
       <span title={sentence}>
         {face}
-        <span class="tx-heard">: {SPOKEN[item.state]}</span>
+        <span class="tx-hidden">: {SPOKEN[item.state]}</span>
       </span>
     );
   }

@@ -89,7 +89,7 @@ export function PlainLine({ line, number, failing, marked = null }: PlainLinePro
 
 /** What the line's colour says, for those who hear it. */
 function FailsHere() {
-  return <span class="tx-heard">fails here: </span>;
+  return <span class="tx-hidden">fails here: </span>;
 }
 
 interface PlainLineProps {
