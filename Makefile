@@ -38,7 +38,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
   [ "$$(uname)" != Linux ] || [ -n "$${DISPLAY-}$${WAYLAND_DISPLAY-}" ] || echo --no-browser)
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
-.PHONY: types help lab test check lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
+.PHONY: types help lab test check check-python check-frontend lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
   test-newest test-thorough test-matrix test-hosts release-check bench frontend vscode docs docs-check \
   setup clean
 
@@ -53,9 +53,15 @@ lab: $(VENV)/.lab $(BUNDLE) ## JupyterLab on the tour; on a machine without a sc
 test: ## everything
 	@$(MAKE) -k -j 3 test-browser test-python test-frontend lint-frontend lint-python lint-prose
 
-check: lint setup ## lint and the tests that take seconds
-	@$(NPM) --silent run test:unit
+# Side by side: each alone leaves a core idle for a while
+check: ## lint and the tests that take seconds
+	@$(MAKE) -k -j 3 check-python check-frontend lint-frontend lint-python lint-prose
+
+check-python: setup
 	@$(ON_A_CORE) $(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not slow" --ignore tests/browser
+
+check-frontend: setup
+	@$(NPM) --silent run test:unit
 
 lint: lint-python lint-frontend lint-prose ## ruff, mypy, tsc, Biome, and what nobody would say
 

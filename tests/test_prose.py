@@ -1,18 +1,17 @@
 """Prose that nobody would say aloud, found by pattern: "is no table", "refused anew".
 
-Docs, notebooks, docstrings, comments and strings of Python and TypeScript are read. `make lint`
-runs `python -m tests.test_prose`, which prints each place with what to write instead.
+Docs, notebooks, docstrings, comments and strings of Python and TypeScript are read by `make lint`
+and `make test`: `python -m tests.test_prose` prints each place with what to write instead. The
+tests here are of the rules.
 """
 
 from __future__ import annotations
 
 import ast
-import io
 import json
 import re
 import subprocess
 import sys
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -143,6 +142,12 @@ class Place(NamedTuple):
     text: str
 
 
+STRING_OR_COMMENT = re.compile(
+    r"""(?P<quotes>\"{3}|'{3}|"|')(?:\\.|[^\\])*?(?P=quotes)|(?P<comment>\#[^\n]*)""", re.DOTALL
+)
+"""What Python's tokenizer, which takes seconds for all files, would tell apart."""
+
+
 def python_prose(file: str, source: str) -> Iterator[Place]:
     """Strings, docstrings among them, and comments; what has no space is not prose."""
     inner = set()
@@ -154,13 +159,14 @@ def python_prose(file: str, source: str) -> Iterator[Place]:
             yield Place(file, node.lineno, text)
         elif isinstance(node, ast.Constant) and " " in str(node.value) and id(node) not in inner:
             yield Place(file, node.lineno, str(node.value))
-    comments: list[tokenize.TokenInfo] = []
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            if comments and comments[-1].start[0] + 1 == token.start[0]:
-                yield Place(file, token.start[0], f"{comments[-1].string} {token.string[1:]}")
-            comments.append(token)
-            yield Place(file, token.start[0], token.string)
+    before = Place(file, -1, "")
+    for found in STRING_OR_COMMENT.finditer(source):
+        if found["comment"]:
+            comment = Place(file, source.count("\n", 0, found.start()) + 1, found[0])
+            if before.line + 1 == comment.line:
+                yield comment._replace(text=f"{before.text} {comment.text[1:]}")
+            yield comment
+            before = comment
 
 
 QUOTED = re.compile(r'"((?:[^"\\\n]|\\.)* (?:[^"\\\n]|\\.)*)"|`([^`]* [^`]*)`|>([^<>{}]+)<')
@@ -236,12 +242,6 @@ def all_problems() -> list[str]:
         prose = READERS[path.suffix](file, path.read_text(encoding="utf-8"))
         found.update(dict.fromkeys(problems(prose)))
     return list(found)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git lists the files, and is not here")
-def test_prose_is_what_one_would_say() -> None:
-    assert not all_problems()
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)

@@ -17,9 +17,10 @@ REASONED = {"skipif", "importorskip", "xfail"}
 
 def skips(path: Path) -> Iterator[tuple[int, ast.Call | ast.Attribute]]:
     """Each place that leaves a test out, as a call, or as the bare name of a mark."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
+    code = path.read_text(encoding="utf-8")
+    nodes = list(ast.walk(ast.parse(code))) if re.search("skip|xfail", code) else []
+    called = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in {*REASONED, "skip"}:
             owner = ast.unparse(node.value)
             if owner in {"pytest", "pytest.mark"}:

@@ -10,10 +10,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 import torch
-from nbclient import NotebookClient
 
 import explorer
 from explorer.message_handlers import MessageHandlers
@@ -313,6 +311,9 @@ def test_a_notebook_run_without_a_page_keeps_a_picture_and_a_text() -> None:
 
 def executed(*cells: str) -> list[list[Any]]:
     """The outputs of cells, run in a kernel."""
+    import nbformat  # takes seconds, which each worker would pay
+    from nbclient import NotebookClient
+
     notebook = nbformat.v4.new_notebook(  # type: ignore[no-untyped-call]
         cells=[nbformat.v4.new_code_cell(cell) for cell in cells]  # type: ignore[no-untyped-call]
     )

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
 FIRST = ROOT / "notebooks" / "01_a_first_export.ipynb"
@@ -18,6 +16,9 @@ CELL_SECONDS = 300
 
 @pytest.mark.slow
 def test_a_notebook_runs_in_a_fresh_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nbformat  # takes seconds, which each worker would pay
+    from nbclient import NotebookClient
+
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # nothing of the user's own startup files
     monkeypatch.setenv("EXPORT_EXPLORER_DATA", str(tmp_path))  # nor of a learner's progress
