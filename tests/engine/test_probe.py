@@ -104,9 +104,7 @@ def tuples(record: Record, numbers: random.Random) -> Iterator[list[int]]:
     probe = record.probe
     symbols = sorted({each.symbol for each in probe.inputs if each.symbol >= 0})
     for _ in range(TUPLES):
-        values = {
-            each: numbers.choice((1, 2, 3, 4, 5, 8, 9, 16, 17, 18, 19, 40)) for each in symbols
-        }
+        values = {each: numbers.choice(_SIZES) for each in symbols}
         sizes = [
             each.scale * values[each.symbol] + each.offset if each.symbol >= 0 else each.example
             for each in probe.inputs
