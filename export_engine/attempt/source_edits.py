@@ -15,8 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from types import CodeType, FunctionType
-from typing import Any
+from types import CodeType, FunctionType, ModuleType
 
 from export_engine.process import undone
 from export_engine.source import edited_name, unified
@@ -135,19 +134,25 @@ def _living(files: set[str]) -> dict[str, dict[str, list[FunctionType]]]:
     return found
 
 
+_IN_MODULE, _IN_CLASS = (vars(kind)["__dict__"].__get__ for kind in (ModuleType, type))
+"""The names in them as they are: to ask for one could load a module, or run code of the user's."""
+
+
 def _frozen(files: set[str]) -> Iterator[FunctionType]:
     """The functions that modules of these files define: `gc.freeze()` hides them from `gc`."""
-    if not gc.get_freeze_count():
-        return
-    loaded = list(sys.modules.items())
-    names = {name for name, each in loaded if getattr(each, "__file__", None) in files}
-    waiting: list[Any] = [sys.modules[name] for name in names]
-    for owner in waiting:
-        for each in list(vars(owner).values()):
+    loaded: dict[str, object] = dict(sys.modules)  # which may hold anything
+    modules = {name: _IN_MODULE(e) for name, e in loaded.items() if issubclass(type(e), ModuleType)}
+    modules = {name: inside for name, inside in modules.items() if inside.get("__file__") in files}
+    waiting, met = list(modules.values()), set[int]()
+    for inside in waiting:
+        for each in list(inside.values()):
             if type(each) is FunctionType:
                 yield each
-            elif isinstance(each, type) and each.__module__ in names and each not in waiting:
-                waiting.append(each)
+            elif issubclass(type(each), type) and id(each) not in met:
+                met.add(id(each))
+                own = _IN_CLASS(each)
+                home = own.get("__module__")
+                waiting += [own] if type(home) is str and home in modules else []
 
 
 def _swaps(

@@ -25,13 +25,22 @@ def generators_kept() -> Iterator[None]:
 
 
 def seed(number: int) -> None:
-    """Seeds all, Python's and NumPy's too, so that a baked-in value differs from a call's."""
+    """Seeds all, Python's and NumPy's too, so that a baked-in value differs from a call's.
+
+    `torch.manual_seed` would also seed each device that was not used so far, once it is used, in
+    place of the user's own seed; and note the caller's stack for it, which takes milliseconds.
+    """
     random.seed(number)
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None:
         numpy.random.seed(number)
-    if torch is not None:
-        torch.manual_seed(number)
+    if torch is None:
+        return
+    torch.default_generator.manual_seed(number)
+    for device in _used(torch):
+        device.manual_seed_all(number)
+    if torch.backends.mps.is_available():
+        torch.mps.manual_seed(number)
 
 
 def _generators() -> Iterator[tuple[Callable[[], Any], Callable[[Any], Any]]]:
@@ -44,6 +53,12 @@ def _generators() -> Iterator[tuple[Callable[[], Any], Callable[[Any], Any]]]:
     if torch is None:
         return
     yield torch.get_rng_state, torch.set_rng_state
-    for device in (torch.cuda, torch.xpu):
-        if device.is_initialized():
-            yield device.get_rng_state_all, device.set_rng_state_all
+    for device in _used(torch):
+        yield device.get_rng_state_all, device.set_rng_state_all
+    if torch.backends.mps.is_available():
+        yield torch.mps.get_rng_state, torch.mps.set_rng_state
+
+
+def _used(torch: Any) -> list[Any]:
+    """The modules of the accelerators that were used in this process."""
+    return [device for device in (torch.cuda, torch.xpu) if device.is_initialized()]

@@ -34,7 +34,9 @@ class Failing(Drawing):
 
 def generators() -> tuple[Any, ...]:
     numpy = np.random.get_state()
-    return random.getstate(), numpy[1].tolist(), numpy[2:], torch.get_rng_state().tolist()
+    waiting = torch.cuda._lazy_seed_tracker.manual_seed_all_cb  # for the device's first use
+    own = torch.get_rng_state().tolist()
+    return random.getstate(), numpy[1].tolist(), numpy[2:], own, waiting
 
 
 def explained() -> None:
