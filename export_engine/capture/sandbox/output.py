@@ -100,8 +100,8 @@ def _logs_into(messages: list[str]) -> Iterator[None]:
     handlers = {
         handler
         for name, logger in logging.root.manager.loggerDict.items()
-        if name.split(".")[0] in _LOGGERS and isinstance(logger, logging.Logger)
-        for handler in logger.handlers
+        for handler in getattr(logger, "handlers", ())
+        if name.partition(".")[0] in _LOGGERS
     }
     for handler in handlers:
         handler.addFilter(keep)
