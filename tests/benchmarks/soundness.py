@@ -26,6 +26,9 @@ from ..models import CASES
 from .export_cost import request_of
 from .table import Row
 
+TUPLES = 60
+"""Sizes that are tried of each program."""
+
 
 def run() -> list[Row]:
     """The table's rows."""
@@ -103,7 +106,7 @@ def _probed() -> Iterable[Row]:
         attempt = capture(request)
         assert isinstance(attempt, Exported), case.name
         record, module = describe(attempt), attempt.program.module()
-        for sizes in test_probe.tuples(record, random.Random(case.name)):
+        for sizes in test_probe.tuples(record, random.Random(case.name), TUPLES):
             tried += 1
             said = probe_sizes(record.probe, sizes).verdict
             if said == "unchecked":
