@@ -55,7 +55,7 @@ def probe_named(record: Record, named: Mapping[str, int]) -> ProbeResult:
         named: values of symbols, `batch`, and of single places, `x.shape[0]`, which come after.
 
     Raises:
-        ValueError: there is no such symbol or place.
+        ValueError: there is no such symbol or place, or a value is not an int.
     """
     return probe_sizes(record.probe, sizes_named(record, named))
 
@@ -64,7 +64,7 @@ def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
     """A size for each of `probe.inputs`; see `probe_named`.
 
     Raises:
-        ValueError: there is no such symbol or place.
+        ValueError: there is no such symbol or place, or a value is not an int.
     """
     probe = record.probe
     places = {each.text: number for number, each in enumerate(probe.inputs)}
@@ -75,6 +75,9 @@ def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
     if unknown:
         known = ", ".join([*symbols, *(each for each in places if each not in symbols)])
         raise ValueError(f"There is no size {unknown[0]!r}. There are: {known}")
+    for name, value in named.items():
+        if not _is_int(value):
+            raise ValueError(f"A size is an int, and {name} is {value!r}.")
     sizes = sizes_of_symbols(
         probe, {symbols[name]: value for name, value in named.items() if name in symbols}
     )
@@ -82,6 +85,10 @@ def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
         if name in places and name not in symbols:
             sizes[places[name]] = value
     return sizes
+
+
+def _is_int(value: object) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
 def sizes_of_symbols(probe: Probe, values: Mapping[int, int]) -> list[int]:

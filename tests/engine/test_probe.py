@@ -193,3 +193,24 @@ def test_sizes_are_given_by_name() -> None:
     assert [rule.text for rule in torn.broken] == ["y.shape[0] == x.shape[1]"]
     with pytest.raises(ValueError, match=r"no size 'q'. There are: a, k, b, x\.shape\[0\]"):
         probe_named(record, {"q": 1})
+    with pytest.raises(ValueError, match=r"A size is an int, and a is '9'\."):
+        probe_named(record, {"a": "9"})  # type: ignore[dict-item]
+
+
+def chosen_by_sizes(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    if x.shape[0] * x.shape[1] > 40 and x.shape[1] != y.shape[0]:
+        return x.sum() + y.sum()
+    return x.sum() - y.sum()
+
+
+def test_conditions_of_the_code_speak_of_sizes_by_their_names() -> None:
+    attempt = capture(
+        Request(
+            target=chosen_by_sizes,
+            args=(torch.randn(5, 9), torch.randn(3)),
+            shapes=Shapes.parse("x: rows, width; y: more"),
+        )
+    )
+    assert isinstance(attempt, Exported)
+    asked = [rule.text for rule in describe(attempt).probe.rules if rule.kind == "guard"]
+    assert asked == ["width*rows > 40", "width != more"]
