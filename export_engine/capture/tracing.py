@@ -262,7 +262,9 @@ def _counter(
 ) -> Callable[[object], None]:
     """Turns module entries into monotonic progress."""
     callable_modules = {
-        id(each): path for path, each in module.named_modules() if not isinstance(each, _CONTAINERS)
+        id(each): path
+        for path, each in module.named_modules()
+        if not issubclass(type(each), _CONTAINERS)  # `__class__` may lie, or raise
     }
     entered: set[int] = set()
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Exported, Failed, Request, name_of
+from export_engine.attempt import Attempt, Exported, Failed, Request, name_of
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import Record, encode
@@ -238,6 +238,19 @@ def test_what_says_it_is_of_another_class_is_held_by_a_model(kind: Callable[[], 
     kept: list[Any] = []
     assert described(Holds(), torch.ones(1)).verdict.startswith("exported, non-strict, 1 op")
     assert not kept
+
+
+def test_a_module_whose_class_raises_is_counted_for_the_progress() -> None:
+    class Hides(nn.Module):
+        @property
+        def __class__(self) -> type:  # type: ignore[override]
+            raise RuntimeError("no class")
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    attempt = capture(Request(target=Hides(), args=(torch.ones(1),)), lambda _: None)
+    assert isinstance(attempt, Attempt)
 
 
 def test_a_class_without_a_module_gets_an_answer() -> None:
