@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.rendering.attempt_text import cut
 from explorer.rendering.comparison_text import MOST, ComparisonText, is_identical, summary_of
 from explorer.rendering.escape import escaped
 from explorer.session import Session
@@ -53,7 +55,16 @@ class Comparison:
         Args:
             most: how many ops to show.
         """
-        return ComparisonText(self.diff, self.before, self.after).lines(most)
+        title, summary, *more = ComparisonText(self.diff, self.before, self.after).lines(most)
+        weights = [cut(self.weights)] if self.weights else []
+        return [title, summary, *weights, *more]
+
+    @cached_property
+    def weights(self) -> str:
+        """Which weights hold other values, which `ok` leaves aside: empty where none does."""
+        from explorer.weight_differences import weights_sentence
+
+        return weights_sentence(*self._entries)
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

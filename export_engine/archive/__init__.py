@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from export_engine.archive.set_reading import ReadSet as ReadSet
     from export_engine.archive.set_reading import program_names as program_names
     from export_engine.archive.set_reading import read_set as read_set
+    from export_engine.archive.set_reading import weights_in as weights_in
     from export_engine.archive.set_saving import NAME as NAME
     from export_engine.archive.set_saving import save_set as save_set
     from export_engine.archive.torch_archive import RECORD as RECORD

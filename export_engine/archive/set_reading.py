@@ -56,6 +56,17 @@ def program_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
         return tuple(parts_of(members).programs)
 
 
+def weights_in(path: str | os.PathLike[str], model: str) -> dict[str, HeldWeight]:
+    """The weights of one program of a file, by name.
+
+    Raises:
+        ArchiveError: there is no such file, or it is not a zip file.
+    """
+    file = Path(path)
+    with opened(file) as members:
+        return held_weights(members, model, f"{file.name}, ")
+
+
 def read_set(path: str | os.PathLike[str]) -> ReadSet:
     """Reads all programs of a file as data: nothing in it is run.
 

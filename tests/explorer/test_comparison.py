@@ -1,5 +1,6 @@
 """Comparing programs as a user does: from Python, in a test of their own, on the command line."""
 
+import copy
 import io
 import json
 import sys
@@ -61,6 +62,28 @@ def test_what_is_identical_says_so() -> None:
     found = explorer.diff(net(), net())
     assert found.ok
     assert str(found).splitlines()[1] == "Identical up to names: 4 ops."
+
+
+@pytest.mark.slow
+def test_weights_of_other_values_are_named(tmp_path: Path) -> None:
+    model = Net(nn.ReLU())
+    first = explorer.explore(model, (torch.ones(3, 4),), title="net(x)")
+    old = first.save(tmp_path / "old.pt2")
+    assert explorer.diff(first, first).weights == ""
+    assert explorer.diff(old, first.save(tmp_path / "same.pt2")).weights == ""
+    assert explorer.diff(old, first).weights == "The values of weights were not compared."
+
+    again = copy.deepcopy(model)
+    with torch.no_grad():
+        again.lin.bias += 1
+    second = explorer.explore(again, (torch.ones(3, 4),), title="net(x)")
+    new = second.save(tmp_path / "new.pt2")
+    for found in (explorer.diff(first, second), explorer.diff(old, new)):
+        assert found.ok
+        assert str(found).splitlines()[1:] == [
+            "Identical up to names: 4 ops.",
+            "1 weight holds other values: lin.bias.",
+        ]
 
 
 def test_a_difference_is_said_with_its_place() -> None:
