@@ -16,6 +16,7 @@ from explorer.exit_codes import BAD, DEFECT, OK, UNCHECKED, USAGE
 from explorer.explaining import explain
 from explorer.exploration import Exploration
 from explorer.exporting import explore
+from explorer.left_undone import left_undone
 from explorer.loading import load
 from explorer.named_call import called
 from explorer.own_defects import OURS, own_defect
@@ -166,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(asked: argparse.Namespace) -> int:
-    check_ahead(asked.decompose, [asked.save, asked.html, asked.json])
+    check_ahead(asked.decompose, [asked.save, asked.html, asked.json], asked.run, asked.backend)
     first = _opened(asked.program, asked)
     if isinstance(first, Programs):
         return {"ok": OK, "bad": BAD, "unchecked": UNCHECKED}[carried_out(first, asked, _say)]
@@ -207,7 +208,17 @@ def _run(asked: argparse.Namespace) -> int:
         _say(f"written: {first.to_html(asked.html)}")
     if asked.json:
         _say(f"written: {first.to_json(asked.json)}")
+    if not first.ok:
+        _say_what_is_left(first, asked)
     return code
+
+
+def _say_what_is_left(failed: Exploration, asked: argparse.Namespace) -> None:
+    """What a failed export leaves undone, and the option that applies its fixes."""
+    if not asked.fix and failed.fixes:
+        _say("In a shell: --fix applies lossless fixes until it exports, or none is left.")
+    if undone := left_undone(asked):
+        _say(undone)
 
 
 def _fixed(explored: Exploration) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from explorer.early_checks import check_writable
 from explorer.opened_file import OpenedFile
 from explorer.rendering.escape import harmless
 from explorer.session import FixError, Session
@@ -408,7 +409,7 @@ class Exploration:
 
         Raises:
             ExportFailed: the export failed.
-            ValueError: there is no such symbol or place.
+            ValueError: there is no such symbol or place, or a value is not an int.
         """
         from export_engine.record import probe_named
 
@@ -482,7 +483,7 @@ class Exploration:
         numbers = []
         for fix in fixes:
             if not isinstance(fix, int) and fix not in offered:
-                raise FixError(f"{fix.title} is not one of this attempt's fixes; see ex.fixes.")
+                raise FixError(f"{_title(fix)} is not one of this attempt's fixes; see ex.fixes.")
             numbers.append(fix if isinstance(fix, int) else offered.index(fix))
         self.session.apply(self.session.current, numbers, progress)
         return self
@@ -571,6 +572,7 @@ class Exploration:
         Raises:
             DotMissing: Graphviz's `dot` is not installed (a .dot file needs none).
             ExportFailed: the export failed.
+            OSError: the file cannot be written.
             ValueError: the file has no extension, or one that Graphviz does not know.
         """
         from explorer.rendering.dot import save_graph
@@ -623,6 +625,7 @@ class Exploration:
         from export_engine.record import to_json
 
         file = Path(path)
+        check_writable(file)
         file.write_bytes(to_json(self.record if values else self.session.entry.kept))
         return file
 
@@ -646,3 +649,10 @@ class Exploration:
         raised = ExportFailed(f"There is no {what}: the export failed. {sentence}")
         raised.__cause__ = attempt.error if isinstance(attempt, Failed) else None
         return raised
+
+
+def _title(fix: object) -> str:
+    """The title of a fix; of anything else, how Python shows it."""
+    from export_engine.attempt import Fix
+
+    return fix.title if isinstance(fix, Fix) else repr(fix)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from explorer.early_checks import check_writable
 from explorer.trusted_files import Signer, may_be_known, not_kept
 from export_engine.archive import ArchiveError, Content, private_copy, read, read_set
 
@@ -126,7 +127,7 @@ def save_set_signed(
     """Writes several programs to a file and trusts it on this machine; see `archive.save_set`."""
     from export_engine.archive import save_set
 
-    _check_is_archive(path)
+    _check_target(path)
     programs = {name: each.program for name, each in exported.items()}
     return _signed(lambda written: save_set(programs, records, kept, path, written, plan))
 
@@ -135,15 +136,15 @@ def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:
     """Writes a program to a file and trusts it on this machine; see `archive.save`."""
     from export_engine.archive import save
 
-    _check_is_archive(path)
+    _check_target(path)
     return _signed(lambda written: save(exported, record, path, written=written))
 
 
-def _check_is_archive(path: str | Path) -> None:
-    """Refuses the name of a page.
+def _check_target(path: str | Path) -> None:
+    """Refuses the name of a page, and a file that cannot be written.
 
     Raises:
-        ArchiveError: it ends in `.html`.
+        ArchiveError: it ends in `.html`, or it cannot be written where it should be.
     """
     file = Path(path)
     if file.suffix.lower() in (".html", ".htm"):
@@ -151,6 +152,10 @@ def _check_is_archive(path: str | Path) -> None:
             f"save() writes a .pt2 archive, and {file.name} is the name of a page: "
             "call to_html() for that, or save with the suffix .pt2."
         )
+    try:
+        check_writable(file)
+    except OSError as error:
+        raise ArchiveError(str(error)) from None
 
 
 def _signed(save: Callable[[Callable[[memoryview], object] | None], Path]) -> Path:

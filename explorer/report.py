@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from explorer.early_checks import check_writable
 from explorer.joined_session import JoinedSession
 from explorer.rendering.escape import escaped
 from explorer.rendering.static_picture import static_html
@@ -85,6 +86,7 @@ def write_report(
         FrontEndMissing: the front end was not built.
     """
     file = Path(path)
+    check_writable(file)
     file.write_text(report_html(session, compared, preface, values), encoding="utf-8")
     return file
 

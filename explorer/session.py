@@ -44,6 +44,14 @@ class NotTrusted(FixError):
     """The program of an untrusted file was requested."""
 
 
+def no_such_fix(offered: int) -> str:
+    """That fixes were asked for by numbers that an attempt does not have."""
+    if not offered:
+        return "This attempt offers no fixes."
+    numbers = "1 fix, number 0" if offered == 1 else f"{offered} fixes, numbers 0 to {offered - 1}"
+    return f"This attempt offers {numbers}: ex.apply(0)."
+
+
 class Session:
     """Attempts in the order they were made. Never empty."""
 
@@ -126,7 +134,7 @@ class Session:
         attempt = self.attempt(number, "fix", progress)
         offered = self._entries[number].fixes
         if not fixes or not all(0 <= fix < len(offered) for fix in fixes):
-            raise FixError(f"This attempt offers {len(offered)} fixes; name some of them.")
+            raise FixError(no_such_fix(len(offered)))
         chosen = [offered[fix] for fix in sorted(set(fixes))]
         try:
             found = apply_fixes(attempt, chosen, progress)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.page import messages as m
-from explorer.session import FixError, Session
+from explorer.session import FixError, Session, no_such_fix
 
 if TYPE_CHECKING:
     from export_engine.attempt import Edit, Request
@@ -33,7 +33,7 @@ def writing(session: Session, number: int, fixes: Sequence[int] = ()) -> m.Writi
         raise FixError("A program from a file has no code here to write into.")
     offered = entry.fixes if fixes else []
     if not all(0 <= fix < len(offered) for fix in fixes):
-        raise FixError(f"This attempt offers {len(offered)} fixes; name some of them.")
+        raise FixError(no_such_fix(len(offered)))
     for fix in sorted(set(fixes)):
         request = offered[fix].apply(request)
     made = m.Writing(

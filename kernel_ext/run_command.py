@@ -8,6 +8,7 @@ from typing import Any
 
 import explorer
 from explorer.early_checks import check_ahead
+from explorer.left_undone import left_undone
 from explorer.notebook_cells import cell_names
 from explorer.rendering.run_text import amount
 from kernel_ext.call import Call
@@ -37,11 +38,11 @@ def refuse_early(command: Command, names: Mapping[str, Any]) -> None:
     """Raises the errors of later steps that are known before the export.
 
     Raises:
-        ValueError: the decomposition table is invalid.
+        ValueError: the decomposition table, the device or a backend is unknown.
         OSError: a file cannot be written where it should be.
     """
     table = _table(command.decompose, names) if command.decompose else None
-    check_ahead(table, [command.save, command.html])
+    check_ahead(table, [command.save, command.html], command.run, command.backend)
 
 
 def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Exploration:
@@ -167,8 +168,8 @@ def act(
         progress: told how far it is.
 
     Returns:
-        How the two forms of the contract compare, where that was asked for, and a line for each
-        file that was written.
+        How the two forms of the contract compare, where that was asked for, a line for each file
+        that was written, and one for what a failed export leaves undone.
     """
     written, compared = [], ""
     if exploration.ok:
@@ -188,7 +189,8 @@ def act(
     if command.html and not command.guide:
         written.append(exploration.to_html(command.html))
     saved = [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
-    return [compared, *saved] if compared else saved
+    undone = "" if exploration.ok else left_undone(command)
+    return [each for each in (compared, *saved, undone) if each]
 
 
 def _table(word: str, names: Mapping[str, Any]) -> Any:

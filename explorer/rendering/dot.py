@@ -6,6 +6,7 @@ from pathlib import Path
 
 import graphviz
 
+from explorer.early_checks import check_writable
 from explorer.rendering.attempt_text import counted
 from explorer.rendering.escape import harmless
 from explorer.rendering.outline import Block, full_blocks, top_blocks
@@ -39,6 +40,7 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
 
     Raises:
         DotMissing: `dot` is not installed (a `.dot` file needs none).
+        OSError: the file cannot be written.
         ValueError: the file has no extension, or one that Graphviz does not know.
     """
     target = Path(path)
@@ -47,6 +49,7 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
         raise ValueError(
             f"{target.name} has no file extension; write graph.svg, graph.pdf or graph.dot"
         )
+    check_writable(target)
     drawing = dot_graph(record, full)
     if kind in ("dot", "gv"):
         target.write_text(drawing.source, encoding="utf-8")

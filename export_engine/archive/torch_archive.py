@@ -180,7 +180,8 @@ def written_file(
             opened.check()
         unfinished.replace(file)
     except Exception as error:
-        reason = error_text(error, 300)
+        system = error.strerror if isinstance(error, OSError) else None  # without our file's name
+        reason = system or error_text(error, 300)
         raise ArchiveError(f"{file} cannot be written: {reason}") from error
     finally:
         unfinished.unlink(missing_ok=True)

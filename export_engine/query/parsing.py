@@ -43,6 +43,10 @@ class QueryError(ValueError):
         self.column = column
         self.text = text
 
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows the sentence."""
+        return [str(self)]
+
     def __str__(self) -> str:
         at = f"{self.reason} (column {self.column})"
         return f"{at}\n  {self.text}\n  {' ' * (self.column - 1)}^" if self.text else at

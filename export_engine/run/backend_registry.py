@@ -63,15 +63,30 @@ def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[
     known = backends()
     if names is None:
         names = ("eager", "program") if eager else ("program",)
-    wanted = [each.strip() for each in names.split(",")] if isinstance(names, str) else list(names)
+    wanted = check_names(names)
     if wanted == ["all"]:
         able = [each for each in known.values() if each.missing(device) is None]
         return able if eager else [each for each in able if each.name != "eager"]
+    return [known[each] for each in dict.fromkeys(wanted)]
+
+
+def check_names(names: str | Iterable[str] | None) -> list[str]:
+    """The names of backends one by one; `all` is one, and None gives none.
+
+    Raises:
+        ValueError: there is no backend of such a name.
+    """
+    if names is None:
+        return []
+    wanted = [each.strip() for each in names.split(",")] if isinstance(names, str) else list(names)
+    if wanted == ["all"]:
+        return wanted
+    known = backends()
     unknown = [each for each in wanted if each not in known]
     if unknown or not wanted:
         said = f"There is no backend {unknown[0]!r}." if unknown else "Name a backend."
         raise ValueError(f"{said} There are: {', '.join(known)}; or all.")
-    return [known[each] for each in dict.fromkeys(wanted)]
+    return wanted
 
 
 class _Broken:

@@ -48,8 +48,17 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
         if not found:
             raise ValueError("No size of this program is dynamic, so none can be drawn.")
         return [_fresh(subject, each) for each in found]
-    several = [sizes] if isinstance(sizes, Mapping) else list(sizes)
-    return [_sized(subject, each) for each in several]
+    return [_sized(subject, each) for each in _several(sizes)]
+
+
+def _several(sizes: Any) -> list[Mapping[str, int]]:
+    several = [sizes] if isinstance(sizes, Mapping) else sizes
+    if isinstance(several, str) or not all(isinstance(each, Mapping) for each in several):
+        raise ValueError(
+            f"sizes={sizes!r} is not understood. Give values by name, {{'batch': 4}}, several of "
+            "those in a list, or how many to draw."
+        )
+    return list(several)
 
 
 def _sized(subject: Subject, named: Mapping[str, int]) -> Call:

@@ -21,6 +21,10 @@ class ShapesError(ValueError):
         self.column = column
         super().__init__(message if column is None else f"{message}\n{_pointed(text, column)}")
 
+    def _render_traceback_(self) -> list[str]:
+        """IPython shows the sentence."""
+        return [str(self)]
+
     def __reduce__(self) -> tuple[type[ShapesError], tuple[str, str, int | None]]:
         return ShapesError, (self.message, self.text, self.column)
 

@@ -19,6 +19,8 @@ from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.printing import write
 from export_engine.torch_internals import call_leaves
 
+_PLAIN = (torch.Tensor, bool, int, float, complex, str, type(None))
+"""What torch takes as a leaf of a call."""
 _SHOWN = 12
 """Inputs that a message lists."""
 
@@ -94,7 +96,11 @@ def _no_such_leaf(path: str, leaves: list[Leaf], signature: inspect.Signature) -
         return f"this call does not pass {name}; leave it out of the spec"
     near = difflib.get_close_matches(path, [leaf.path for leaf in leaves], n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    return f"no input is called {path}.{hint} The call's tensors are: {_listed(leaves)}"
+    said = f"no input is called {path}.{hint} The call's tensors are: {_listed(leaves)}"
+    opaque = next((leaf for leaf in leaves if not isinstance(leaf.value, _PLAIN)), None)
+    if opaque is None:
+        return said
+    return f"{said}. As for {opaque.path}, {_not_looked_into(opaque.value)}"
 
 
 def _nothing_inside(path: str, around: Leaf) -> str:
@@ -102,9 +108,12 @@ def _nothing_inside(path: str, around: Leaf) -> str:
         return f"there is no {path}: {around.path} is None in this call"
     if isinstance(around.value, torch.Tensor):
         return f"there is no {path}: {around.path} is a tensor"
-    kind = type(around.value).__name__
+    return f"there is no {path}: {_not_looked_into(around.value)}"
+
+
+def _not_looked_into(value: Any) -> str:
     return (
-        f"there is no {path}: torch does not look into a {kind}. Register the class with "
+        f"torch does not look into a {type(value).__name__}. Register the class with "
         "torch.export.register_dataclass, or with register_pytree_node and its keys"
     )
 

@@ -329,6 +329,7 @@ NO_SUCH_INPUT = {
     "x.left: b, _": (0, "there is no x.left: x is a tensor"),
     "none.left: b, _": (0, "there is no none.left: none is None in this call"),
     "opaque.tensor: b, _": (0, "torch does not look into a Opaque. Register the class"),
+    "zz: b, _": (0, "k.0. As for opaque, torch does not look into a Opaque"),
     "y: b, _": (0, "this call does not pass y; leave it out"),
     "x: b": (0, "the spec has 1. Write one entry for each; `_` keeps a dim static: x: b, _"),
     "k.0: b, _, _": (0, "k.0 has 2 dims, [4, 3], but the spec has 3"),

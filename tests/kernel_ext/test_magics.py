@@ -102,7 +102,30 @@ def test_a_program_is_saved_and_opened(shell: InteractiveShell, tmp_path: Path) 
     assert "cannot be written" in text
 
 
-@pytest.mark.parametrize("option", ["--decompose cor", "--save no/x.pt2", "--html no/x.html"])
+def test_what_a_failed_export_leaves_undone_is_told(shell: InteractiveShell) -> None:
+    _, text = run(shell, "%export --no-display --verify --save m.pt2 undecided(x)")
+    assert text.strip() == "Not done, since the export failed: --verify, --save m.pt2."
+    assert not Path("m.pt2").exists()
+
+
+def test_an_error_of_a_call_is_its_sentence_alone(shell: InteractiveShell) -> None:
+    run(shell, "import explorer\n%export --no-display --as ex model(x)")
+    for cell in (
+        "explorer.load('none.pt2')",
+        "ex.query('op:')",
+        "explorer.Shapes.parse('x batch')",
+        "ex.run(sizes='batch=3')",
+        "ex.apply('first')",
+    ):
+        result, text = run(shell, cell)
+        assert not result.success
+        assert "File " not in text, cell
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--decompose cor", "--save no/x.pt2", "--html no/x.html", "--run --backend cor"],
+)
 def test_a_mistake_is_told_before_the_model_runs(shell: InteractiveShell, option: str) -> None:
     result, text = run(shell, f"%export {option} Untouchable()(x)")
     assert not result.success

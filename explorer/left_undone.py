@@ -1,0 +1,20 @@
+"""What was asked of a program, and an export that failed leaves undone."""
+
+from __future__ import annotations
+
+_OF_A_PROGRAM = ("contracts", "decompose", "verify", "run", "ready", "profile", "save")
+
+
+def left_undone(asked: object) -> str:
+    """`Not done, since the export failed: --verify, --save m.pt2.`; empty if nothing was asked.
+
+    Args:
+        asked: what a command asks, an attribute for each option.
+    """
+    given = {name: getattr(asked, name, None) for name in _OF_A_PROGRAM}
+    options = [
+        f"--{name} {value}" if isinstance(value, str) else f"--{name}"
+        for name, value in given.items()
+        if value
+    ]
+    return f"Not done, since the export failed: {', '.join(options)}." if options else ""
