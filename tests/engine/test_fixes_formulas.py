@@ -71,6 +71,8 @@ def test_a_formula_computes_the_same(before: str) -> None:
             eval(text.partition("return ")[2], names) for text in (made.text, HEAD + before)
         )
         torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
+        if "pool" in before:  # Verify compares strides, too
+            assert mine.is_contiguous() == theirs.is_contiguous()
 
 
 LEFT = [

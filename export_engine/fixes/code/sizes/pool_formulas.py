@@ -41,8 +41,8 @@ def pooled(
     made = _windows(values, kernels[-1], strides[-1], reduced, source.torch)
     if count == 1:
         return made
-    turned = f"{made}.transpose(-1, -2)"
-    return f"{_windows(turned, kernels[0], strides[0], reduced, source.torch)}.transpose(-1, -2)"
+    turned = f"{made}.mT"
+    return f"{_windows(turned, kernels[0], strides[0], reduced, source.torch)}.mT.contiguous()"
 
 
 def _each(node: ast.expr, text: str, count: int) -> list[str]:
