@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from .lab import Lab
@@ -57,4 +58,17 @@ def test_a_model_that_generates_is_seen_as_its_programs(lab: Lab) -> None:
     lab.page.set_viewport_size({"width": 700, "height": 900})
     lab.screenshot("set-narrow-dark", root)
     lab.page.keyboard.press("Escape")
-    lab.screenshot("set-narrow-closed-dark", root)
+    expect(panel).not_to_be_visible()
+
+    # What stands above the panes leaves them their height: narrow, they are one above the other.
+    for width in (700, 830):
+        lab.page.set_viewport_size({"width": width, "height": 900})
+        expect(root.get_by_test_id("strip").get_by_role("table")).to_be_visible()
+        expect(root.locator(".tx-body-column")).to_be_visible()
+        lab.screenshot(f"set-{width}-dark", root)
+    height = root.get_by_role("separator", name="Height of the view")
+    height.press("Home")
+    expect(root.locator(".tx-body-column")).to_be_visible()
+    box = root.bounding_box()
+    assert box is not None
+    assert float(height.get_attribute("aria-valuemin") or 0) == pytest.approx(box["height"], abs=4)

@@ -95,7 +95,7 @@ export function App({ store }: { store: Store }) {
           label="Height of the view"
           along="column"
           value={element.current?.offsetHeight ?? 0}
-          least={LEAST_HEIGHT}
+          least={leastHeight(element.current, main.current)}
           most={MOST_HEIGHT}
           side={1}
           change={(size) => change({ height: size })}
@@ -115,6 +115,13 @@ export function App({ store }: { store: Store }) {
       </div>
     </div>
   );
+}
+
+/** The least height of the view: of all that stands above its panes, and of the panes. */
+function leastHeight(view: HTMLElement | null, panes: HTMLElement | null): number {
+  if (!view || !panes) return LEAST_HEIGHT;
+  const least = Number.parseFloat(getComputedStyle(panes).minHeight) || 0;
+  return Math.max(LEAST_HEIGHT, view.offsetHeight - panes.offsetHeight + least);
 }
 
 function Spoken({ store, program }: { store: Store; program: Program }) {
