@@ -94,6 +94,9 @@ class Lesson:
     def check(self, number: str | int, *given: Any, **options: Any) -> Reply:
         """Checks an answer. A wrong one gets its reason, and from the second on a hint.
 
+        The export that was checked last, of code that did not change, does not count again: "Run
+        All" gives no hint away.
+
         Args:
             number: the exercise's.
             given: the result of `%export`, a plain value, or a model and its arguments as a tuple.
@@ -110,19 +113,22 @@ class Lesson:
                 reason=f"{exercise.title}.",
                 after=f'`lesson.hint("{exercise.number}")` gives a hint.',
             )
+        answer = Answer(None)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # torch's warnings about the checker's own code
-                exercise.checker(Answer(_answered(given, options)))
+                answer = Answer(_answered(given, options))
+                exercise.checker(answer)
         except (Wrong, AssertionError) as error:
-            return self._refused(exercise, str(error) or "The check failed without a reason.")
+            reason = str(error) or "The check failed without a reason."
+            return self._refused(exercise, answer, reason)
         except Exception as error:  # noqa: BLE001 - an answer may be anything, and do anything
             passed_over(error, "checking an answer")
             return self._refused(
-                exercise, f"This cannot be checked: {type(error).__name__}: {error}"
+                exercise, answer, f"This cannot be checked: {type(error).__name__}: {error}"
             )
-        known = kept(self.name, exercise.number)
-        keep(self.name, exercise.number, {**known, "tries": known["tries"] + 1, "done": 1})
+        known, _ = self._tried(exercise, answer)
+        keep(self.name, exercise.number, {**known, "done": 1})
         return Reply(
             kind="right", title=f"Exercise {exercise.number}: right.", after=self._status()
         )
@@ -197,14 +203,20 @@ class Lesson:
         """How many exercises are done."""
         return sum(kept(self.name, number)["done"] for number in self.exercises)
 
-    def _refused(self, exercise: Exercise, reason: str) -> Reply:
-        """The feedback on a wrong answer; the first comes without a hint."""
+    def _tried(self, exercise: Exercise, answer: Answer) -> tuple[dict[str, int], bool]:
+        """The progress of an exercise with this answer, and whether that is a new try."""
         known = kept(self.name, exercise.number)
-        tries = known["tries"] + 1
+        is_new = not answer.fingerprint or answer.fingerprint != known["answer"]
+        tries = known["tries"] + is_new
+        return {**known, "tries": tries, "answer": answer.fingerprint}, is_new
+
+    def _refused(self, exercise: Exercise, answer: Answer, reason: str) -> Reply:
+        """The feedback on a wrong answer; the first comes without a hint."""
+        known, is_new = self._tried(exercise, answer)
         seen = known["hints"]
-        if known["tries"] > 0:
+        if is_new and known["tries"] > 1:
             seen = min(seen + 1, len(exercise.hints))
-        keep(self.name, exercise.number, {**known, "tries": tries, "hints": seen})
+        keep(self.name, exercise.number, {**known, "hints": seen})
         return Reply(
             kind="wrong",
             title=f"Exercise {exercise.number}: not yet.",

@@ -25,11 +25,14 @@ def progress_file() -> Path:
 
 
 def kept(lesson: str, exercise: str) -> dict[str, int]:
-    """The progress of an exercise: `tries`, `hints` seen, `done`; all 0 by default."""
+    """The progress of an exercise, all 0 by default.
+
+    `tries`, `hints` seen, `done`, and the fingerprint of the last `answer`.
+    """
     found = _read().get(lesson)
     known = found.get(exercise) if isinstance(found, dict) else None
     counts = known if isinstance(known, dict) else {}
-    return {key: _count(counts.get(key)) for key in ("tries", "hints", "done")}
+    return {key: _count(counts.get(key)) for key in ("tries", "hints", "done", "answer")}
 
 
 def keep(lesson: str, exercise: str, counts: dict[str, int]) -> None:

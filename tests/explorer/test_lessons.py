@@ -81,6 +81,28 @@ def test_hints_come_one_by_one_and_the_first_try_is_free(lesson: explorer.Lesson
     assert lesson.check("1", 2).ok
 
 
+def test_the_same_export_checked_again_is_no_new_try_and_gives_no_hint_away() -> None:
+    made = explorer.Lesson("Runs all")
+
+    @made.exercise("1", hints=["Not `if`."])
+    def exported(answer: Answer) -> None:
+        """Export it."""
+        answer.exported()
+
+    for _ in range(3):  # as "Run All" does, also in a new kernel
+        again = explorer.Lesson("Runs all")
+        again.exercises = made.exercises
+        reply = again.check("1", Undecided(), (torch.randn(3),))
+        assert reply.reason.startswith("It does not export yet")
+        assert not reply.lines
+    assert saved_progress.kept(made.name, "1")["tries"] == 1
+    other = made.check("1", Undecided(), (torch.randn(3),), dynamic_shapes="x: n")
+    assert [line.text for line in other.lines] == ["Not `if`."]
+    for _ in range(2):
+        assert made.check("1", Net(), (torch.randn(2, 4),)).ok
+    assert saved_progress.kept(made.name, "1")["tries"] == 3
+
+
 def test_hints_can_be_asked_for(lesson: explorer.Lesson) -> None:
     assert "hints left" in lesson.solution(1).title
     assert [line.text for line in lesson.hint().lines] == ["Add."]
@@ -105,7 +127,12 @@ def test_progress_is_kept_and_shown(lesson: explorer.Lesson, folder: Path) -> No
     again = explorer.Lesson("Two and three")
     assert saved_progress.kept(again.name, "1")["done"] == 1
     stored = json.loads((folder / "lessons.json").read_text())
-    assert stored["two_and_three"]["1"] == {"tries": 1, "hints": 0, "done": 1}
+    assert stored["two_and_three"]["1"] == {
+        "tries": 1,
+        "hints": 0,
+        "done": 1,
+        "answer": 0,
+    }
     lesson.check(2, 3)
     assert lesson.progress().ok
     assert not lesson.start_over().ok
