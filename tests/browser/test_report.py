@@ -23,6 +23,29 @@ class Undecided(torch.nn.Module):
         return x.cos()
 
 
+def test_forced_colours_keep_what_colours_say(browser: Browser, tmp_path: Path) -> None:
+    ex = explorer.explore(torch.nn.ReLU(), (torch.ones(3),))
+    ex.profile()
+    failed = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
+    context = browser.new_context(forced_colors="active", color_scheme="dark")
+    page = context.new_page()
+    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    line = "tab => getComputedStyle(tab).borderBottomColor"
+    tabs = page.get_by_role("tablist", name="Facts").get_by_role("tab")
+    expect(tabs.first).to_be_visible()
+    closed = [tab for tab in tabs.all() if tab.get_attribute("aria-selected") == "false"]
+    assert {tab.evaluate(line) for tab in closed} == {"rgb(0, 0, 0)"}  # as the page behind it
+    assert tabs.and_(page.locator("[aria-selected=true]")).evaluate(line) != "rgb(0, 0, 0)"
+    page.get_by_role("tab", name="Runs").click()
+    shown = "each => getComputedStyle(each).backgroundColor"
+    assert page.locator(".tx-bar-heat").first.evaluate(shown) == "rgb(255, 255, 255)"
+    assert page.locator(".tx-row-dot").first.evaluate(shown) != "rgb(0, 0, 0)"
+    page.goto(failed.to_html(tmp_path / "failed.html").as_uri())
+    failing = page.locator(".tx-failing").first
+    assert failing.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
+    context.close()
+
+
 def test_a_report_works_without_kernel_and_network(
     context: BrowserContext, watch: Watch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
