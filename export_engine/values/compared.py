@@ -188,8 +188,9 @@ def _sentence(
         return f"No op of the program has a partner in {other}."
     if not wrong:
         return (
-            f"No op of {len(rows):,} is off from {other} by more than noise; "
-            f"the largest error of a value is {min(most, _CLIP):.2g} of its norm."
+            f"On the same inputs, no op of {len(rows):,} is off from {other} by more than noise. "
+            f"Along the program, the largest error of a value is {min(most, _CLIP):.2g} of its "
+            "norm."
         )
     first, worst = wrong[0], max(wrong, key=lambda row: row.own.relative)
     said = f"An error enters at {_place(record, first)}: {_size(first)}."

@@ -41,6 +41,10 @@ def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -
     expect(odd).to_contain_text(re.compile(r"makes \d+ NaN of sub"))
     expect(root.get_by_test_id("scale")).to_contain_text("Largest |value|")
     lab.screenshot("values-watched", root)
+    lab.page.set_viewport_size({"width": 1200, "height": 900})
+    pane = root.locator(".tx-values")
+    assert pane.evaluate("pane => pane.scrollWidth <= pane.clientWidth"), "the table is cut off"
+    lab.page.set_viewport_size({"width": 1400, "height": 900})
 
     odd.get_by_role("button", name="log", exact=True).click()
     tensor = root.get_by_test_id("tensor")

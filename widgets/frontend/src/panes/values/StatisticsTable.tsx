@@ -46,7 +46,7 @@ export function StatisticsTable({ store, program, values }: Props) {
           <th class="tx-number">std</th>
           <th class="tx-number">zeros</th>
           <th class="tx-number" title="NaN or infinite elements">
-            odd
+            NaN, inf
           </th>
           <th title="From the least to the greatest">histogram</th>
         </tr>

@@ -75,6 +75,8 @@ test("the table has a row for each op, with its numbers, NaN and how often it ra
   const { store, program } = storeOf(watched());
   render(<Values store={store} program={program} />, page);
 
+  const heads = [...page.querySelectorAll("[data-testid=statistics] th")];
+  expect(heads.map((each) => each.textContent)).toContain("NaN, inf");
   const rows = [...page.querySelectorAll("[data-testid=statistics] tbody tr")];
   const texts = rows.map((row) => [...row.children].map((cell) => cell.textContent));
   expect(rows).toHaveLength(ops(program.record).length);
@@ -105,5 +107,5 @@ test("a page without a kernel explains no button of those that it lacks", () => 
   const { record } = layeredProgram(1);
   const { store, program } = storeOf(record, { live: false });
   render(<Values store={store} program={program} />, page);
-  expect(page.textContent).toBe("Nothing was watched before this page was saved.");
+  expect(page.textContent).toContain("This page was saved without values.");
 });
