@@ -26,6 +26,11 @@ def test_a_reader_browses_opens_edits_and_exports_a_case(lab: Lab) -> None:
     page.keyboard.press("Enter")
     case = library.get_by_test_id("case-page")
     expect(case).to_contain_text("x: f32[3, 2]")
+    opened = library.locator(".tx-found [aria-current]")
+    for width in (700, 830):  # the page opens below the list, which keeps what is open in view
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(opened).to_be_in_viewport(ratio=0.95)
+    page.set_viewport_size({"width": 1400, "height": 900})
     library.get_by_test_id("try-case").click()
     expect(live.get_by_test_id("verdict")).to_contain_text("exported, non-strict")
     expect(live.locator(".tx-attempts [role=tab]")).to_have_text(["non-strict", "strict"])

@@ -15,7 +15,7 @@ interface FoundListProps<T> {
 export function FoundList<T extends { name: string }>(props: FoundListProps<T>) {
   const { label, items, opened, open, children } = props;
   const list = useRef<HTMLUListElement>(null);
-  useEffect(() => reveal(list.current), [opened]);
+  useEffect(() => keptInView(list.current), [opened]);
   const reachable = items.some(({ name }) => name === opened) ? opened : items[0]?.name;
   return (
     <ul ref={list} class="tx-found" aria-label={label} onKeyDown={onKeyDown}>
@@ -37,11 +37,20 @@ export function FoundList<T extends { name: string }>(props: FoundListProps<T>) 
   );
 }
 
+/** Brings what is open into view, again where the list gets lower: below it, a page opens. */
+function keptInView(list: HTMLElement | null): (() => void) | undefined {
+  if (!list) return;
+  reveal(list);
+  const observer = new ResizeObserver(() => reveal(list));
+  observer.observe(list);
+  return () => observer.disconnect();
+}
+
 /** Brings what is open into view, without moving the page around the list. */
-function reveal(list: HTMLElement | null): void {
-  const item = list?.querySelector("[aria-current]")?.getBoundingClientRect();
-  const box = list?.getBoundingClientRect();
-  if (!list || !item || !box) return;
+function reveal(list: HTMLElement): void {
+  const item = list.querySelector("[aria-current]")?.getBoundingClientRect();
+  const box = list.getBoundingClientRect();
+  if (!item) return;
   if (item.top < box.top) list.scrollTop += item.top - box.top;
   else if (item.bottom > box.bottom) list.scrollTop += item.bottom - box.bottom;
 }

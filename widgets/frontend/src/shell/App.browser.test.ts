@@ -196,6 +196,18 @@ test("a low view has its panes side by side, a high one of the same width has th
   home.style.removeProperty("--tx-height");
 });
 
+test("graph and source in large type are side by side where a beamer's zoom leaves little height", async () => {
+  home.style.setProperty("--tx-height", "390px");
+  const view = await open(layeredProgram(3).record, 760);
+  [...view.querySelectorAll("button")].find((each) => each.textContent === "Aa")?.click();
+  await until(() => home.querySelector(".tx-teaching:not(.tx-body-column)"));
+  const graph = home.querySelector("[data-testid=graph]")?.getBoundingClientRect();
+  expect(graph?.height).toBeGreaterThan(240);
+  home.style.setProperty("--tx-height", "760px");
+  await until(() => home.querySelector(".tx-teaching.tx-body-column"));
+  home.style.removeProperty("--tx-height");
+});
+
 test("the slash leads to the search of a narrow view, too", async () => {
   const view = await open(layeredProgram(3).record, 500);
   press(view.querySelector(".tx-canvas") ?? view, "/");

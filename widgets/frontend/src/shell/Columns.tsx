@@ -124,7 +124,7 @@ function SideBySide({ store, program, box, sizes, change }: ColumnsProps) {
 /** Graph and source alone, in type that the last row of a room reads. */
 function Teaching({ store, program, box }: ColumnsProps) {
   return (
-    <div class={`tx-body tx-teaching${box.width < NARROW ? " tx-body-column" : ""}`}>
+    <div class={`tx-body tx-teaching${isStacked(box) ? " tx-body-column" : ""}`}>
       <div class="tx-middle">
         <GuardedGraph store={store} program={program} />
       </div>
