@@ -25,7 +25,7 @@ export function Fixes({ store, program, fixes }: FixesProps) {
   if (fixes.length === 0) {
     return (
       <Empty>
-        No fix is known for this failure. Change the line above, run its cell, and export again;
+        No fix is known for this failure. Change the failing line, run its cell, and export again;
         torch's own message below may say more.
       </Empty>
     );

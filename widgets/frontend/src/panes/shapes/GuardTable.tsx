@@ -29,6 +29,10 @@ export function GuardTable({ store, program }: Props) {
   return (
     <section class="tx-guards" aria-label="Guards" data-testid="guards">
       <h3 class="tx-pane-title">What the code relies on</h3>
+      <p class="tx-lead">
+        A guard is a condition on sizes that was tested while tracing, as an <code>if</code> tests
+        one. The program is right only where all of them hold.
+      </p>
       <div class="tx-filters">
         {guards.length > FEW_TO_FILTER && (
           <Filters program={program} filter={filter} change={setFilter} />

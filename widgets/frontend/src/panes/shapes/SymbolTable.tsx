@@ -24,7 +24,7 @@ export function SymbolTable({ store, program }: Props) {
         <tr>
           <th>Name</th>
           <th>Range</th>
-          <th>Stands in</th>
+          <th>Appears in</th>
         </tr>
       </thead>
       <tbody>

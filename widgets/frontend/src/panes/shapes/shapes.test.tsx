@@ -101,6 +101,7 @@ test("guards are filtered by text, by size and by input; those implied only when
 test("guards that others imply are counted, and shown when asked for, however few", async () => {
   const guards = [guardOf("batch <= 16"), guardOf("batch <= 99", { effect: "implied" })];
   await show(contract({ guards }));
+  expect(at("guards").textContent).toContain("A guard is a condition on sizes");
   expect(at("guards").textContent).not.toContain("batch <= 99");
   expect(at("guards-implied").textContent).toContain("1 implied by others");
   await act(() => at("guards-implied").querySelector("input")?.click());
