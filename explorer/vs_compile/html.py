@@ -58,9 +58,13 @@ def _heads(report: CompileReport) -> str:
 
 
 def _row(report: CompileReport, call: CompiledCall) -> str:
-    sizes = _code(call.sizes) if call.sizes else "the example"
+    # Of each size, on the code itself: JupyterLab's own rule would break it.
+    each_size = filter(None, call.sizes.split(", "))
+    sizes = ", ".join(
+        f'<code style="white-space:nowrap">{escaped(each)}</code>' for each in each_size
+    )
     left = f"{_sentence(report, call)}{_recompiles(call)}{_steps(report, call)}"
-    cells = (f'<span style="white-space:nowrap">{sizes}</span>', left, _export(report, call))
+    cells = (sizes or "the example", left, _export(report, call))
     return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
 
 

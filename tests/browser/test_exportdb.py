@@ -128,3 +128,6 @@ def test_compile_is_shown_beside_export(lab: Lab) -> None:
     expect(rows.nth(2)).to_contain_text("Cell In[2], line 2")
     verdict = output.get_by_test_id("verdict")
     expect(verdict).to_contain_text("x.shape[0] in [2, 1024]")
+    lab.page.set_viewport_size({"width": 700, "height": 900})
+    size = rows.nth(1).locator("td").first.locator("code")
+    assert size.evaluate("code => code.getClientRects().length") == 1

@@ -98,6 +98,8 @@ def test_what_was_asked_for_opens_first_and_a_machine_without_it_is_no_green_tic
     assert pressed is not None
     assert 0 < working["y"] - pressed["y"] < 60
     expect(root.get_by_test_id("tab-status")).to_contain_text("verified")
+    said = root.get_by_test_id("tab-status").get_by_role("button").first
+    expect(said).to_have_css("border-radius", "999px")  # also where the host rounds every button
 
 
 def bar(row: Locator) -> float:
