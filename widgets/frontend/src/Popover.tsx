@@ -7,12 +7,15 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 interface PopoverProps {
-  /** The panel's name, and the button's where its face does not say it. */
+  /** The panel's name, and the button's where its face is a sign. */
   name: string;
   face: string;
   /** Or what makes it, given how to close the panel. */
   children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
+
+/** A face of words is what a screen reader says, with the numbers in it. */
+const HAS_WORDS = /\p{L}{2,}/u;
 
 export function Popover({ name, face, children }: PopoverProps) {
   const [open, setOpen] = useState(false);
@@ -55,7 +58,7 @@ export function Popover({ name, face, children }: PopoverProps) {
         type="button"
         class="tx-button"
         title={name}
-        aria-label={face.startsWith(name) ? undefined : name}
+        aria-label={HAS_WORDS.test(face) ? undefined : name}
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >
