@@ -7,12 +7,10 @@ Each looks at the export itself: runs it, tries sizes on it, reads its graph.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
-from export_engine.source import SourceMissing, source_text
 
 if TYPE_CHECKING:
     import torch
@@ -36,20 +34,6 @@ class Answer:
         """
         self.value = value
         """The answer as given."""
-
-    @property
-    def fingerprint(self) -> int:
-        """The same number for the same export of the same code; 0 where that is not known."""
-        if not isinstance(self.value, Exploration):
-            return 0
-        record = self.value.record
-        own = [at for at, file in enumerate(record.files) if file.origin in ("cell", "user")]
-        try:
-            texts = sorted(source_text(record, at) for at in own)
-        except SourceMissing:
-            return 0
-        told = (record.mode, record.shapes, record.verdict, record.fixed_by, texts)
-        return zlib.crc32(repr(told).encode()) if texts else 0
 
     @property
     def exploration(self) -> Exploration:

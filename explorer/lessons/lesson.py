@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import course_line
+from explorer.lessons.fingerprint import fingerprint
 from explorer.lessons.saved_progress import forget, keep, kept
 from explorer.rendering.feedback import Line, Reply
 from export_engine.defects import passed_over
@@ -206,9 +207,9 @@ class Lesson:
     def _tried(self, exercise: Exercise, answer: Answer) -> tuple[dict[str, int], bool]:
         """The progress of an exercise with this answer, and whether that is a new try."""
         known = kept(self.name, exercise.number)
-        is_new = not answer.fingerprint or answer.fingerprint != known["answer"]
-        tries = known["tries"] + is_new
-        return {**known, "tries": tries, "answer": answer.fingerprint}, is_new
+        given = fingerprint(answer.value)
+        is_new = not given or given != known["answer"]
+        return {**known, "tries": known["tries"] + is_new, "answer": given}, is_new
 
     def _refused(self, exercise: Exercise, answer: Answer, reason: str) -> Reply:
         """The feedback on a wrong answer; the first comes without a hint."""
