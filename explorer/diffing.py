@@ -8,6 +8,7 @@ from typing import Any
 
 from explorer.comparison import Comparison
 from explorer.session_entry import Entry
+from export_engine.plain_errors import WrongArgument
 
 
 def diff(before: Any, after: Any) -> Comparison:
@@ -34,7 +35,7 @@ def _entry_of(given: Any) -> Entry:
         opened = load(given)
         if isinstance(opened, Exploration):
             return opened.session.entry
-        raise ValueError(
+        raise WrongArgument(
             f"{Path(given).name} holds {len(opened)} programs. Compare one of them: "
             f"explorer.load(path, model={next(iter(opened))!r}), or --model."
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from export_engine.defects import passed_over
+from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
     from export_engine.attempt import Exported
@@ -45,7 +46,7 @@ def run_on(
     from export_engine.run import packed
 
     if not getattr(client, "ids", None):
-        raise ValueError(
+        raise WrongArgument(
             "The client has no engines. on= takes an ipyparallel Client: "
             "ipyparallel.Cluster(n=2).start_and_connect_sync()."
         )

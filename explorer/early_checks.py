@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from export_engine.plain_errors import NotWritable
+
 
 def check_ahead(
     table: str | Mapping[Any, Callable[..., Any]] | None = None,
@@ -45,13 +47,13 @@ def check_ahead(
 
 
 def check_writable(file: Path) -> None:
-    """Raises OSError, with a sentence, where a file cannot be written. Nothing is written."""
+    """Raises NotWritable where a file cannot be written. Nothing is written."""
     folder = file.parent
     if file.is_dir():
-        raise IsADirectoryError(f"{file} is a folder. Give the path of a file.")
+        raise NotWritable(f"{file} is a folder. Give the path of a file.")
     if not folder.exists():
-        raise FileNotFoundError(f"{file} cannot be written: No such file or directory: {folder}")
+        raise NotWritable(f"{file} cannot be written: No such file or directory: {folder}")
     if not folder.is_dir():
-        raise NotADirectoryError(f"{file} cannot be written: {folder} is not a folder.")
+        raise NotWritable(f"{file} cannot be written: {folder} is not a folder.")
     if not os.access(folder, os.W_OK) or (file.exists() and not os.access(file, os.W_OK)):
-        raise PermissionError(f"{file} cannot be written: permission denied.")
+        raise NotWritable(f"{file} cannot be written: permission denied.")

@@ -11,6 +11,7 @@ from explorer.opened_file import OpenedFile
 from explorer.rendering.escape import harmless
 from explorer.session import FixError, Session
 from explorer.view import View
+from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
     import graphviz
@@ -34,12 +35,8 @@ if TYPE_CHECKING:
     from export_engine.verify import Verified
 
 
-class ExportFailed(RuntimeError):
+class ExportFailed(PlainError, RuntimeError):
     """Raised when a failed export is asked for its program; its cause is torch's error."""
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows the sentence; the view has the traceback."""
-        return [str(self)]
 
 
 class Exploration:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from export_engine.plain_errors import WrongArgument
+
 if TYPE_CHECKING:
     from export_engine.record import Record
 
@@ -72,4 +74,4 @@ def _check(what: str, name: str, known: Collection[str]) -> None:
         return
     near = get_close_matches(name, known, n=3)
     hint = f" Closest: {', '.join(near)}." if near else ""
-    raise ValueError(f"There is no {what} {name!r}.{hint}")
+    raise WrongArgument(f"There is no {what} {name!r}.{hint}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
 from explorer.joined_session import JoinedSession
-from explorer.loaded_programs import flat_programs
+from explorer.loaded_programs import check_tokens, flat_programs
 from explorer.notebook_cells import cell_names
 from explorer.programs import Programs, links_of
 from explorer.session import FixError, Session
@@ -101,16 +101,18 @@ class GenerationPrograms(Programs):
             progress: told before each generation.
 
         Raises:
-            FixError: a program failed to export, or there is no such backend.
+            FixError: a program failed to export, there is no such backend, or tokens or sizes are
+                not numbers.
             KeyboardInterrupt: interrupted; what has ended is kept.
         """
         from export_engine.generation import sizes_to_try
 
+        check_tokens(tokens)
         failed = [name for name, each in self.items() if not each.ok]
         if failed:
             raise FixError(f"{', '.join(failed)} failed to export, so the set cannot generate.")
         wanted = (
-            sizes_to_try(self._inputs, self._cut.bounds, tokens) if sizes is None else list(sizes)
+            sizes_to_try(self._inputs, self._cut.bounds, tokens) if sizes is None else _pairs(sizes)
         )
         found = Generations()
         try:
@@ -282,6 +284,21 @@ def explore_generation(
         facts=facts,
         notes=[*made.notes, *narrowed.values()],
     )
+
+
+def _pairs(sizes: object) -> list[tuple[int, int]]:
+    """Rows and prompt tokens; raises FixError where one of them is something else."""
+    found = []
+    for each in sizes if isinstance(sizes, Iterable) else [sizes]:
+        match each:
+            case (int(rows), int(prompt)) if min(rows, prompt) > 0:
+                found.append((rows, prompt))
+            case _:
+                raise FixError(
+                    f"{each!r} is not a size to generate at. Give rows and prompt tokens, "
+                    "sizes=[(1, 7), (4, 12)]."
+                )
+    return found
 
 
 def _exported(

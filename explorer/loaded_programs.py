@@ -55,8 +55,7 @@ class LoadedPrograms(Programs):
         if plan.why_not:
             raise FixError(harmless(plan.why_not))
         given = _tensors(inputs)
-        if tokens < 0:
-            raise FixError(f"{tokens} tokens cannot be generated. Give how many there are to be.")
+        check_tokens(tokens)
         try:
             return generate_by(plan, flat_programs(self, "generate"), given, tokens, stop)
         except (PlanFailed, NoProgram, ProgramFailed) as error:
@@ -79,6 +78,12 @@ class LoadedPrograms(Programs):
         if known or self._notes:
             self._notes = [says_why_not(self._plan)]
         super().add(name, exploration)
+
+
+def check_tokens(tokens: object) -> None:
+    """Raises FixError where it is not a number of tokens."""
+    if not isinstance(tokens, int) or tokens < 0:
+        raise FixError(f"{tokens!r} tokens cannot be generated. Give how many there are to be.")
 
 
 def says_why_not(plan: GenerationPlan) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from explorer.op_names import nearest, op_places
 from explorer.session import Session
+from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
     from export_engine.record import Overlay, Record
@@ -36,13 +37,13 @@ def _made(record: Record, name: str, values: Mapping[str, Any], kind: str | None
     from export_engine.record import Overlay
 
     if not name or not isinstance(name, str):
-        raise ValueError("An overlay needs a name: ex.overlay('importance', {'linear': 0.7}).")
+        raise WrongArgument("An overlay needs a name: ex.overlay('importance', {'linear': 0.7}).")
     chosen = _kind(values, kind)
     places = op_places(record)
     unknown = [each for each in values if each not in places]
     if unknown:
         near = nearest(str(unknown[0]), places)
-        raise ValueError(f"There is no op {unknown[0]!r} to lay {name!r} over.{near}")
+        raise WrongArgument(f"There is no op {unknown[0]!r} to lay {name!r} over.{near}")
     told = {each: _value(name, each, value, chosen) for each, value in values.items()}
     return Overlay(
         name=name,
@@ -57,7 +58,7 @@ def _made(record: Record, name: str, values: Mapping[str, Any], kind: str | None
 def _kind(values: Mapping[str, Any], kind: str | None) -> Kind:
     if kind is not None:
         if kind not in get_args(Kind):
-            raise ValueError(f"There is no kind {kind!r} of overlay: number, text or colour.")
+            raise WrongArgument(f"There is no kind {kind!r} of overlay: number, text or colour.")
         return cast("Kind", kind)
     if not all(isinstance(each, str) for each in values.values()):
         return "number"
@@ -70,10 +71,10 @@ def _value(name: str, op: str, value: Any, kind: Kind) -> float | str:
         try:
             number = float(value)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name!r} at {op!r} is {value!r:.60}, not a number.") from error
+            raise WrongArgument(f"{name!r} at {op!r} is {value!r:.60}, not a number.") from error
         if not math.isfinite(number):
-            raise ValueError(f"{name!r} at {op!r} is {number}; give a finite number.")
+            raise WrongArgument(f"{name!r} at {op!r} is {number}; give a finite number.")
         return number
     if kind == "colour" and not _COLOUR.fullmatch(str(value)):
-        raise ValueError(f"{name!r} at {op!r} is {value!r:.60}, not a colour such as '#1a64c4'.")
+        raise WrongArgument(f"{name!r} at {op!r} is {value!r:.60}, not a colour such as '#1a64c4'.")
     return str(value)[:_MOST_TEXT]

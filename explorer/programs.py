@@ -11,6 +11,7 @@ from explorer.joined_session import JoinedSession
 from explorer.opened_file import OpenedFile
 from explorer.rendering.escape import harmless
 from explorer.session import FixError
+from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
     from explorer.rendering.release_verdict import Release
@@ -62,7 +63,7 @@ class Programs(Mapping[str, Exploration]):
             ValueError: there is no program.
         """
         if not programs:
-            raise ValueError("A set needs at least one program.")
+            raise WrongArgument("A set needs at least one program.")
         self._programs = dict(programs)
         self._title = title
         self._links = list(links)
@@ -277,7 +278,7 @@ def check_name(name: object) -> None:
     from export_engine.archive import NAME
 
     if not isinstance(name, str) or len(name) > _LONGEST_NAME or not NAME.fullmatch(name):
-        raise ValueError(
+        raise WrongArgument(
             f"{str(name)[:_LONGEST_NAME]!r} is not a name for a program: use up to "
             f"{_LONGEST_NAME} letters, digits, `_`, `.` and `-`."
         )

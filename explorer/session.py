@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.opened_file import OpenedFile
 from explorer.own_defects import own_defect
 from explorer.session_entry import Entry
+from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
     from explorer.dropped_program import DroppedProgram
@@ -32,12 +33,8 @@ HELD = 3
 """How many programs a session keeps: those of the attempts that were made or used last."""
 
 
-class FixError(RuntimeError):
+class FixError(PlainError, RuntimeError):
     """A fix cannot be applied. The current attempt stays."""
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows the sentence."""
-        return [str(self)]
 
 
 class NotTrusted(FixError):

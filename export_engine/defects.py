@@ -117,9 +117,7 @@ def _private(text: str) -> str:
 
 
 def _version_of(name: str) -> str:
-    module = sys.modules.get(
-        name
-    )  # the code that runs, which may differ from the installed package
+    module = sys.modules.get(name)  # what runs, which may differ from the installed package
     said = getattr(module, "__version__", None)
     try:
         return str(said or version(name))

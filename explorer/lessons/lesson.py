@@ -14,17 +14,14 @@ from explorer.lessons.fingerprint import fingerprint
 from explorer.lessons.saved_progress import forget, keep, kept
 from explorer.rendering.feedback import Line, Reply
 from export_engine.defects import passed_over
+from export_engine.plain_errors import PlainError
 
 Checker = Callable[[Answer], None]
 _Checker = TypeVar("_Checker", bound=Checker)
 
 
-class LessonError(ValueError):
+class LessonError(PlainError, ValueError):
     """A lesson or an exercise that does not exist. The text can be shown as it is."""
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows the sentence."""
-        return [str(self)]
 
 
 @dataclass(frozen=True, kw_only=True)

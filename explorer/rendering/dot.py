@@ -10,12 +10,13 @@ from explorer.early_checks import check_writable
 from explorer.rendering.attempt_text import counted
 from explorer.rendering.escape import harmless
 from explorer.rendering.outline import Block, full_blocks, top_blocks
+from export_engine.plain_errors import PlainError, WrongArgument
 from export_engine.record import Record
 
 _SHAPES = {"input": "ellipse", "output": "ellipse", "op": "box", "scope": "box3d"}
 
 
-class DotMissing(RuntimeError):
+class DotMissing(PlainError, RuntimeError):
     """Graphviz is not installed. The message says what to do."""
 
 
@@ -46,7 +47,7 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
     target = Path(path)
     kind = target.suffix.removeprefix(".")
     if not kind:
-        raise ValueError(
+        raise WrongArgument(
             f"{target.name} has no file extension; write graph.svg, graph.pdf or graph.dot"
         )
     check_writable(target)
@@ -55,7 +56,7 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
         target.write_text(drawing.source, encoding="utf-8")
         return target
     if kind not in graphviz.FORMATS:
-        raise ValueError(
+        raise WrongArgument(
             f"Graphviz cannot write .{kind} files; use graph.svg, graph.pdf or graph.png"
         )
     try:

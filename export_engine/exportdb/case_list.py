@@ -13,6 +13,7 @@ from export_engine.attempt import Request
 from export_engine.diagnose import explained_by
 from export_engine.exportdb.case_source import request_of
 from export_engine.exportdb.text_search import found
+from export_engine.plain_errors import PlainError
 from export_engine.record import CaseInput, ExportCase
 from export_engine.shapes import leaf_values, shapes_of
 from export_engine.torch_internals import LibraryCase, exportdb_library, short_dtype
@@ -21,12 +22,8 @@ _MYPY = re.compile(r"^# mypy: .*\n", re.MULTILINE)
 """Comments for a type checker, which are not part of a case."""
 
 
-class NoSuchCase(ValueError):
+class NoSuchCase(PlainError, ValueError):
     """There is no case of this name. Its text can be shown as it is."""
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows the sentence."""
-        return [str(self)]
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from export_engine.plain_errors import PlainError
 from export_engine.query.fields import ALSO, BY_NAME, Field
 
 DEEPEST = 100
@@ -27,7 +28,7 @@ _WORD = re.compile(r"(?:\[[^\]]*\]?|[^\s&|()<>=!\[])+")
 _NUMBER = re.compile(r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf)%?")
 
 
-class QueryError(ValueError):
+class QueryError(PlainError, ValueError):
     """A query cannot be read, or asks for what is not there. The message can be shown as it is."""
 
     def __init__(self, reason: str, column: int, text: str = "") -> None:
@@ -42,10 +43,6 @@ class QueryError(ValueError):
         self.reason = reason
         self.column = column
         self.text = text
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows the sentence."""
-        return [str(self)]
 
     def __str__(self) -> str:
         at = f"{self.reason} (column {self.column})"

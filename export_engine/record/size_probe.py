@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from export_engine.plain_errors import WrongArgument
 from export_engine.record.contract import Formula, Probe, Rule
 from export_engine.record.formula import evaluate
 from export_engine.record.record import Record
@@ -74,10 +75,10 @@ def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
     unknown = [name for name in named if name not in places and name not in symbols]
     if unknown:
         known = ", ".join([*symbols, *(each for each in places if each not in symbols)])
-        raise ValueError(f"There is no size {unknown[0]!r}. There are: {known}")
+        raise WrongArgument(f"There is no size {unknown[0]!r}. There are: {known}")
     for name, value in named.items():
         if not _is_int(value):
-            raise ValueError(f"A size is an int, and {name} is {value!r}.")
+            raise WrongArgument(f"A size is an int, and {name} is {value!r}.")
     sizes = sizes_of_symbols(
         probe, {symbols[name]: value for name, value in named.items() if name in symbols}
     )

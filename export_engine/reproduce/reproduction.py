@@ -15,6 +15,7 @@ import torch
 from export_engine.attempt import Attempt, Exported, Failed, Request
 from export_engine.codes import page_on
 from export_engine.diagnose import diagnose
+from export_engine.plain_errors import PlainError
 from export_engine.progress import Progress, Report
 from export_engine.reproduce.literals import NoText
 from export_engine.reproduce.reduction import Reduction
@@ -28,12 +29,8 @@ _OURS = "StandInHeld"
 """The class of the error that `capture` raises where torch raises none."""
 
 
-class NotReproduced(RuntimeError):
+class NotReproduced(PlainError, RuntimeError):
     """No script could be made that shows the same. The message says why, and can be shown."""
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows the sentence."""
-        return [str(self)]
 
 
 @dataclass(frozen=True)

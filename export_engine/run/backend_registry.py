@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from importlib.metadata import entry_points
 
 from export_engine.defects import passed_over
+from export_engine.plain_errors import WrongArgument
 from export_engine.run.backend import Backend, Job, Ready
 from export_engine.run.builtin_backends.aot_inductor import AOTInductor
 from export_engine.run.builtin_backends.eager import Eager
@@ -85,7 +86,7 @@ def check_names(names: str | Iterable[str] | None) -> list[str]:
     unknown = [each for each in wanted if each not in known]
     if unknown or not wanted:
         said = f"There is no backend {unknown[0]!r}." if unknown else "Name a backend."
-        raise ValueError(f"{said} There are: {', '.join(known)}; or all.")
+        raise WrongArgument(f"{said} There are: {', '.join(known)}; or all.")
     return wanted
 
 

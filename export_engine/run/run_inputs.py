@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from export_engine.attempt import Request
+from export_engine.plain_errors import WrongArgument
 from export_engine.record import Record, probe_sizes, sizes_named
 from export_engine.run.measure import check_memory
 from export_engine.shapes import leaf_values, with_leaves
@@ -37,7 +38,7 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
         ValueError: there is no such input or size, or the program takes no such sizes.
     """
     if inputs is not None and sizes is not None:
-        raise ValueError("inputs and sizes exclude each other; give one of them.")
+        raise WrongArgument("inputs and sizes exclude each other; give one of them.")
     if inputs is not None:
         return [_made("given inputs", _given(subject.request, inputs))]
     example = [each.example for each in subject.record.probe.inputs]
@@ -46,19 +47,20 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
     if isinstance(sizes, int):
         found = inside(subject, sizes)[1 : sizes + 1]
         if not found:
-            raise ValueError("No size of this program is dynamic, so none can be drawn.")
+            raise WrongArgument("No size of this program is dynamic, so none can be drawn.")
         return [_fresh(subject, each) for each in found]
     return [_sized(subject, each) for each in _several(sizes)]
 
 
 def _several(sizes: Any) -> list[Mapping[str, int]]:
-    several = [sizes] if isinstance(sizes, Mapping) else sizes
-    if isinstance(several, str) or not all(isinstance(each, Mapping) for each in several):
-        raise ValueError(
+    single = isinstance(sizes, Mapping) or not isinstance(sizes, Iterable)
+    several = [sizes] if single else list(sizes)
+    if not several or not all(isinstance(each, Mapping) for each in several):
+        raise WrongArgument(
             f"sizes={sizes!r} is not understood. Give values by name, {{'batch': 4}}, several of "
             "those in a list, or how many to draw."
         )
-    return list(several)
+    return several
 
 
 def _sized(subject: Subject, named: Mapping[str, int]) -> Call:
@@ -66,10 +68,10 @@ def _sized(subject: Subject, named: Mapping[str, int]) -> Call:
     found = probe_sizes(subject.record.probe, wanted)
     if found.verdict == "refused":
         said = ", ".join(f"{name}={value}" for name, value in named.items())
-        raise ValueError(f"The program rejects {said}: {found.broken[0].text}.")
+        raise WrongArgument(f"The program rejects {said}: {found.broken[0].text}.")
     for size, each in zip(wanted, subject.record.probe.inputs, strict=True):
         if each.dim >= 0 and size < 0:
-            raise ValueError(f"{each.text} would be {size}. Give sizes from 0.")
+            raise WrongArgument(f"{each.text} would be {size}. Give sizes from 0.")
     return _fresh(subject, wanted)
 
 
@@ -97,19 +99,19 @@ def _bytes(subject: Subject, sizes: Sequence[int]) -> int:
 def _given(request: Request, inputs: Any) -> Request:
     if not isinstance(inputs, Mapping):
         if not isinstance(inputs, tuple | list):
-            raise ValueError(
+            raise WrongArgument(
                 f"inputs is a {type(inputs).__name__}. Give the positional arguments as a tuple, "
                 "or values by path: {'x': x}."
             )
         if len(inputs) != len(request.args):
-            raise ValueError(
+            raise WrongArgument(
                 f"The program takes {len(request.args)} positional arguments, not {len(inputs)}."
             )
         return request.with_changes(args=tuple(inputs))
     known = leaf_values(request)
     unknown = [path for path in inputs if path not in known]
     if unknown:
-        raise ValueError(f"There is no input {unknown[0]!r}. There are: {', '.join(known)}.")
+        raise WrongArgument(f"There is no input {unknown[0]!r}. There are: {', '.join(known)}.")
     return with_leaves(request, inputs.get)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from export_engine.plain_errors import PlainError
+
 _AROUND = 60
 """Characters shown on either side of the place; a longer line is cut."""
 
 
-class ShapesError(ValueError):
+class ShapesError(PlainError, ValueError):
     """An invalid text or spec. `str(error)` can be shown as it is.
 
     Args:
@@ -20,10 +22,6 @@ class ShapesError(ValueError):
         self.text = text
         self.column = column
         super().__init__(message if column is None else f"{message}\n{_pointed(text, column)}")
-
-    def _render_traceback_(self) -> list[str]:
-        """IPython shows the sentence."""
-        return [str(self)]
 
     def __reduce__(self) -> tuple[type[ShapesError], tuple[str, str, int | None]]:
         return ShapesError, (self.message, self.text, self.column)

@@ -308,6 +308,11 @@ def test_a_backend_that_is_not_there_says_so(
     assert "  onnx\n    – onnxruntime is not installed." in repr(kit)
     with pytest.raises(explorer.FixError, match="no backend 'eager' that generates: there are pro"):
         kit.generate(4, backend="eager")
+    with pytest.raises(explorer.FixError, match="'x' tokens cannot be generated"):
+        kit.generate("x")  # type: ignore[arg-type]
+    for sizes in (7, "ab", [(1,)], [(0, 7)], [("a", 2)]):
+        with pytest.raises(explorer.FixError, match="is not a size to generate at. Give rows"):
+            kit.generate(4, sizes=sizes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,8 @@ def test_inputs_that_do_not_fit_are_a_sentence(
         kit.generate({"attention_mask": inputs["attention_mask"]})
     with pytest.raises(FixError, match="Give them by name"):
         kit.generate(inputs["input_ids"])  # type: ignore[arg-type]
+    with pytest.raises(FixError, match="'x' tokens cannot be generated"):
+        kit.generate(inputs, "x")  # type: ignore[arg-type]
 
 
 def test_a_set_that_was_not_cut_says_that_it_does_not_generate(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""What a call does not take is told in a sentence, which a notebook shows without frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import explorer
+from export_engine.plain_errors import PlainError
+
+from ..models import tutorial
+
+Call = Callable[[explorer.Exploration], Any]
+CALLS: dict[str, Call] = {
+    "apply": lambda ex: ex.apply("a title"),  # type: ignore[arg-type]
+    "compare_values": lambda ex: ex.compare_values("eagr"),
+    "decompose": lambda ex: ex.decompose("cor"),
+    "diff": lambda ex: explorer.diff(ex, "nowhere.pt2"),
+    "dynamic_shapes": lambda ex: ex.dynamic_shapes(7),
+    "load": lambda ex: explorer.load("nowhere.pt2"),
+    "open": lambda ex: ex.view(open="linaer"),
+    "overlay of no op": lambda ex: ex.overlay("mine", {"linaer": 1}),
+    "overlay of no number": lambda ex: ex.overlay("mine", {"linear": "a"}, "number"),
+    "probe of no size": lambda ex: ex.probe(btach=3),
+    "probe of no int": lambda ex: ex.probe(batch="a"),  # type: ignore[arg-type]
+    "profile": lambda ex: ex.profile("cdua"),
+    "query": lambda ex: ex.query("op:"),
+    "run on a device": lambda ex: ex.run("cdua"),
+    "run on a backend": lambda ex: ex.run(backend="eagr"),
+    "run at sizes": lambda ex: ex.run(sizes="batch=3"),
+    "run at a number": lambda ex: ex.run(sizes=2.5),
+    "run with inputs": lambda ex: ex.run(inputs={"z": 1}),
+    "save": lambda ex: ex.save("nowhere/x.pt2"),
+    "save a page": lambda ex: ex.save("x.html"),
+    "save_graph": lambda ex: ex.save_graph("graph"),
+    "save_graph nowhere": lambda ex: ex.save_graph("nowhere/graph.dot"),
+    "select": lambda ex: ex.view(select="linaer"),
+    "shapes": lambda ex: explorer.explore(torch.sin, (torch.ones(2),), dynamic_shapes="x: ["),
+    "tab": lambda ex: ex.view(tab="shapse"),
+    "to_html": lambda ex: ex.to_html("nowhere/x.html"),
+    "to_json": lambda ex: ex.to_json("nowhere/x.json"),
+    "watch": lambda ex: ex.watch(device="cdua"),
+    "watch into a folder": lambda ex: ex.watch(spill="nowhere"),
+}
+
+
+@pytest.fixture(scope="module")
+def explored() -> explorer.Exploration:
+    case = tutorial()
+    return explorer.explore(case.model, case.args, dynamic_shapes="x: batch, _; y: batch, _")
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_wrong_argument_is_told_without_frames(
+    call: Call,
+    explored: explorer.Exploration,
+    tmp_path: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = explored.session.current, explored.record
+
+    with pytest.raises(PlainError) as caught:
+        call(explored)
+
+    assert caught.value._render_traceback_() == [str(caught.value)]
+    assert "Error" not in str(caught.value)
+    assert (explored.session.current, explored.record) == before
+    assert list(tmp_path.iterdir()) == []
