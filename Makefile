@@ -84,11 +84,12 @@ test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 	@$(NPM_VSCODE) --silent test
 
 test-python: setup $(VENV)/.imported
-	@$(ON_A_CORE) $(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) --ignore tests/browser
+	@$(ON_A_CORE) $(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) --modes one --ignore tests/browser
 
 test-thorough: setup ## all of the cases of which `make test` tries one of several that are alike
 	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \
 	  tests/engine/test_interrupts.py tests/explorer/test_untouched.py
+	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --modes other --ignore tests/browser
 
 test-browser: setup $(VENV)/.imported $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(BIN)/python -m pytest tests/browser $(SHOWN_AT_ITS_END)

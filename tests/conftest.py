@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
+from .modes import CHOICES, left_out
+
 # Inductor would compile a program for each instruction set, only to ask the compiler for it.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 
@@ -30,10 +32,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="tries every case also where a test tries one of several that are alike",
     )
+    parser.addoption(
+        "--modes",
+        choices=CHOICES,
+        default="both",
+        help="of a slow test that is tried strict and not: both, one of them, or the other one",
+    )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What looks through all objects comes first: the more tests have run, the more there are."""
+    out = left_out(items, config.getoption("--modes"))
+    if out:
+        config.hook.pytest_deselected(items=out)
+        gone = {id(each) for each in out}
+        items[:] = [each for each in items if id(each) not in gone]
     last = len(LOOK_THROUGH_ALL_OBJECTS)
 
     def place(item: pytest.Item) -> int:
