@@ -71,11 +71,11 @@ class MessageHandlers:
         return m.Ops(decomposable())
 
     def _diff(self, asked: m.OfPair) -> ProgramDiff:
-        from export_engine.diff import diff_records
+        from explorer.weight_differences import compared
 
         other, entry = self._entry(asked.other, "other"), self._entry(asked.attempt)
         try:
-            return diff_records(other.record, entry.record)
+            return compared(other, entry)
         except ValueError as error:
             raise Refusal(str(error)) from error
 

@@ -23,7 +23,6 @@ from explorer.session_entry import Entry
 
 if TYPE_CHECKING:
     from explorer.page.messages import Code, CodeText
-    from export_engine.record import Record
     from export_engine.source import Token
 
 T = TypeVar("T")
@@ -132,7 +131,8 @@ def frozen_page(session: Session, compared: int = -1, values: bool = False) -> b
     import msgspec
 
     from explorer.page.messages import Frozen, SetState
-    from export_engine.diff import diff_records, text_differences
+    from explorer.weight_differences import compared as differences
+    from export_engine.diff import text_differences
     from export_engine.record import encode
 
     entries = session.entries
@@ -147,8 +147,8 @@ def frozen_page(session: Session, compared: int = -1, values: bool = False) -> b
         ],
         sources=[_sources(entry) for entry in entries],
         codes=[_codes(entry) for entry in entries],
-        diffs=_between(entries, diff_records),
-        texts=_between(entries, text_differences),
+        diffs=_between(entries, differences),
+        texts=_between(entries, lambda one, other: text_differences(one.record, other.record)),
         pages=_pages(entries),
         programs=SetState(programs.record, programs.numbers()) if programs else None,
     )
@@ -166,14 +166,14 @@ def _pages(entries: Sequence[Entry]) -> dict[str, CodeText]:
 
 
 def _between(
-    entries: Sequence[Entry], compare: Callable[[Record, Record], T]
+    entries: Sequence[Entry], compare: Callable[[Entry, Entry], T]
 ) -> list[list[T | None]]:
     """Per attempt, what to say beside each other one; null where there is nothing to compare."""
 
     def compared(entry: Entry, other: Entry) -> T | None:
         if entry is other or not entry.ok or not other.ok:
             return None
-        return compare(other.record, entry.record)
+        return compare(other, entry)
 
     few = entries if len(entries) <= _MOST_COMPARED else ()
     return [[compared(entry, other) for other in few] for entry in few]

@@ -9,8 +9,26 @@ from explorer.rendering.escape import harmless
 if TYPE_CHECKING:
     from explorer.session_entry import Entry
     from export_engine.archive import HeldWeight
+    from export_engine.record import ProgramDiff
 
 _FEW = 3
+
+
+def compared(before: Entry, after: Entry) -> ProgramDiff:
+    """How a program differs from another one, their weights included.
+
+    Raises:
+        ValueError: one of them has no program.
+    """
+    from msgspec.structs import replace
+
+    from explorer.dropped_program import DroppedProgram
+    from export_engine.diff import diff_records
+
+    found = diff_records(before.record, after.record)
+    if any(isinstance(each.attempt, DroppedProgram) for each in (before, after)):
+        return found  # it is made again of the model that the others were made of
+    return replace(found, weights=weights_sentence(before, after))
 
 
 def weights_sentence(before: Entry, after: Entry) -> str:

@@ -119,3 +119,5 @@ class ProgramDiff(msgspec.Struct, frozen=True):
     """Changes that are one and the same: told once, they need not be told one by one."""
     modules: list[LoneScope] = []
     """What was added or removed with a whole module: told once, as `renamed`."""
+    weights: str = ""
+    """A sentence on weights that hold other values, which graphs do not show; empty without one."""

@@ -13,6 +13,7 @@ from torch import nn
 
 import explorer
 from explorer import command_line
+from explorer.report import frozen_page
 from explorer.testing import UPDATE, assert_same_export
 from export_engine.record import from_json
 
@@ -84,6 +85,8 @@ def test_weights_of_other_values_are_named(tmp_path: Path) -> None:
             "Identical up to names: 4 ops.",
             "1 weight holds other values: lin.bias.",
         ]
+        shown = msgspec.json.decode(frozen_page(found.session()))["diffs"][1][0]
+        assert shown["weights"] == "1 weight holds other values: lin.bias."
 
 
 def test_a_difference_is_said_with_its_place() -> None:

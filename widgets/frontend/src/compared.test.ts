@@ -27,6 +27,7 @@ const diffOf = (...graphs: Partial<GraphDiff>[]): ProgramDiff => ({
   others: [],
   renamed: [],
   modules: [],
+  weights: "",
   graphs: graphs.map((graph) => ({
     before: 0,
     after: 0,

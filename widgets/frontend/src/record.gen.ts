@@ -663,6 +663,7 @@ export interface ProgramDiff {
   symbols: string[][];
   renamed: RenamedScope[];
   modules: LoneScope[];
+  weights: string;
 }
 
 export interface TextDiff {

@@ -158,6 +158,7 @@ describe("decorations", () => {
       others: [],
       renamed: [],
       modules: [],
+      weights: "",
       graphs: [
         {
           before: 0,

@@ -39,6 +39,7 @@ const diffOf = (graph: Partial<GraphDiff>, others: ProgramDiff["others"] = []): 
   others,
   renamed: [],
   modules: [],
+  weights: "1 weight holds other values: lin.bias.",
   graphs: [
     { before: 0, after: 0, title: "main", pairs: [], removed: [], added: [], became: [], ...graph },
   ],
@@ -85,6 +86,7 @@ test("differences are listed as text, and one goes from one to the next", async 
   expect(page.textContent).toContain(MARKUP);
   expect(page.querySelector("img")).toBeNull();
   expect(page.textContent).toContain("n → batch");
+  expect(page.textContent).toContain("1 weight holds other values: lin.bias.");
   expect(page.textContent).toContain("1 difference outside of the graph");
   expect(page.querySelectorAll('[data-testid="difference"]')).toHaveLength(2);
   await act(() => stepDifference(store, 1));
