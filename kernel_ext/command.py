@@ -84,6 +84,8 @@ DEVICE = re.compile(r"\s+(?P<name>cpu|cuda(:\d+)?|mps|xpu(:\d+)?)(?=\s|$)")
 
 A call that starts with such a name continues with a parenthesis or a dot.
 """
+_MISTAKEN = re.compile(r"\s+(?P<name>[a-z]\w*(:\d+)?)(?=\s+(?P<next>[A-Za-z_]\w*))")
+"""A word before another one, which starts no call: it was meant as a device."""
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')+""")
 
 
@@ -149,7 +151,7 @@ def parse_command(line: str) -> Command:
         if option in FLAGS and not equals:
             flags.append(option)
         elif option == RUN:
-            device = DEVICE.match(line, end)
+            device = DEVICE.match(line, end) or _mistaken(line, end)
             given["run"] = value or (device["name"] if device else "cpu")
             end = device.end() if device and not equals else end
         elif option in _VALUED:
@@ -166,6 +168,14 @@ def parse_command(line: str) -> Command:
             raise pointing(_unknown(option), line, at)
         at = _skip_space(line, end)
     return _command(line[at:].rstrip(), given, flags)
+
+
+def _mistaken(line: str, at: int) -> re.Match[str] | None:
+    """A device that there is not: `--run tpu model(x)`."""
+    found = _MISTAKEN.match(line, at)
+    if found is None or keyword.iskeyword(found["name"]) or keyword.iskeyword(found["next"]):
+        return None
+    return found
 
 
 def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:

@@ -62,6 +62,9 @@ def test_lines_that_do_not_work_say_why(line: str) -> None:
         ("--run cuda model(x)", "cuda", "model(x)"),
         ("--run=cuda:1 model(x)", "cuda:1", "model(x)"),
         ("--run mps(x)", "cpu", "mps(x)"),
+        ("--run tpu:0 model(x)", "tpu:0", "model(x)"),  # that there is none, the next step says
+        ("--run model if x else other", "cpu", "model if x else other"),
+        ("--run not model", "cpu", "not model"),
         ("--run", "cpu", ""),
         ("--backend onnx,aoti model(x)", "cpu", "model(x)"),
     ],
