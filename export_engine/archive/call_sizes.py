@@ -11,7 +11,7 @@ from export_engine.archive.expression_text import printed
 from export_engine.archive.expression_values import linear, value_of
 from export_engine.archive.expressions import Expression, number
 from export_engine.archive.symbols import Symbols
-from export_engine.record import Formula, NoFormula, Size, SizeInput, compile_formula, number_last
+from export_engine.record import Formula, NoFormula, Size, SizeInput, compile_formula, guard_text
 from export_engine.shapes import InputPlace, source_place
 
 
@@ -92,21 +92,17 @@ class CallSizes:
 
     def of_guard(self, code: str) -> tuple[Formula, str]:
         """The formula of a guard that travels with the program, and its text in user's terms."""
-        shown: dict[str, str] = {}
+        shown: dict[str, SizeInput] = {}
 
         def resolve(text: str) -> Formula | None:
             place = source_place(text, self._paths)
             known = self._by_place.get((place.path, place.position)) if place else None
             if known is None:
                 return None
-            shown[text] = self.inputs[known].text
+            shown[text] = self.inputs[known]
             return [f"d{known}"]
 
-        formula = _compiled(code, resolve)
-        text = " ".join(code.split())
-        for source in sorted(shown, key=len, reverse=True):
-            text = text.replace(source, shown[source])
-        return formula, number_last(text)
+        return _compiled(code, resolve), guard_text(code, shown)
 
     def _example(self, value: int | Expression) -> int:
         if isinstance(value, int):

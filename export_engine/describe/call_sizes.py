@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import torch
 from torch.export import ExportedProgram
 
 from export_engine.describe.symbol_names import Symbols
-from export_engine.record import Formula, NoFormula, SizeInput, compile_formula, number_last
+from export_engine.record import Formula, NoFormula, SizeInput, compile_formula, guard_text
 from export_engine.shapes import InputPlace, birth_dims, source_place
 from export_engine.torch_internals import (
     expression_of,
@@ -136,39 +135,21 @@ class CallSizes:
 
     def of_guard(self, code: str) -> tuple[Formula, str]:
         """The formula of a guard that travels with the program, and its text in user's terms."""
-        shown: dict[str, int] = {}
+        shown: dict[str, SizeInput] = {}
 
         def resolve(text: str) -> Formula | None:
             place = source_place(text, self._paths)
             number = self._by_place.get((place.path, place.position)) if place else None
             if number is None:
                 return None
-            shown[text] = number
+            shown[text] = self.inputs[number]
             return [f"d{number}"]
 
         try:
             formula = compile_formula(code, resolve)
         except NoFormula:
             formula = []
-        text = " ".join(code.split())
-        names = self._names_of(set(shown.values()))
-        for source in sorted(shown, key=len, reverse=True):
-            text = text.replace(source, names[shown[source]])
-        return formula, number_last(text)
-
-    def _names_of(self, numbers: set[int]) -> dict[int, str]:
-        """Sizes as the user named them; two of one name go by their places, `x.shape[0]`."""
-        sizes = {each: self.inputs[each] for each in numbers}
-        names = {
-            each: str(size.size)
-            if size.symbol >= 0 and (size.scale, size.offset) == (1, 0)
-            else size.text
-            for each, size in sizes.items()
-        }
-        often = Counter(names.values())
-        return {
-            each: name if often[name] == 1 else sizes[each].text for each, name in names.items()
-        }
+        return formula, guard_text(code, shown)
 
     def _compile(self, text: str) -> Formula:
         def resolve(name: str) -> Formula | None:

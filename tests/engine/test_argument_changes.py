@@ -64,7 +64,7 @@ def test_without_a_schema_it_is_by_position() -> None:
 
 @pytest.mark.slow
 def test_texts_without_end_take_no_time() -> None:
-    for text in ("'" * 100_001, "\\'," * 100_000, "(" * 100_000, "[" + "'a', " * 500_000):
+    for text in ("'" * 100_001, "\\'," * 100_000, "(" * 100_000, "[" + "'a', " * 100_000):
         began = time.process_time()
         changed_arguments(f"({text})", f"({text}, 1)", f"f({text}) -> ()")
         assert time.process_time() - began < 2

@@ -1,0 +1,33 @@
+"""A guard on sizes that travels with a program, in the user's terms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from export_engine.record.comparisons import number_last
+from export_engine.record.contract import SizeInput
+
+
+def guard_text(code: str, shown: Mapping[str, SizeInput]) -> str:
+    """`L['x'].size()[0] <= 9` as `batch <= 9`.
+
+    A size goes by the name that it was given; two of one name go by their places, `x.shape[0]`.
+
+    Args:
+        code: the guard's own.
+        shown: the size that each piece of it stands for.
+    """
+    text = " ".join(code.split())
+    named = {source: _name(size) for source, size in shown.items()}
+    sizes = {(named[source], size.text) for source, size in shown.items()}
+    often = Counter(name for name, _ in sizes)
+    for source in sorted(shown, key=len, reverse=True):
+        name = named[source]
+        text = text.replace(source, name if often[name] == 1 else shown[source].text)
+    return number_last(text)
+
+
+def _name(size: SizeInput) -> str:
+    is_symbol = size.symbol >= 0 and (size.scale, size.offset) == (1, 0)
+    return str(size.size) if is_symbol else size.text
