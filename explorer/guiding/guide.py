@@ -29,6 +29,7 @@ from explorer.rendering.escape import escaped
 from explorer.rendering.feedback import Reply
 from explorer.report import GENERATOR, write_report
 from export_engine.defects import passed_over
+from export_engine.plain_errors import told
 
 if TYPE_CHECKING:
     from export_engine.progress import Report
@@ -170,7 +171,7 @@ class _Walk:
         except Exception as error:  # noqa: BLE001 - one step that stumbles does not end the walk
             passed_over(error, "taking a step of the guide")
             defect = own_defect(error, f"taking the step `{heading}` of the guide")
-            said = f"This step did not work: {type(error).__name__}: {error}"
+            said = f"This step did not work: {told(error)}"
             reply = Reply(
                 kind="wrong",
                 title=heading,

@@ -14,7 +14,7 @@ from explorer.lessons.fingerprint import fingerprint
 from explorer.lessons.saved_progress import forget, keep, kept
 from explorer.rendering.feedback import Line, Reply
 from export_engine.defects import passed_over
-from export_engine.plain_errors import PlainError
+from export_engine.plain_errors import PlainError, told
 
 Checker = Callable[[Answer], None]
 _Checker = TypeVar("_Checker", bound=Checker)
@@ -122,9 +122,7 @@ class Lesson:
             return self._refused(exercise, answer, reason)
         except Exception as error:  # noqa: BLE001 - an answer may be anything, and do anything
             passed_over(error, "checking an answer")
-            return self._refused(
-                exercise, answer, f"This cannot be checked: {type(error).__name__}: {error}"
-            )
+            return self._refused(exercise, answer, f"This cannot be checked: {told(error)}")
         known, _ = self._tried(exercise, answer)
         keep(self.name, exercise.number, {**known, "done": 1})
         return Reply(

@@ -183,7 +183,7 @@ def test_a_report_that_cannot_be_written_is_said_and_the_rest_stands() -> None:
     assert guided.ok
     assert guided.report is None
     assert guided.steps[-1].kind == "wrong"
-    assert "FileNotFoundError" in guided.steps[-1].reason
+    assert "work: no/folder/report.html cannot be written: No such" in guided.steps[-1].reason
 
 
 def test_an_interrupt_keeps_what_was_done() -> None:
