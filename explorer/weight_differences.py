@@ -22,11 +22,10 @@ def compared(before: Entry, after: Entry) -> ProgramDiff:
     """
     from msgspec.structs import replace
 
-    from explorer.dropped_program import DroppedProgram
     from export_engine.diff import diff_records
 
     found = diff_records(before.record, after.record)
-    if any(isinstance(each.attempt, DroppedProgram) for each in (before, after)):
+    if any(each.is_dropped for each in (before, after)):
         return found  # it is made again of the model that the others were made of
     return replace(found, weights=weights_sentence(before, after))
 
