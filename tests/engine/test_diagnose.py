@@ -120,6 +120,7 @@ def test_a_nested_tensor_is_named_with_what_to_compute_with_instead() -> None:
     assert "a padded tensor and a mask" in found.why
 
 
+@pytest.mark.slow
 def test_spans_are_the_expression_that_decides() -> None:
     wanted = {
         "branch": "x.sum() > 0",
@@ -174,6 +175,7 @@ def test_a_number_is_followed_to_where_it_was_computed(strict: bool) -> None:
     assert found.facts.condition == "count > 5"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_links_lead_to_what_this_torch_has(strict: bool) -> None:
     from torch._export.db.examples import all_examples

@@ -76,6 +76,7 @@ def kit(model: Any, inputs: dict[str, torch.Tensor]) -> explorer.GenerationProgr
     return made
 
 
+@pytest.mark.slow
 def test_what_varies_is_named(kit: explorer.GenerationPrograms) -> None:
     assert list(kit) == ["prefill", "decode"]
     assert {each.name for each in kit["prefill"].record.symbols} == {"batch", "prompt"}
@@ -83,6 +84,7 @@ def test_what_varies_is_named(kit: explorer.GenerationPrograms) -> None:
     assert {each.name for each in kit.record.symbols} == {"batch", "prompt / past"}
 
 
+@pytest.mark.slow
 def test_the_cache_flows_from_call_to_call(kit: explorer.GenerationPrograms) -> None:
     seams = {(each.source, each.target): each.summary for each in kit.seams}
 
@@ -90,6 +92,7 @@ def test_the_cache_flows_from_call_to_call(kit: explorer.GenerationPrograms) -> 
     assert [each for each in kit.findings if each.severity != "note"] == []
 
 
+@pytest.mark.slow
 def test_the_programs_generate_the_same_tokens(
     kit: explorer.GenerationPrograms, model: Any, inputs: dict[str, torch.Tensor]
 ) -> None:
@@ -106,6 +109,7 @@ def test_the_programs_generate_the_same_tokens(
     assert of_call(model, inputs) == before
 
 
+@pytest.mark.slow
 def test_bounds_of_what_varies_are_those_of_the_programs(
     model: Any, inputs: dict[str, torch.Tensor]
 ) -> None:

@@ -60,6 +60,7 @@ def test_only_functions_with_a_line_that_matters_are_coloured() -> None:
     assert found[decorator:] == whole[decorator:]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("long_texts_are_short")
 def test_every_line_of_a_real_file_keeps_its_text() -> None:
     text = inspect.getsource(inspect)

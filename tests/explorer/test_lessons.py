@@ -81,6 +81,7 @@ def test_hints_come_one_by_one_and_the_first_try_is_free(lesson: explorer.Lesson
     assert lesson.check("1", 2).ok
 
 
+@pytest.mark.slow
 def test_the_same_export_checked_again_is_no_new_try_and_gives_no_hint_away() -> None:
     made = explorer.Lesson("Runs all")
 

@@ -231,6 +231,7 @@ def test_what_hears_or_sees_generates_from_its_file(name: str, tmp_path: Path) -
     assert torch.equal(kit.generate(given, 6, stop=False), wanted)
 
 
+@pytest.mark.slow
 def test_a_set_that_does_not_generate_says_so_where_it_is_shown(
     saved: Path, tmp_path: Path
 ) -> None:
@@ -243,6 +244,7 @@ def test_a_set_that_does_not_generate_says_so_where_it_is_shown(
     assert not _opened(saved).record.notes
 
 
+@pytest.mark.slow
 def test_a_set_that_no_longer_generates_says_so(saved: Path) -> None:
     kit = _opened(saved)
     kit.add("more", kit["decode"])

@@ -90,6 +90,7 @@ def test_what_an_open_item_names_closes_it() -> None:
     assert not any(each.command for each in ex.ready().items)
 
 
+@pytest.mark.slow
 def test_what_an_open_item_of_a_set_names_closes_it() -> None:
     kit = explorer.explore_many(
         {"one": (halved, (torch.ones(3),)), "ex": (halved, (torch.ones(2),))}
@@ -153,6 +154,7 @@ def test_one_that_is_wrong_decides(record: Record) -> None:
         assert states(replace(record, check=check))["export"] == state
 
 
+@pytest.mark.slow
 def test_a_failure_is_not_ready() -> None:
     release = explorer.explore(undecided, (torch.ones(3),)).ready()
     assert release.verdict == "not ready"

@@ -69,6 +69,7 @@ def test_applying_a_fix_gives_a_program_that_was_checked() -> None:
     assert ex.fixes == ()
 
 
+@pytest.mark.slow
 def test_what_a_fix_gives_up_goes_with_the_program() -> None:
     ex = failing()
     request = ex.attempts[0].request
