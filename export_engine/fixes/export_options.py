@@ -68,16 +68,18 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
 def keeping_all_sizes(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix]:
-    """The options with which the program takes what the model takes.
+    """The first options with which the program takes what the model takes.
 
-    torch may drop a condition that it cannot keep, so each is tried at sizes that it excludes.
+    torch may drop a condition that it cannot keep, so each is tried at sizes that it excludes. What
+    another option does besides is not looked for: it costs an export and its check.
     """
     if attempt.request is None or attempt.diagnosis is None:
         return
     problems = _problems(attempt.diagnosis)
     if len(problems) > _MOST_CONDITIONS or not all(each.excluded for each in problems):
         return
-    yield from (each for each in offered(attempt, progress) if not each.narrows)
+    whole = (each for each in offered(attempt, progress) if not each.narrows)
+    yield from islice(whole, 1)
 
 
 def _tried(

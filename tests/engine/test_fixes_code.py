@@ -27,6 +27,7 @@ from export_engine.attempt import (
 from export_engine.capture import capture
 from export_engine.fixes import autofix, explain
 from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
+from export_engine.fixes.code.branches.plain_flags import without_bool
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.shapes import Shapes
 from export_engine.source import unedited
@@ -277,6 +278,26 @@ def test_a_file_that_does_not_know_torch_gets_it_in_the_function() -> None:
     made = branch_to_cond(text, 3).text
     assert made.splitlines()[:3] == ["def f(x):", '    """Doc."""', "    import torch"]
     assert made.count("import torch") == 1
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_of_a_file_only_the_function_at_the_line_is_rewritten(end: str) -> None:
+    above = 'import torch\n\x0c\n"""A form feed\x0c ends no line."""\nx = (1,\n'
+    function = "@torch.no_grad()\ndef f(x):\n    return x if x.sum() > 0 else -x\n"
+    below = "\n# and more\ny = [ 1,2 ]  # as it is\nflag = lambda x: bool(x.any())"
+    text = f"{above}2); z = 3\n{function}{below}".replace("\n", end)
+    made = branch_to_cond(text, 8).text
+    assert made.startswith(text[: text.index("    return x if")])
+    assert made.endswith(below.replace("\n", end))
+    assert made.count("torch.cond(") == 1
+    assert without_bool(text, 12).text == text.replace("bool(x.any())", "(x.any())")
+    with pytest.raises(Unclear, match="no such statement"):
+        without_bool(text, 9)
+
+
+def test_statements_that_share_a_line_are_rewritten_together() -> None:
+    text = "a = (1,\n2); f = lambda x: bool(x); b = (3,\n4)\nc = 5\n"
+    assert without_bool(text, 2).text == text.replace("bool(x)", "(x)")
 
 
 def failing(name: str) -> tuple[Any, Failed]:

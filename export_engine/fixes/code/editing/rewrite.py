@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 from typing import NamedTuple
 
 import libcst as cst
@@ -29,6 +30,7 @@ class Rewriter(cst.CSTTransformer):
     def __init__(self, line: int) -> None:
         super().__init__()
         self.line = line
+        """Counted from the start of what is visited."""
         self.done = False
         self.lacks_torch = False
         """Whether the text never mentions `torch`, so the name may be undefined."""
@@ -84,13 +86,53 @@ def rewritten(before: str, rewriter: Rewriter) -> Rewritten:
     if not before:
         raise Unclear("the source text is not available")
     try:
-        rewriter.lacks_torch = not _says_torch(ast.parse(before))
-        module = MetadataWrapper(cst.parse_module(before), unsafe_skip_copy=True).visit(rewriter)
+        tree = ast.parse(before)
+        rewriter.lacks_torch = not _says_torch(tree)
+        above, part, below = _around(before, tree, rewriter.line)
+        rewriter.line -= above.lines
+        module = MetadataWrapper(cst.parse_module(part), unsafe_skip_copy=True).visit(rewriter)
     except (cst.ParserSyntaxError, SyntaxError) as error:
         raise Unclear("the source text is not valid Python") from error
     if not rewriter.done or rewriter.changed is None:
         raise Unclear(NO_STATEMENT)
-    return Rewritten(module.code, _outermost(rewriter.changed))
+    return Rewritten(above.text + module.code + below, _outermost(rewriter.changed))
+
+
+class _Above(NamedTuple):
+    """What comes before the statement that is rewritten."""
+
+    text: str
+    lines: int
+    """How many it has."""
+
+
+def _around(text: str, tree: ast.Module, line: int) -> tuple[_Above, str, str]:
+    """A text in three, in the middle the statement at a line and those that share lines with it.
+
+    libcst takes most of a second for a file of transformers, and milliseconds for a class of it.
+
+    Raises:
+        Unclear: no statement is at that line.
+    """
+    spans = [(_start(each), each.end_lineno or each.lineno) for each in tree.body]
+    first = last = line
+    while True:
+        touching = [(a, b) for a, b in spans if a <= last and b >= first]
+        if not touching:
+            raise Unclear(NO_STATEMENT)
+        wider = touching[0][0], touching[-1][1]
+        if wider == (first, last):
+            break
+        first, last = wider
+    lines = list(io.StringIO(text, newline=""))  # as Python counts them: no form feed ends one
+    above = "".join(lines[: first - 1])
+    return _Above(above, first - 1), "".join(lines[first - 1 : last]), "".join(lines[last:])
+
+
+def _start(node: ast.stmt) -> int:
+    """The first line of a statement, its decorators included."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _outermost(name: str) -> str:
