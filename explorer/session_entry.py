@@ -55,15 +55,6 @@ class Entry:
         return isinstance(self.attempt, Exported | DroppedProgram)
 
     @property
-    def is_dropped(self) -> bool:
-        """Whether its program is no longer held, and is rebuilt when it is needed."""
-        if isinstance(self.attempt, OpenedFile):
-            return False  # answered without torch, as is all that a file read as data asks
-        from explorer.dropped_program import DroppedProgram
-
-        return isinstance(self.attempt, DroppedProgram)
-
-    @property
     def request(self) -> Request | None:
         """What was exported; None for a file."""
         return None if isinstance(self.attempt, OpenedFile) else self.attempt.request

@@ -25,8 +25,6 @@ def compared(before: Entry, after: Entry) -> ProgramDiff:
     from export_engine.diff import diff_records
 
     found = diff_records(before.record, after.record)
-    if any(each.is_dropped for each in (before, after)):
-        return found  # it is made again of the model that the others were made of
     return replace(found, weights=weights_sentence(before, after))
 
 
@@ -34,12 +32,12 @@ def weights_sentence(before: Entry, after: Entry) -> str:
     """`1 weight holds other values: layers.7.bias.`; empty where none does.
 
     Weights go by their names. Two files are compared by the checksums in them, two programs in
-    memory by their bytes; of a file and a program in memory it is said that they were not.
+    memory by their bytes; of a file and a program in memory it is said that they were not, and
+    so it is where a program's own are not at hand.
     """
     mine, theirs = _weights(before), _weights(after)
     if mine is None or theirs is None or _of_file(before) != _of_file(after):
-        held = any(each.kind != "user_input" for each in after.record.signature.inputs)
-        return "The values of weights were not compared." if held else ""
+        return "The values of weights were not compared." if _names(after) else ""
     shared = not _of_file(after)  # the members of two files have the same names
     differing = [
         name
@@ -49,7 +47,7 @@ def weights_sentence(before: Entry, after: Entry) -> str:
     if not differing:
         return ""
     what = "1 weight holds" if len(differing) == 1 else f"{len(differing):,} weights hold"
-    more = ", …" if len(differing) > _FEW else ""
+    more = f" and {len(differing) - _FEW:,} more" if len(differing) > _FEW else ""
     return f"{what} other values: {harmless(', '.join(differing[:_FEW]))}{more}."
 
 
@@ -66,6 +64,12 @@ def _of_file(entry: Entry) -> bool:
     return isinstance(entry.attempt, OpenedFile)
 
 
+def _names(entry: Entry) -> set[str]:
+    """The weights of a program, as its signature names them."""
+    inputs = entry.record.signature.inputs
+    return {each.target for each in inputs if each.kind != "user_input" and each.target}
+
+
 def _weights(entry: Entry) -> dict[str, HeldWeight] | None:
     """What a program holds, by name; None where it is not at hand."""
     from explorer.opened_file import OpenedFile
@@ -76,7 +80,12 @@ def _weights(entry: Entry) -> dict[str, HeldWeight] | None:
             return weights_in(entry.attempt.path, entry.attempt.model)
         except ArchiveError:  # it was moved since it was opened
             return None
+    from explorer.dropped_program import DroppedProgram
     from export_engine.attempt import Exported
-    from export_engine.programs import weights_of
+    from export_engine.programs import weights_of, weights_of_model
 
+    if isinstance(entry.attempt, DroppedProgram):
+        # A program that is exported again holds the tensors of its model, not copies.
+        held = weights_of_model(entry.attempt.request.target)
+        return held if held.keys() >= _names(entry) else None
     return weights_of(entry.attempt.program) if isinstance(entry.attempt, Exported) else None

@@ -14,5 +14,6 @@ if TYPE_CHECKING:
     from export_engine.programs.describe_set import described as described
     from export_engine.programs.example_values import links_by_value as links_by_value
     from export_engine.programs.held_weights import weights_of as weights_of
+    from export_engine.programs.held_weights import weights_of_model as weights_of_model
 else:
     __getattr__, __dir__ = lazy_names(__name__)

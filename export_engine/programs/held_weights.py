@@ -19,6 +19,20 @@ def weights_of(program: torch.export.ExportedProgram) -> dict[str, HeldWeight]:
     return {name: _held(value) for name, value in held.items() if isinstance(value, torch.Tensor)}
 
 
+def weights_of_model(target: Callable[..., Any]) -> dict[str, HeldWeight]:
+    """The parameters and buffers of a module, by the names that its program has for them.
+
+    Empty for a target that is not a module. Nothing is copied yet.
+    """
+    if not isinstance(target, torch.nn.Module):
+        return {}
+    held = {
+        **dict(target.named_parameters(remove_duplicate=False)),
+        **dict(target.named_buffers(remove_duplicate=False)),
+    }
+    return {name: _held(value) for name, value in held.items()}
+
+
 def _held(value: torch.Tensor) -> HeldWeight:
     """What is in memory: of a wrapper subclass, as a quantized weight, the tensors in it."""
     parts = _parts(value)

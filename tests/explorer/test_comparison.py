@@ -89,6 +89,15 @@ def test_weights_of_other_values_are_named(tmp_path: Path) -> None:
         assert shown["weights"] == "1 weight holds other values: lin.bias."
 
 
+def test_of_many_weights_of_other_values_a_few_are_named() -> None:
+    found = explorer.diff(*(explorer.explore(deep(), (torch.ones(4),)) for _ in range(2)))
+    assert found.weights == "6 weights hold other values: 0.weight, 0.bias, 1.weight and 3 more."
+
+
+def deep() -> nn.Module:
+    return nn.Sequential(*(nn.Linear(4, 4) for _ in range(3)))
+
+
 def test_a_difference_is_said_with_its_place() -> None:
     found = explorer.diff(net(), net(nn.GELU()))
     assert not found.ok

@@ -14,9 +14,10 @@ import torch
 from torch import nn
 
 import explorer
-from explorer import Exploration, session
+from explorer import Exploration, session, weight_differences
 from explorer.dropped_program import DroppedProgram
 from explorer.message_handlers import MessageHandlers
+from explorer.weight_differences import weights_sentence
 from export_engine.attempt import Exported
 from export_engine.describe import describe
 from export_engine.progress import Progress
@@ -194,6 +195,25 @@ def test_an_interrupt_while_one_is_made_again_changes_nothing(decomposed: Explor
     assert is_dropped(ex, 0)
     assert ex.session.current == 0
     assert ex.program is not None
+
+
+@pytest.mark.slow
+def test_weights_of_a_dropped_program_are_those_of_its_model_or_said_not_to_be_compared() -> None:
+    net = model()
+    ex = explorer.explore(net, (torch.randn(3, 4),)).decompose("core")
+    release(ex, 0)
+    before, after = ex.session.entries
+    assert weights_sentence(before, after) == weights_sentence(after, before) == ""
+    net.load_state_dict({"0.bias": torch.ones(4)}, strict=False)  # in both
+    assert weights_sentence(before, after) == ""
+    net.get_submodule("0").register_parameter("bias", nn.Parameter(torch.zeros(4)))
+    assert weights_sentence(before, after) == "1 weight holds other values: 0.bias."
+
+    ex = explorer.explore(lambda x: net(x) + 1, (torch.randn(3, 4),)).decompose("core")
+    release(ex, 0)
+    assert is_dropped(ex, 0)
+    shown = weight_differences.compared(*ex.session.entries)  # as the page asks for it
+    assert shown.weights == "The values of weights were not compared."
 
 
 class Branch(nn.Module):

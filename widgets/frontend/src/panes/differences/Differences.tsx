@@ -37,7 +37,7 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
         <p role="status">
           <strong>{summaryOf(entries, others)}</strong>
         </p>
-        {diff.weights && <p class="tx-lead">{capped(diff.weights, 300)}</p>}
+        {diff.weights && <p data-testid="weights">{capped(diff.weights, 300)}</p>}
         {diff.symbols.length > 0 && (
           <p class="tx-lead">
             The same under other names:{" "}
