@@ -3,7 +3,7 @@
  * much taller than wide is stretched sideways: a model of 32 layers would otherwise be a thin line.
  */
 
-import type { Rect, Size } from "./camera";
+import type { Camera, Rect, Size } from "./camera";
 import type { Decorations } from "./decorated";
 import { type Palette, shareAccent } from "./palette";
 import type { Scene, SceneBox } from "./scene";
@@ -33,20 +33,57 @@ export function minimapScale(scene: Size, view: Size): MinimapScale {
 /** A narrower view has no room for it: it would lie over the boxes. */
 const LEAST_VIEW = 520;
 
-/** Whether there is more than a view shows, and room to say so. */
-export function needsMinimap(scene: Size, seen: Rect, view: Size): boolean {
+/** Whether there are boxes that a view does not show whole, and room to say so. */
+export function needsMinimap(scene: Scene, seen: Rect, view: Size): boolean {
   if (view.width < LEAST_VIEW) return false;
-  return scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;
+  const isLarger = scene.width > seen.width * 1.02 || scene.height > seen.height * 1.02;
+  return isLarger && scene.root.children.some((box) => !isWithin(box, seen));
 }
 
 /** Between a minimap and what it gives way to, in CSS pixels. */
 const ROOM = 16;
 
-/** Whether a minimap at the lower right covers a box of the view that it would not at the left. */
-export function isInTheWay(map: Size, box: Rect, view: Size): boolean {
-  const low = box.y + box.height > view.height - map.height - ROOM && box.y < view.height;
-  const right = box.x + box.width > view.width - map.width - ROOM && box.x < view.width;
-  return low && right && box.x > map.width + ROOM;
+/**
+ * Whether a minimap belongs at the lower left: where the selection is at the lower right, or no
+ * box is at the left and some are at the right. With as much at both sides it stays where it is.
+ */
+export function standsAside(
+  map: Size,
+  scene: Scene,
+  selected: Rect | undefined,
+  camera: Camera,
+  view: Size,
+  isAside: boolean,
+): boolean {
+  const size = {
+    width: (map.width + ROOM) / camera.zoom,
+    height: (map.height + ROOM) / camera.zoom,
+  };
+  const low = camera.y + view.height / camera.zoom - size.height;
+  const left = { ...size, x: camera.x, y: low };
+  const right = { ...size, x: camera.x + view.width / camera.zoom - size.width, y: low };
+  const tests = [(corner: Rect) => selected !== undefined && isOver(selected, corner)];
+  tests.push((corner: Rect) => isOverBoxes(corner, scene.root.children));
+  for (const covers of tests) {
+    const isCovering = covers(right);
+    if (isCovering !== covers(left)) return isCovering;
+  }
+  return isAside;
+}
+
+function isOver(a: Rect, b: Rect): boolean {
+  const isBeside = a.x >= b.x + b.width || b.x >= a.x + a.width;
+  return !isBeside && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+/** Whether a part of the scene has boxes of ops or of closed modules. */
+function isOverBoxes(part: Rect, boxes: readonly SceneBox[]): boolean {
+  return boxes.some((box) => isOver(box, part) && (!box.open || isOverBoxes(part, box.children)));
+}
+
+function isWithin(box: Rect, seen: Rect): boolean {
+  const isWide = box.x >= seen.x && box.x + box.width <= seen.x + seen.width;
+  return isWide && box.y >= seen.y && box.y + box.height <= seen.y + seen.height;
 }
 
 /** What a minimap shows, apart from the part in view. */

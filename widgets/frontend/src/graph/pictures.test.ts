@@ -5,7 +5,7 @@ import { RecordBuilder } from "../testing/records";
 import { drawingOf } from "./drawing";
 import { edgePieces, tipOf } from "./labels";
 import { marksOf, NO_MARKS } from "./marks";
-import { MINIMAP, minimapScale, needsMinimap } from "./minimap";
+import { MINIMAP, minimapScale } from "./minimap";
 import { platesOf } from "./overview";
 import { mix, type Palette } from "./palette";
 import { asSvg, pngScale } from "./saving";
@@ -146,15 +146,6 @@ describe("the minimap", () => {
     const scene = { width: 1000, height: 900 };
     const little = minimapScale(scene, { width: 400, height: 220 });
     expect(little.height).toBeLessThan(minimapScale(scene, VIEW).height);
-  });
-
-  test("is there only where the view does not show everything", () => {
-    const seen = { x: 0, y: 0, width: 500, height: 500 };
-    expect(needsMinimap({ width: 400, height: 400 }, seen, VIEW)).toBe(false);
-    expect(needsMinimap({ width: 400, height: 800 }, seen, VIEW)).toBe(true);
-    expect(needsMinimap({ width: 400, height: 800 }, seen, { width: 480, height: 600 })).toBe(
-      false,
-    );
   });
 });
 

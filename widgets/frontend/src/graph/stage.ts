@@ -16,7 +16,7 @@ import {
   zoomAt,
 } from "./camera";
 import type { Marks } from "./marks";
-import { isInTheWay, Minimap, minimapScale, needsMinimap } from "./minimap";
+import { Minimap, minimapScale, needsMinimap, standsAside } from "./minimap";
 import { LEAST_HEADER, paintMarquee, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onPaletteChange, type Palette, readPalette } from "./palette";
@@ -35,7 +35,7 @@ interface Glide {
 export class Stage {
   /** Whether the scene is larger than the view. */
   readonly crowded: Signal<boolean> = signal(false);
-  /** Whether the minimap is at the left, because the selection is where it would be. */
+  /** Whether the minimap is at the left, because at the right it would cover more. */
   readonly aside: Signal<boolean> = signal(false);
   /** The open boxes that the middle of the view is in and whose headers are not in view. */
   readonly where: Signal<readonly SceneBox[]> = signal([]);
@@ -236,15 +236,13 @@ export class Stage {
     }
     const { lit, decorations } = this.marks();
     const { camera, palette, size } = this;
-    const [selected] = lit;
-    const box = selected && scene.boxOf.get(selected);
-    const zoomed = box && {
-      x: (box.x - camera.x) * camera.zoom,
-      y: (box.y - camera.y) * camera.zoom,
-      width: box.width * camera.zoom,
-      height: box.height * camera.zoom,
-    };
-    this.aside.value = zoomed !== undefined && isInTheWay(shrunk, zoomed, size);
+    const [lead] = lit;
+    const selected = lead && scene.boxOf.get(lead);
+    // Under the pointer that drags in it, or while the view moves by itself, it would jump.
+    if (!this.glide && !this.map.matches(":active")) {
+      const isAside = this.aside.peek();
+      this.aside.value = standsAside(shrunk, scene, selected, camera, size, isAside);
+    }
     this.minimap.paint({ scene, scale: shrunk, palette, decorations, ratio }, seen);
   }
 
