@@ -20,6 +20,7 @@ from export_engine.torch_internals import LibraryCase, exportdb_library, short_d
 
 _MYPY = re.compile(r"^# mypy: .*\n", re.MULTILINE)
 """Comments for a type checker, which are not part of a case."""
+_BLANK_LINES = re.compile(r"\n{3,}")
 
 
 class NoSuchCase(PlainError, ValueError):
@@ -73,7 +74,8 @@ def search(query: str) -> list[ExportCase]:
 def _case(declared: LibraryCase) -> ExportCase:
     request = request_of(declared.name, declared.source)
     shapes = shapes_of(request)
-    description = "\n".join(line.strip() for line in declared.description.strip().splitlines())
+    lines = "\n".join(line.strip() for line in declared.description.strip().splitlines())
+    description = _BLANK_LINES.sub("\n\n", lines)
     return ExportCase(
         name=declared.name,
         title=_first_sentence(description),

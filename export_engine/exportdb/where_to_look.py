@@ -18,7 +18,7 @@ def lookouts(record: Record) -> list[tuple[str, str]]:
 
 
 def _ops(record: Record) -> tuple[str, str]:
-    """What is left of the code."""
+    """The ops that the code became."""
     graph = record.graphs[0]
     labels = [
         record.targets[target].label
@@ -29,7 +29,7 @@ def _ops(record: Record) -> tuple[str, str]:
         return "Graph", "no op is left: the outputs are inputs or constants"
     left = len(labels) - _MOST_OPS
     more = f" and {left} more" if left > 0 else ""
-    return "Graph", f"what is left of the code: {', '.join(labels[:_MOST_OPS])}{more}"
+    return "Graph", f"the code became these ops: {', '.join(labels[:_MOST_OPS])}{more}"
 
 
 _MOST_OPS = 10

@@ -71,7 +71,7 @@ def verify(
         for number, check in enumerate(CHECKS):
             raise_if_interrupted()
             if progress:
-                progress(Progress(number, len(CHECKS), check.name, "guarantee"))
+                progress(Progress(number, len(CHECKS), check.claim.rstrip("."), "guarantee"))
             found.append(_checked(check, subject))
     return Verified(tuple(found), time.perf_counter() - started)
 

@@ -39,6 +39,7 @@ def test_every_case_is_read_with_what_a_reader_needs() -> None:
     found = cases()
     assert all(each.title and each.source and each.inputs for each in found)
     assert [each.name for each in found] == sorted(each.name for each in found)
+    assert not any("\n\n\n" in each.description for each in found)
     operands = case("cond_operands")
     assert operands.tags == ["torch.cond", "torch.dynamic-shape"]
     assert [(each.path, each.text) for each in operands.inputs] == [

@@ -31,7 +31,7 @@ def test_a_case_is_listed_coloured_tried_and_shown() -> None:
         answers("record", {"attempt": 0})
     tried, _ = answers("try", {"name": "list_contains", "source": found["source"]})
     assert (tried["problem"], tried["line"]) == ("", 0)
-    assert tried["lookouts"] == [("Graph", "what is left of the code: add")]
+    assert tried["lookouts"] == [("Graph", "the code became these ops: add")]
     assert [each["label"] for each in widget.attempts] == ["non-strict", "strict"]
     assert library.exploration is not None
     assert library.exploration.ok

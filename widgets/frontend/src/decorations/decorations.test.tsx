@@ -258,6 +258,21 @@ describe("panes", () => {
     expect(store.colouring.value?.name).toBe("memory");
   });
 
+  test("say on the scale that an amount is 0 everywhere", async () => {
+    const { store, program } = storeOf(decoratedRecord());
+    await act(() => render(<Legend store={store} program={program} aside={false} />, page));
+    const scale = (): string | null =>
+      page.querySelector("[data-testid=scale]")?.textContent ?? null;
+    await act(() => {
+      store.most.value = 0;
+    });
+    expect(scale()).toMatch(/: 0 everywhere$/);
+    await act(() => {
+      store.most.value = 24;
+    });
+    expect(scale()).not.toContain("everywhere");
+  });
+
   test("close the legend with Escape, and nothing else", async () => {
     const { store, program } = storeOf(decoratedRecord());
     await act(() => render(<Legend store={store} program={program} aside={false} />, page));

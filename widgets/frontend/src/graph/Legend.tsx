@@ -40,15 +40,21 @@ export function Legend({ store, program, aside }: LegendProps) {
     >
       <summary>
         Legend{" "}
-        {colouring?.measure && most > 0 && (
+        {colouring?.measure && (
           <span class="tx-legend-scale" data-testid="scale">
             {colouring.title}: 0
-            <span
-              class="tx-legend-ramp"
-              style={{ "--tx-legend-most": colouring.measure.colour }}
-              aria-hidden="true"
-            />
-            {capped(colouring.measure.text(most), 60)}
+            {most > 0 ? (
+              <>
+                <span
+                  class="tx-legend-ramp"
+                  style={{ "--tx-legend-most": colouring.measure.colour }}
+                  aria-hidden="true"
+                />
+                {capped(colouring.measure.text(most), 60)}
+              </>
+            ) : (
+              " everywhere"
+            )}
           </span>
         )}
       </summary>

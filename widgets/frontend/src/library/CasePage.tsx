@@ -91,13 +91,16 @@ function Lookouts({ store }: { store: LibraryStore }) {
   const { lookouts } = store.tried.value;
   if (lookouts.length === 0) return null;
   return (
-    <dl class="tx-facts tx-lookouts" aria-label="What to look at below">
-      {lookouts.map(([pane, text], index) => (
-        <Fact key={index} name={pane}>
-          {capped(text, 300)}
-        </Fact>
-      ))}
-    </dl>
+    <section class="tx-lookouts" aria-label="What to look at">
+      <p class="tx-lead">What to look at in the view below:</p>
+      <dl class="tx-facts">
+        {lookouts.map(([pane, text], index) => (
+          <Fact key={index} name={pane}>
+            {capped(text, 300)}
+          </Fact>
+        ))}
+      </dl>
+    </section>
   );
 }
 

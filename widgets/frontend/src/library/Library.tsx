@@ -1,7 +1,8 @@
 /** The browser: a list to search on one side, what is open on the other. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { Empty, Prose } from "../panes/parts/parts";
+import { Empty, Prose, Waiting } from "../panes/parts/parts";
+import { useSlow } from "../panes/parts/useAnswer";
 import { isTyping } from "../shell/keys";
 import { Tabs } from "../shell/Tabs";
 import { useTheme } from "../shell/useTheme";
@@ -59,8 +60,7 @@ function lead(store: LibraryStore, section: Section): string {
 
 function Cases({ store }: { store: LibraryStore }) {
   const cases = store.cases.value;
-  if (!cases)
-    return <Empty>{store.refused.value ? "Nothing here yet." : "Fetching the cases…"}</Empty>;
+  if (!cases) return <NotYet store={store} what="the cases" />;
   if (cases.length === 0) return <Empty>This torch ships no ExportDB. A newer one does.</Empty>;
   const found = cases.find(({ name }) => name === store.opened.cases.value);
   return (
@@ -82,8 +82,7 @@ function Cases({ store }: { store: LibraryStore }) {
 
 function Breaks({ store }: { store: LibraryStore }) {
   const pages = store.pages.value;
-  if (!pages)
-    return <Empty>{store.refused.value ? "Nothing here yet." : "Fetching the pages…"}</Empty>;
+  if (!pages) return <NotYet store={store} what="the pages" />;
   if (pages.length === 0) {
     return <Empty>This torch ships no registry of graph breaks. A newer one does.</Empty>;
   }
@@ -116,4 +115,11 @@ function onKey(event: KeyboardEvent, root: HTMLElement | null): void {
   root?.querySelector<HTMLInputElement>("[data-search]")?.focus();
   event.preventDefault();
   event.stopPropagation();
+}
+
+/** What to say before the kernel has sent what is browsed. */
+function NotYet({ store, what }: { store: LibraryStore; what: string }) {
+  const slow = useSlow();
+  if (store.refused.value) return <Empty>Nothing here yet.</Empty>;
+  return <Waiting what={what} slow={slow} />;
 }

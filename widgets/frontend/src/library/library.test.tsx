@@ -45,7 +45,7 @@ beforeEach(() => {
     cases: { cases: CASES, torch: "2.13.0" },
     breaks: { pages: [] },
     colour: { lines: [] },
-    try: { problem: "", line: 0, lookouts: [["Graph", "what is left of the code: add"]] },
+    try: { problem: "", line: 0, lookouts: [["Graph", "the code became these ops: add"]] },
   });
 });
 afterEach(() => {
@@ -66,6 +66,19 @@ async function show(query = "", section = "cases") {
 
 const names = (): (string | undefined)[] =>
   [...page.querySelectorAll<HTMLElement>(".tx-found-item")].map((each) => each.dataset.name);
+
+test("a kernel that is busy is said to be, while the cases are waited for", async () => {
+  vi.useFakeTimers();
+  try {
+    Object.assign(replies, { cases: new Promise(() => undefined) });
+    await show();
+    expect(page.textContent).toContain("Fetching the cases…");
+    await act(async () => void vi.advanceTimersByTime(2000));
+    expect(page.textContent).toContain("The kernel is busy. It sends the cases when");
+  } finally {
+    vi.useRealTimers();
+  }
+});
 
 test("all cases are listed, and a case that is named is opened", async () => {
   await show("cond_operands");
@@ -127,7 +140,9 @@ test("a refusal of the kernel is said, and the next try is possible", async () =
   expect(page.querySelector('[role="alert"]')?.textContent).toContain("Interrupted");
   await act(() => store.try(CASES[0] as ExportCase));
   expect(store.tried.value.count).toBe(1);
-  expect(page.querySelector(".tx-lookouts")?.textContent).toContain("what is left of the code");
+  expect(page.querySelector(".tx-lookouts")?.textContent).toContain(
+    "What to look at in the view below",
+  );
 });
 
 test("the arrows walk along the list", async () => {

@@ -11,6 +11,16 @@ export type Answer<T> =
 /** Longer than a round trip takes: the kernel must be busy. */
 const SLOW_MS = 1500;
 
+/** Whether what is waited for takes longer than a round trip does. */
+export function useSlow(): boolean {
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return slow;
+}
+
 /** Asks again when `inputs` change; an answer to an earlier question is dropped. */
 export function useAnswer<T>(ask: () => Promise<T>, inputs: readonly unknown[]): Answer<T> {
   const [answer, setAnswer] = useState<Answer<T>>({ kind: "waiting", slow: false });

@@ -23,6 +23,7 @@ interface Props {
 
 export function Pairs({ store, program, pairs }: Props) {
   const errors = errorsOf(pairs);
+  const hasErrors = [...errors.values()].some(({ whole }) => whole > 0);
   const faults = pairs.faults.map(({ graph, node }) => nodeId(graph, node));
   const worst = pairs.worst ? nodeId(pairs.worst.graph, pairs.worst.node) : -1;
   return (
@@ -33,7 +34,7 @@ export function Pairs({ store, program, pairs }: Props) {
       <p class={pairs.agrees ? "tx-lead" : "tx-lead tx-run-bad"}>
         <Prose text={pairs.sentence} />
       </p>
-      <Waterfall store={store} program={program} errors={errors} />
+      {hasErrors && <Waterfall store={store} program={program} errors={errors} />}
       {faults.length > 0 && (
         <ul class="tx-values-odd">
           <More items={faults} few={FEW}>

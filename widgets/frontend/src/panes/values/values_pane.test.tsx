@@ -103,6 +103,20 @@ test("a row selects its op, and what was left out of each run is said", () => {
   expect(page.querySelector("[data-testid=pairs]")?.textContent).toContain("the most");
 });
 
+test("runs that are the same in every bit have no bars of errors", () => {
+  const bars = (record: Record): Element | null => {
+    const { store, program } = storeOf(record);
+    render(<Values store={store} program={program} />, page);
+    return page.querySelector("[data-testid=pairs] figure");
+  };
+  const record = watched();
+  expect(bars(record)).not.toBeNull();
+  const [errors] = record.pairs?.graphs ?? [];
+  errors?.relative.fill(0);
+  errors?.own.fill(0);
+  expect(bars({ ...record })).toBeNull();
+});
+
 test("a page without a kernel explains no button of those that it lacks", () => {
   const { record } = layeredProgram(1);
   const { store, program } = storeOf(record, { live: false });
