@@ -34,6 +34,10 @@ def test_a_double_click_opens_a_program_without_a_kernel(lab: Lab) -> None:
     assert isinstance(sessions, list)
     assert [each["path"] for each in sessions] == [lab.path and lab.path.name]
     lab.screenshot("program-tab")
+    icon = lab.page.locator(".lm-TabBar-tab", has_text="clicked.pt2").locator(".lm-TabBar-tabIcon")
+    assert icon.evaluate("each => getComputedStyle(each).backgroundImage") != "none"
+    button = lab.page.get_by_role("button", name="Open in a notebook")
+    assert button.evaluate("each => getComputedStyle(each).borderTopWidth") == "1px"
     lab.set_theme("dark")
     lab.page.set_viewport_size({"width": 700, "height": 900})
     lab.screenshot("program-tab-dark-700")

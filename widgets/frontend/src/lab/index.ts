@@ -64,7 +64,9 @@ function tabs(docregistry: Docregistry, lumino: Lumino, services: Services, app:
       const content = new lumino.Widget();
       const unmount = fill(content.node, app, services, context);
       content.disposed.connect(unmount);
-      return new docregistry.DocumentWidget({ content, context });
+      const tab = new docregistry.DocumentWidget({ content, context });
+      tab.title.iconClass = "jp-MaterialIcon jp-FileIcon"; // as in the list of files
+      return tab;
     }
   };
 }

@@ -22,6 +22,14 @@ function header(app: App, context: Context): HTMLElement {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "jp-Button jp-mod-styled jp-mod-minimal";
+  // As the buttons of the view below it: JupyterLab's own has no border.
+  Object.assign(button.style, {
+    height: "28px",
+    border: "1px solid var(--jp-border-color1)",
+    borderRadius: "6px",
+    letterSpacing: "normal",
+    lineHeight: "26px",
+  });
   button.textContent = "Open in a notebook";
   button.title = "Makes a notebook with the cell that loads this file";
   button.addEventListener("click", () => void openInNotebook(app, context.path));

@@ -14,7 +14,7 @@ export type Scope = { [name: string]: { [version: string]: Version } | undefined
 export interface Widget {
   node: HTMLElement;
   id: string;
-  title: { label: string; caption: string };
+  title: { label: string; caption: string; iconClass: string };
   disposed: { connect(callback: () => void): void };
   dispose(): void;
 }

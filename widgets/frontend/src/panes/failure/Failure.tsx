@@ -1,6 +1,7 @@
 /** What a failed export shows first: one sentence, the failing line, and the rest on demand. */
 
 import { capped } from "../../format";
+import type { TokenLine } from "../../host";
 import type { Frame, Program } from "../../program";
 import type { Failure as FailureRecord } from "../../record.gen";
 import type { Store } from "../../store";
@@ -140,7 +141,6 @@ interface ExcerptProps {
 /** The failing line with a few around it. */
 function Excerpt({ store, program, frame, span }: ExcerptProps) {
   const answer = useAnswer(() => store.source(frame.file), [store, program, frame.file]);
-  const first = Math.max(frame.line - 1 - AROUND, 0);
   return (
     <figure class="tx-failure-code" aria-label="The failing line">
       <figcaption>
@@ -152,19 +152,32 @@ function Excerpt({ store, program, frame, span }: ExcerptProps) {
       {answer.kind === "refused" && <Empty>{answer.why}</Empty>}
       {answer.kind === "there" && (
         <div class="tx-code tx-code-short">
-          {answer.value.slice(first, frame.line + AROUND).map((line, offset) => (
+          {linesAround(answer.value, frame.line).map(([number, line]) => (
             <PlainLine
-              key={offset}
+              key={number}
               line={line}
-              number={first + offset + 1}
-              failing={first + offset + 1 === frame.line}
-              marked={markedOn(first + offset + 1, span)}
+              number={number}
+              failing={number === frame.line}
+              marked={markedOn(number, span)}
             />
           ))}
         </div>
       )}
     </figure>
   );
+}
+
+/** Pure: a line and a few around it, by number; no blank ones at the ends. */
+export function linesAround(
+  lines: readonly TokenLine[],
+  line: number,
+): [number: number, line: TokenLine][] {
+  const isBlank = (index: number): boolean => !lines[index]?.some(([, text]) => text.trim());
+  let first = Math.max(line - 1 - AROUND, 0);
+  let end = Math.min(line + AROUND, lines.length);
+  while (first < line - 1 && isBlank(first)) first += 1;
+  while (end > line && isBlank(end - 1)) end -= 1;
+  return lines.slice(first, end).map((each, offset) => [first + offset + 1, each]);
 }
 
 /** Pure: the columns of a line that a span covers. */

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
-import type { AttemptHead } from "../../host";
+import type { AttemptHead, TokenLine } from "../../host";
 import type { Record } from "../../record.gen";
 import { depthOf, History } from "../../shell/History";
 import { Outcome } from "../../shell/Outcome";
@@ -11,7 +11,7 @@ import { freshPage, page } from "../../testing/page";
 import { failureOf, fixCard, RecordBuilder } from "../../testing/records";
 import { cut } from "../parts/CodeLine";
 import { kindOf } from "../parts/Diff";
-import { Failure, markedOn } from "./Failure";
+import { Failure, linesAround, markedOn } from "./Failure";
 
 const MARKUP = "<img src=x onerror=alert(1)>";
 
@@ -361,4 +361,12 @@ test("lines of a diff are told apart", () => {
     "tx-diff-removed",
     "",
   ]);
+});
+
+test("around the failing line there are no blank lines at the ends", () => {
+  const lines = ["", "a", "", "b", " ", "", "c"].map((text): TokenLine => [["", text]]);
+  const numbers = (line: number): number[] => linesAround(lines, line).map(([number]) => number);
+  expect(numbers(2)).toEqual([2, 3, 4]);
+  expect(numbers(4)).toEqual([2, 3, 4, 5, 6, 7]);
+  expect(numbers(6)).toEqual([2, 3, 4, 5, 6, 7]);
 });
