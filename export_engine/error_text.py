@@ -7,6 +7,15 @@ _ADDED = "While executing %"
 
 
 def error_text(error: BaseException | None, most: int = 200) -> str:
-    """The message of an error in at most so many characters; its type where it says nothing."""
+    """The message of an error in at most so many characters.
+
+    Its type is said before a message that is a name alone, and in place of none.
+    """
     said = " ".join(str(error).partition(_ADDED)[0].split())
-    return said[:most] or type(error).__name__
+    kind = type(error).__name__
+    return (f"{kind}: {said}" if is_bare(error, said) else said)[:most] or kind
+
+
+def is_bare(error: BaseException | None, said: str) -> bool:
+    """Whether the message of an error is a name alone, as a KeyError's is: `'batch'`."""
+    return bool(said) and (isinstance(error, KeyError) or " " not in said)

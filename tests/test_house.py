@@ -474,6 +474,7 @@ CHANGES_NOTHING_SHARED = {
     ("archive/strict_decoding.py", "noting_unknown"),
     ("defects.py", "passing_over"),
     ("process/generators.py", "generators_kept"),
+    ("run/failure_text.py", "memory_told"),
     ("process/switches.py", "switches_kept"),
     ("process/lock.py", "Undone"),
     ("torch_internals/capability.py", "tolerated"),

@@ -160,7 +160,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             value, found = self._answered(message["ask"], message)
             reply |= {"ok": True, "value": value}
         except Refusal as refusal:
-            reply |= {"ok": False, "error": str(refusal)}
+            reply |= {"ok": False, "error": str(refusal)[:_MOST_TEXT]}
             reply |= {"report": refusal.report} if refusal.report else {}
         except Exception as error:  # the page needs a reply to any error
             _LOGGER.exception("no answer to %s", message["ask"])

@@ -38,7 +38,8 @@ def _checked(attempt: Exported) -> Agreement:
     except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be created again, for one
         doing = "comparing a fixed program with eager"
         passed_over(error, doing)
-        said = f"{type(error).__name__}: {error_text(error)}"
+        kind, said = type(error).__name__, error_text(error)
+        said = said if said.startswith(kind) else f"{kind}: {said}"
         return Agreement((), reason=f"the comparison itself failed, {said}")
     if not baked:
         return found

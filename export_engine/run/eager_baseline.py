@@ -14,6 +14,7 @@ import torch
 from export_engine.attempt import Request
 from export_engine.process import sandbox, seed
 from export_engine.run.backend import Job
+from export_engine.run.failure_text import memory_told
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import home_of
 from export_engine.torch_internals import moved_program, pytree
@@ -45,15 +46,16 @@ class Bench:
 
     def job(self, folder: Path) -> Job:
         """A separate job: it shares nothing mutable with other jobs or the user."""
-        args, kwargs = self._inputs()
-        return Job(
-            program=self.program(),
-            model=self._model(),
-            args=args,
-            kwargs=kwargs,
-            device=self.device,
-            folder=folder,
-        )
+        with memory_told(self.device):
+            args, kwargs = self._inputs()
+            return Job(
+                program=self.program(),
+                model=self._model(),
+                args=args,
+                kwargs=kwargs,
+                device=self.device,
+                folder=folder,
+            )
 
     def program(self) -> torch.export.ExportedProgram:
         """The program on the device; on its own device it is the user's, restored afterwards."""

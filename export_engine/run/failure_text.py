@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import linecache
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePath
+
+from export_engine.error_text import is_bare
 
 _MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory|bad_alloc", re.I)
 _DEVICE = re.compile(
@@ -31,7 +35,7 @@ def sentence_of(
     """
     text = _chain(error)
     if isinstance(error, MemoryError) or _MEMORY.search(text):
-        return f"Out of memory on {device}. Try smaller sizes."
+        return _out_of_memory(device)
     if device != "cpu" and _DEVICE.search(text):
         return f"{device} has failed; nothing runs there until the kernel is restarted."
     if isinstance(error, ImportError):
@@ -39,11 +43,26 @@ def sentence_of(
     if type(error) is ValueError and stage == "compile" and "eager model" in text:
         return str(error)
     verb = "compile" if stage == "compile" else "run"
-    said = _short(_last_line(error) or _raised_at(error))
+    said = _told(error, title)
     hint = ""
     if _UNBOUNDED.search(text) and stage == "compile":
         hint = " Give every size an upper bound: batch[..64]."
     return f"{title} cannot {verb} {program}: {said}{hint}"
+
+
+@contextmanager
+def memory_told(device: str) -> Iterator[None]:
+    """Where torch finds no memory on a device for what is done inside, a MemoryError says so."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not _MEMORY.search(str(error)):
+            raise
+        raise MemoryError(_out_of_memory(device)) from error
+
+
+def _out_of_memory(device: str) -> str:
+    return f"Out of memory on {device}. Try smaller sizes."
 
 
 def detail_of(error: BaseException) -> str:
@@ -61,29 +80,48 @@ def _chain(error: BaseException) -> str:
     return "\n".join(texts)
 
 
-def _last_line(error: BaseException) -> str:
-    """The most telling line: the first of the innermost error's text that is not a location."""
+def _told(error: BaseException, title: str) -> str:
+    """The most telling line; where that is a name alone, also where that was, and what to do."""
+    at = _innermost(error)
+    line = _last_line(at)
+    if line and not is_bare(at, " ".join(str(at).split())):
+        return _short(line)
+    raised = _short(_raised_at(at, line) if line else _raised_at(error))
+    return (
+        f'{raised} It says no more: decompose the program first, `ex.decompose("core")`, or report '
+        f"it to {title.partition(' (')[0]}."
+    )
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The error that led to another, as far back as one says anything."""
     at: BaseException = error
     while at.__cause__ is not None and str(at.__cause__).strip():
         at = at.__cause__
+    return at
+
+
+def _last_line(at: BaseException) -> str:
+    """The most telling line: the first of an error's text that is not a location."""
     lines = [line.strip() for line in str(at).splitlines()]
     said = [line for line in lines if re.search(r"\w{3}", line)]
     return next((line for line in said if not _PLACE.match(line)), said[0] if said else "")
 
 
-def _raised_at(error: BaseException) -> str:
-    """Where an error without a text was raised, and by what line."""
+def _raised_at(error: BaseException, text: str = "") -> str:
+    """The type and text of an error, where it was raised, and by what line."""
+    kind = f"{type(error).__name__}: {text}" if text else type(error).__name__
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
     if at is None:
-        return type(error).__name__
+        return kind
     file = at.tb_frame.f_code.co_filename
     parts = PurePath(file).parts
     names = parts[parts.index("site-packages") + 1 :] if "site-packages" in parts else parts[-1:]
     line = linecache.getline(file, at.tb_lineno).strip()
     said = f": `{line}`" if line else ""
-    return f"{type(error).__name__} at {'/'.join(names)}:{at.tb_lineno}{said}"
+    return f"{kind} at {'/'.join(names)}:{at.tb_lineno}{said}"
 
 
 def _short(text: str) -> str:

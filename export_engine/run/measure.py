@@ -139,7 +139,9 @@ def check_memory(count: int) -> None:
     """
     left = psutil.virtual_memory().available
     if count > left:
-        raise MemoryError(f"{count:,} bytes are needed, and {left:,} are free")
+        raise MemoryError(
+            f"At least {count:,} bytes are needed, and {left:,} are free. Try smaller sizes."
+        )
 
 
 def bytes_of(saved: Path) -> int:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import torch
+
 from export_engine.attempt import Request
 from export_engine.plain_errors import WrongArgument
 from export_engine.record import Record, probe_sizes, sizes_named
+from export_engine.run.failure_text import memory_told
 from export_engine.run.measure import check_memory
 from export_engine.shapes import leaf_values, with_leaves
 from export_engine.verify import Subject, inside
@@ -82,18 +85,22 @@ def _made(label: str, request: Request) -> Call:
 def _fresh(subject: Subject, sizes: Sequence[int]) -> Call:
     def make() -> Request:
         check_memory(_bytes(subject, sizes))
-        return subject.at(sizes, 0)
+        with memory_told("the device of the inputs"):
+            return subject.at(sizes, 0)
 
     return Call(_label(subject.record, sizes), make)
 
 
 def _bytes(subject: Subject, sizes: Sequence[int]) -> int:
-    """A lower bound on the bytes of inputs of these sizes, at one byte an element."""
+    """A lower bound on the bytes of inputs of these sizes, and of the copies that a run takes."""
+    record = subject.record
     counts: dict[int, int] = {}
-    for size, each in zip(sizes, subject.record.probe.inputs, strict=True):
+    for size, each in zip(sizes, record.probe.inputs, strict=True):
         if each.dim >= 0:
             counts[each.entry] = counts.get(each.entry, 1) * size
-    return sum(counts.values())
+    kinds = {entry: record.types[record.signature.inputs[entry].type] for entry in counts}
+    wide = {entry: getattr(torch, kind.dtype, torch.uint8) for entry, kind in kinds.items()}
+    return sum(2 * count * wide[entry].itemsize for entry, count in counts.items())
 
 
 def _given(request: Request, inputs: Any) -> Request:

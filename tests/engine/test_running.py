@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from export_engine.archive import load, save
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
+from export_engine.error_text import error_text
 from export_engine.record import Profile, RunRow, check_record, encode
 from export_engine.record.wire import decode
 from export_engine.run import Plan, backend_registry, backends, devices, profile, run
@@ -425,6 +427,10 @@ class Exhausted(Wrapped):
         (MemoryError(), "Out of memory on cpu. Try smaller sizes."),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "Out of memory on cpu."),
         (RuntimeError("\n\nlong\nstory"), "wrapped cannot compile this program: long."),
+        (
+            KeyError("batch"),
+            "wrapped cannot compile this program: KeyError: 'batch' at test_running.",
+        ),
         (ImportError("libx.so"), "wrapped is only partly installed: libx.so."),
     ],
 )
@@ -448,11 +454,49 @@ def test_a_failure_is_a_row_and_the_others_run(
     assert program.outcome == "agrees"
 
 
+def test_an_error_that_is_a_name_alone_says_its_type_and_what_to_do() -> None:
+    told = sentence_of(KeyError("batch"), "OpenVINO (float32)", "cpu", "compile")
+
+    assert told == (
+        "OpenVINO (float32) cannot compile this program: KeyError: 'batch'. It says no more: "
+        'decompose the program first, `ex.decompose("core")`, or report it to OpenVINO.'
+    )
+    assert error_text(KeyError("batch")) == "KeyError: 'batch'"
+    assert error_text(RuntimeError("batch is odd")) == "batch is odd"
+
+
 def test_inputs_that_do_not_fit_into_memory_are_a_row(deep: Exported, rows: Runner) -> None:
     (row,) = rows(deep, "program", sizes={"batch": 10**12})
 
     assert row.outcome == "failed"
     assert row.sentence == "Out of memory on cpu. Try smaller sizes."
+
+
+def test_inputs_are_counted_at_the_width_of_their_dtype_and_with_their_copy(
+    deep: Exported, rows: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (x,) = deep.request.args  # type: ignore[union-attr]
+    both = 2 * x.nbytes // x.shape[0]
+    free = SimpleNamespace(available=1000 * both)
+    monkeypatch.setattr("export_engine.run.measure.psutil.virtual_memory", lambda: free)
+
+    (fits,) = rows(deep, "program", sizes={"batch": 1000})
+    (exceeds,) = rows(deep, "program", sizes={"batch": 1001})
+
+    assert fits.outcome == "agrees"
+    assert exceeds.sentence == "Out of memory on cpu. Try smaller sizes."
+
+
+def test_a_copy_that_does_not_fit_is_no_error_of_the_program(
+    deep: Exported, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_left(*_: Any) -> Any:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8")
+
+    monkeypatch.setattr("export_engine.run.eager_baseline.copied_leaf", none_left)
+
+    with pytest.raises(MemoryError, match=r"^Out of memory on cpu\. Try smaller sizes\.$"):
+        profile(deep, describe(deep), "cpu")
 
 
 def test_a_lost_device_is_said_to_be_lost() -> None:
@@ -631,6 +675,28 @@ assert Telemetry().consent is False
 
 
 @pytest.mark.slow
+class Tree(nn.Module):
+    """Trees of inputs, a flag between them, and an input that is not read."""
+
+    def forward(
+        self, batch: dict[str, torch.Tensor], flag: bool, rest: list[torch.Tensor], unused: Any
+    ) -> torch.Tensor:
+        return batch["b"].relu() - batch["a"] * rest[0] if flag else batch["a"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["onnx", "openvino"])
+def test_a_tree_of_inputs_is_given_by_its_leaves(rows: Runner, name: str) -> None:
+    for package in NEEDED[name]:
+        pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[{name}]'")
+    a, b, c, d = (torch.randn(3, 4) for _ in range(4))
+    attempt = capture(Request(target=Tree(), args=({"b": b, "a": a}, True, [c], d)))
+
+    (row,) = rows(attempt, name)
+
+    assert row.outcome == "agrees", row
+
+
 def test_openvino_reports_nothing_over_the_network(tmp_path: Path) -> None:
     pytest.importorskip("openvino_telemetry", reason="openvino has no telemetry here to turn off")
     plain = {name: value for name, value in os.environ.items() if name != "CI"}

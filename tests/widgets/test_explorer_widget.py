@@ -20,6 +20,8 @@ def answered(ask: str, request: dict[str, Any]) -> Answer:
         return None, [b"record", bytes([request["attempt"]])]
     if ask == "code":
         raise Refusal("There is no graph 7.")
+    if ask == "echo":
+        raise Refusal(f"There is no graph {request['graph']}.")
     if ask == "speechless":
         raise Speechless
     raise ZeroDivisionError("<b>division</b>" if ask == "surprise" else "long " * 10**6)
@@ -84,6 +86,15 @@ def test_the_bundle_is_the_widgets_own_to_give(
 def test_a_refusal_is_a_sentence(widget: ExplorerWidget, sent: list[tuple[Any, Any]]) -> None:
     ask(widget, {"id": 3, "ask": "code"})
     assert sent == [({"id": 3, "ok": False, "error": "There is no graph 7."}, [])]
+
+
+def test_a_refusal_does_not_send_back_all_it_was_sent(
+    widget: ExplorerWidget, sent: list[tuple[Any, Any]]
+) -> None:
+    ask(widget, {"id": 1, "ask": "echo", "graph": "7" * 10**6})
+
+    assert sent[0][0]["error"].startswith("There is no graph 777")
+    assert len(sent[0][0]["error"]) < 10_000
 
 
 def test_an_error_is_answered_too(widget: ExplorerWidget, sent: list[tuple[Any, Any]]) -> None:

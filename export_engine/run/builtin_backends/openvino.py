@@ -34,19 +34,19 @@ class OpenVino:
 
         with _untold():
             converted = openvino.convert_model(job.program)
-        for (
-            each
-        ) in converted.get_parameters():  # a flag that export specialized has no type to compile
-            if not each.output(0).get_target_inputs():
+        read: list[Any] = []
+        given = _given(job)
+        for value, each in zip(given, _parameters(converted, len(given)), strict=True):
+            if each.output(0).get_target_inputs():
+                read.append(value)
+            else:  # a flag that export specialized has no type to compile
                 converted.remove_parameter(each)
         file = job.folder / "model.xml"
         openvino.save_model(converted, file, compress_to_fp16=False)
         compiled = openvino.Core().compile_model(
             converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
         )
-        values = flat_inputs(job.program, job.args, dict(job.kwargs))
-        names = [each.get_friendly_name() for each in converted.get_parameters()]
-        fed = {number: as_array(values[name]) for number, name in enumerate(names)}
+        fed = {number: as_array(value) for number, value in enumerate(read)}
         request = compiled.create_infer_request()
         count = len(job.program.graph_signature.user_outputs)
 
@@ -59,6 +59,26 @@ class OpenVino:
             result=result,
             saved=job.folder,
         )
+
+
+def _given(job: Job) -> list[Any]:
+    """The inputs of a call in the program's order, in which the converter has them.
+
+    By its names they are not known: of a tree only the first leaf has one, that of the argument.
+    """
+    values = flat_inputs(job.program, job.args, dict(job.kwargs))
+    inputs = job.program.graph_signature.user_inputs
+    return [values.get(each) if isinstance(each, str) else each for each in inputs]
+
+
+def _parameters(converted: Any, count: int) -> list[Any]:
+    found = list(converted.get_parameters())
+    if len(found) != count:
+        raise ValueError(
+            f"its converter made {len(found)} inputs of {count}. Decompose the program first, "
+            "or report it to OpenVINO."
+        )
+    return found
 
 
 @undone
