@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Protocol
 
-from export_engine.record import Formula, Rule, SizeInput, Symbol, evaluate, sizes_in
+from export_engine.record import Formula, Rule, SizeInput, Symbol, evaluate, size_name, sizes_in
 
 _LINE = ("+", "-", "*", "neg")
 _FAR = 2**40
@@ -103,12 +103,12 @@ def _ranged(sizes: Sizes, symbols: Sequence[Symbol]) -> Iterator[Rule]:
         unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
         if low is not None and low > (0 if unbacked and size.dim >= 0 else 1):
             origin = _bound(symbols, size, "lower")
-            text = f"{size.text} >= {low}"
+            text = f"{size_name(size)} >= {low}"
             enforced = unbacked or low > _UNCHECKED
             yield Rule("range", text, [at, low, ">="], *origin, enforced=enforced)
         if high is not None:
             origin = _bound(symbols, size, "upper")
-            yield Rule("range", f"{size.text} <= {high}", [at, high, "<="], *origin)
+            yield Rule("range", f"{size_name(size)} <= {high}", [at, high, "<="], *origin)
 
 
 def _bound(symbols: Sequence[Symbol], size: SizeInput, side: str) -> tuple[int, int]:

@@ -19,7 +19,7 @@ def guard_text(code: str, shown: Mapping[str, SizeInput]) -> str:
         shown: the size that each piece of it stands for.
     """
     text = " ".join(code.split())
-    named = {source: _name(size) for source, size in shown.items()}
+    named = {source: size_name(size) for source, size in shown.items()}
     sizes = {(named[source], size.text) for source, size in shown.items()}
     often = Counter(name for name, _ in sizes)
     for source in sorted(shown, key=len, reverse=True):
@@ -28,6 +28,7 @@ def guard_text(code: str, shown: Mapping[str, SizeInput]) -> str:
     return number_last(text)
 
 
-def _name(size: SizeInput) -> str:
+def size_name(size: SizeInput) -> str:
+    """The name that a size was given, `batch`; where it has none of its own, its place."""
     is_symbol = size.symbol >= 0 and (size.scale, size.offset) == (1, 0)
     return str(size.size) if is_symbol else size.text

@@ -188,7 +188,7 @@ def test_sizes_are_given_by_name() -> None:
     assert good.outputs == (9, 7)
     bad = probe_named(record, {"a": 10})
     assert bad.verdict == "refused"
-    assert [rule.text for rule in bad.broken] == ["x.shape[0] <= 9"]
+    assert [rule.text for rule in bad.broken] == ["a <= 9"]
     torn = probe_named(record, {"k": 3, "y.shape[0]": 4})
     assert [rule.text for rule in torn.broken] == ["y.shape[0] == x.shape[1]"]
     with pytest.raises(ValueError, match=r"no size 'q'. There are: a, k, b, x\.shape\[0\]"):
