@@ -22,6 +22,8 @@ class Trial:
     """Largest absolute difference of any output element."""
     detail: str = ""
     """The condition that failed, the output that differs, or what eager raised."""
+    strides: str = ""
+    """Of one that agrees but for strides: which output has which, and eager's."""
 
 
 @dataclass(frozen=True)

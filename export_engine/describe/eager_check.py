@@ -25,7 +25,9 @@ def check_sentence(agreement: Agreement) -> str:
         count = len(sized) or len(same)
         what = "other size" if sized else "fresh input"
         exact = "exactly" if error == 0 else f"with differences up to {error:.0e}"
-        return f"Agrees with eager at {count} {what}{'' if count == 1 else 's'}, {exact}."
+        said = f"Agrees with eager at {count} {what}{'' if count == 1 else 's'}, {exact}."
+        strides = next((trial.strides for trial in same if trial.strides), "")
+        return f"{said} Only strides differ: {strides}." if strides else said
     if verdict == "not checked":
         return f"Not compared with eager: {_why_not(agreement)}."
     if agreement.baked:

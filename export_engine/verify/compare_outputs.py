@@ -33,6 +33,8 @@ class Difference(NamedTuple):
     same: bool
     detail: str = ""
     """Where and how they differ, where they do."""
+    strides: str = ""
+    """Where they are the same but for strides: which output has which, and eager's."""
 
 
 def compare_named(
@@ -61,13 +63,14 @@ def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = Fa
     mine, theirs = _leaves(ours), _leaves(eager)
     if len(mine) != len(theirs):
         return Difference(0.0, False, f"{len(mine)} results instead of {len(theirs)}")
-    worst = 0.0
+    worst, strides = 0.0, ""
     for number, (one, other) in enumerate(zip(mine, theirs, strict=True)):
         found = _compare_leaf(one, other, loose, layout)
         if not found.same:
             return Difference(found.error, False, f"output {number}: {found.detail}")
         worst = max(worst, found.error)
-    return Difference(worst, True)
+        strides = strides or (f"output {number}: {found.strides}" if found.strides else "")
+    return Difference(worst, True, strides=strides)
 
 
 def _leaves(result: Any) -> list[Any]:
@@ -88,8 +91,15 @@ def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Di
         return Difference(0.0, False, f"shape {list(one.shape)} instead of {list(other.shape)}")
     if one.dtype != other.dtype:
         return Difference(0.0, False, f"{one.dtype} instead of {other.dtype}")
-    if layout and _steps(one) != _steps(other):
-        return Difference(0.0, False, f"strides {one.stride()} instead of {other.stride()}")
+    strides = ""
+    if _steps(one) != _steps(other):
+        strides = f"{one.stride()} instead of {other.stride()}"
+        if layout:
+            return Difference(0.0, False, f"strides {strides}")
+    return _compare_values(one, other, loose)._replace(strides=strides)
+
+
+def _compare_values(one: torch.Tensor, other: torch.Tensor, loose: float | None) -> Difference:
     if one.numel() == 0:
         return Difference(0.0, True)
     if not one.is_floating_point() and not one.is_complex():

@@ -15,6 +15,7 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
+from export_engine.describe import check_sentence
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Shapes, leaf_values, with_size
 from export_engine.verify import check, compare
@@ -46,6 +47,24 @@ class Hidden(nn.Module):
         if (h // 2) * (w // 2) == 16:
             return x + 1
         return x - 1
+
+
+class Turned(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        turned = x.mT + 0
+        return turned.contiguous() if torch.compiler.is_exporting() else turned
+
+
+def test_a_program_that_differs_only_in_strides_agrees_and_says_so() -> None:
+    attempt = exported(Turned(), (torch.randn(3, 4),), "x: n, _")
+
+    found = check(attempt)
+
+    assert found.verdict == "agrees"
+    assert check_sentence(found).endswith(
+        "exactly. Only strides differ: output 0: (3, 1) instead of (1, 4)."
+    )
+    assert all(not each.strides for each in check(exported(nn.ReLU(), (torch.ones(3),))).trials)
 
 
 _ticks = itertools.count()
