@@ -50,3 +50,9 @@ test("a packed page is unpacked", async () => {
   const packed = gzipSync(JSON.stringify(FROZEN)).toString("base64");
   expect(await unpack(packed)).toEqual(FROZEN);
 });
+
+test("a code that has the name of something every object has is no page", async () => {
+  const host = new FrozenHost(FROZEN);
+  for (const name of ["constructor", "__proto__", "toString"])
+    await expect(host.ask("explain", { name })).rejects.toThrow("page on this code is not in");
+});

@@ -58,7 +58,8 @@ export class FrozenHost implements Host {
       case "texts":
         return this.frozen.texts[attempt]?.[other] ?? missing("comparison");
       case "explain":
-        return this.frozen.pages[name] ?? missing("page on this code");
+        if (!Object.hasOwn(this.frozen.pages, name)) missing("page on this code"); // `constructor`
+        return this.frozen.pages[name];
       default:
         throw new Error("This page is a report. Open it in a notebook to act on it.");
     }

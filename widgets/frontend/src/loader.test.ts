@@ -83,6 +83,25 @@ test("a view that is read from a saved notebook is a still picture, and asks nob
   expect(model.sent).toEqual([]);
 });
 
+test.each([
+  [null],
+  ["<b>all</b>"],
+  [{ text: { b: 1 }, picture: ["<svg>"] }],
+  [{ text: 3, picture: "\ud800" }],
+])(
+  "what a stranger wrote into a saved view, %j, is left out where it is no text",
+  async (still) => {
+    const model = new FakeModel({ bundle: "abc", own: "me", still });
+    Object.assign(model, { widget_manager: { get_model: async () => ({ comm_live: false }) } });
+    const { el, done } = render(model);
+    expect(await done).toBeUndefined();
+    expect(el.textContent).toBe(
+      "A still picture: the kernel that drew it is gone. Run the cell again to explore it.",
+    );
+    expect(el.querySelector("b, pre")).toBeNull();
+  },
+);
+
 test("while the kernel is waited for there is a still picture, and then the view", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const model = new FakeModel({ bundle: "abc", own: "me", still: STILL });

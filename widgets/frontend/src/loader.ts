@@ -31,9 +31,9 @@ interface Bundle {
 
 /** What is seen while no kernel answers. */
 interface Still {
-  text?: string;
+  text?: unknown;
   /** An SVG document. */
-  picture?: string;
+  picture?: unknown;
 }
 
 /** Bundles by the hash of their content, shared by all widgets of the page. */
@@ -128,21 +128,24 @@ async function isSaved(model: Model): Promise<boolean> {
   }
 }
 
-/** The picture as an image and the text as text: whatever is in them is not run. */
+/**
+ * The picture as an image and the text as text: whatever is in them is not run. They are of a file
+ * that anyone may have edited, so what is no text is left out.
+ */
 function showStill(model: Model, el: HTMLElement, note: string): void {
-  const { text = "", picture = "" } = (model.get("still") as Still | undefined) ?? {};
+  const { text, picture } = (model.get("still") as Still | undefined) ?? {};
   const parts: HTMLElement[] = [];
-  const add = (tag: "p" | "pre", shown: string): void => {
+  const add = (tag: "p" | "pre", shown: unknown): void => {
     const part = document.createElement(tag);
-    part.textContent = shown;
-    if (shown) parts.push(part);
+    part.textContent = typeof shown === "string" ? shown : "";
+    if (part.textContent) parts.push(part);
   };
   add("pre", text);
-  if (picture) {
+  if (picture && typeof picture === "string") {
     const image = document.createElement("img");
     image.alt = "The graph's top level";
     image.style.maxWidth = "100%";
-    image.src = `data:image/svg+xml,${encodeURIComponent(picture)}`;
+    image.src = `data:image/svg+xml,${encodeURIComponent(picture.replace(/\p{Cs}/gu, "\ufffd"))}`;
     parts.push(image);
   }
   add("p", note);

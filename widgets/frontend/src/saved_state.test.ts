@@ -72,6 +72,20 @@ test("others' state stays; of ours, what no output shows goes; nothing is writte
   expect(written()).toBe(1);
 });
 
+test.each([
+  [null],
+  ["text"],
+  [{ [STATE]: null }],
+  [{ [STATE]: { version_major: 2 } }],
+  [{ [STATE]: { state: { a: null, b: 3, c: { state: "still" }, d: { state: null } } } }],
+  [{ [STATE]: { state: ["a"] } }],
+])("metadata in another form, %j, keeps no picture from being saved", (widgets) => {
+  const { notebook, save, states } = notebookOf(["one"], { widgets });
+  keepStill(live("one", notebook) as never);
+  save();
+  expect(states().one).toMatchObject({ model_name: "M" });
+});
+
 test("where there is no notebook to write to, nothing happens", () => {
   keepStill(new FakeModel({ own: "x" }) as never);
 });

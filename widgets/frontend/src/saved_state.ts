@@ -61,19 +61,30 @@ export function keepStill(model: Model): void {
  */
 function store(notebook: Notebook, models: ReadonlyMap<string, Model>): void {
   const shown = shownIn(notebook);
-  const widgets = (notebook.model.getMetadata("widgets") ?? {}) as { [mime: string]: Stored };
-  const before = widgets[STATE] ?? { version_major: 2, version_minor: 0, state: {} };
+  const widgets = (asObject(notebook.model.getMetadata("widgets")) ?? {}) as {
+    [mime: string]: Stored;
+  };
+  const kept = asObject(widgets[STATE]) as Partial<Stored> | null;
+  const states = (asObject(kept?.state) ?? {}) as Stored["state"];
+  const before = { version_major: 2, version_minor: 0, ...kept, state: states };
   // Where the user saves all widget state, the front end's bundle is left out: it is by far the
   // largest part.
   const carriers = new Set([...models.values()].map((model) => model.get("bundle_model")));
   const state: { [id: string]: State } = {};
   for (const [id, each] of Object.entries(before.state)) {
-    const ours = "still" in each.state || carriers.has(id);
+    const ours = "still" in (asObject(asObject(each)?.state) ?? {}) || carriers.has(id);
     if (shown.has(id) || !ours) state[id] = each;
   }
   for (const [id, model] of models) if (shown.has(id)) state[id] = stateOf(model);
   if (JSON.stringify(state) === JSON.stringify(before.state)) return;
   notebook.model.setMetadata("widgets", { ...widgets, [STATE]: { ...before, state } });
+}
+
+/** An object of the metadata, which anyone may have edited; null for anything else. */
+function asObject(value: unknown): { readonly [name: string]: unknown } | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as { readonly [name: string]: unknown })
+    : null;
 }
 
 function stateOf(model: Model): State {
