@@ -139,8 +139,9 @@ class GenerationPrograms(Programs):
     ) -> Iterator[GenerationTrial]:
         from export_engine.generation import first_op_apart, tried
         from export_engine.record import GenerationTrial
+        from export_engine.run import missing_for
 
-        missing = backend.missing("cpu")
+        missing = missing_for(backend, "cpu")
         if missing:
             yield GenerationTrial("", backend.name, "unavailable", tokens, missing)
             return

@@ -201,10 +201,10 @@ class JoinedSession(Session):
     @cached_property
     def _backends(self) -> list[dict[str, Any]]:
         """What a set can generate by, as plain data: it is told with each change of the set."""
-        from export_engine.run import RepeatedBackend, backends
+        from export_engine.run import RepeatedBackend, backends, missing_for
 
         return [
-            {"name": each.name, "title": each.title, "missing": each.missing("cpu")}
+            {"name": each.name, "title": each.title, "missing": missing_for(each, "cpu")}
             for each in backends().values()
             if isinstance(each, RepeatedBackend)
         ]

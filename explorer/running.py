@@ -142,24 +142,24 @@ def backends(device: str = "cpu") -> Backends:
         ValueError: torch has no such device.
     """
     from export_engine.run import backends as known
-    from export_engine.run import full_name, missing_device
+    from export_engine.run import full_name, missing_device, missing_for
 
     named = full_name(device)
     absent = missing_device(named)
-    return Backends({each.name: absent or each.missing(named) for each in known().values()})
+    return Backends({each.name: absent or missing_for(each, named) for each in known().values()})
 
 
 def available() -> Setups:
     """The devices here, and why each backend cannot run on them."""
     from explorer.page.messages import BackendHere, Setups
-    from export_engine.run import backends, devices, without_values
+    from export_engine.run import backends, devices, missing_for, without_values
 
     here = devices()
     known = [
         BackendHere(
             each.name,
             each.title,
-            [each.missing(device) for device in here],
+            [missing_for(each, device) for device in here],
             without_values(each),
         )
         for each in backends().values()

@@ -16,6 +16,12 @@ def error_text(error: BaseException | None, most: int = 200) -> str:
     return (f"{kind}: {said}" if is_bare(error, said) else said)[:most] or kind
 
 
+def typed_text(error: BaseException, most: int = 200) -> str:
+    """The same, always with the type before it: `OSError: no driver`."""
+    kind, said = type(error).__name__, error_text(error, most)
+    return said if said.startswith(kind) else f"{kind}: {said}"
+
+
 def is_bare(error: BaseException | None, said: str) -> bool:
     """Whether the message of an error is a name alone, as a KeyError's is: `'batch'`."""
     return bool(said) and (isinstance(error, KeyError) or " " not in said)

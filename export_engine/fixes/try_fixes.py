@@ -8,7 +8,7 @@ from dataclasses import replace
 from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request, Trial
 from export_engine.capture import capture
 from export_engine.defects import passed_over
-from export_engine.error_text import error_text
+from export_engine.error_text import typed_text
 from export_engine.findings import momentary_values
 from export_engine.progress import Progress
 from export_engine.verify import check
@@ -38,9 +38,7 @@ def _checked(attempt: Exported) -> Agreement:
     except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be created again, for one
         doing = "comparing a fixed program with eager"
         passed_over(error, doing)
-        kind, said = type(error).__name__, error_text(error)
-        said = said if said.startswith(kind) else f"{kind}: {said}"
-        return Agreement((), reason=f"the comparison itself failed, {said}")
+        return Agreement((), reason=f"the comparison itself failed, {typed_text(error)}")
     if not baked:
         return found
     said = baked[0].sentence

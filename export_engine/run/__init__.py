@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from export_engine.run.backend_registry import backends as backends
     from export_engine.run.backend_registry import check_names as check_names
     from export_engine.run.backend_registry import chosen as chosen
+    from export_engine.run.backend_registry import missing_for as missing_for
     from export_engine.run.backend_values import op_values as op_values
     from export_engine.run.backend_values import without_values as without_values
     from export_engine.run.eager_baseline import Bench as Bench

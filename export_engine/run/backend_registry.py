@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text, typed_text
 from export_engine.plain_errors import WrongArgument
 from export_engine.run.backend import Backend, Job, Ready
 from export_engine.run.builtin_backends.aot_inductor import AOTInductor
@@ -39,15 +40,41 @@ def backends() -> dict[str, Backend]:
         backend = kind()
         found[backend.name] = backend
     for point in entry_points(group=GROUP):
-        try:
-            added = point.load()()
-            if not isinstance(added, Backend):
-                raise TypeError(f"{point.value} does not make a Backend")
-        except Exception as error:  # noqa: BLE001 - someone else's package breaks nothing here
-            passed_over(error, "loading a backend")
-            added = _Broken(point.name, f"{point.value} cannot be loaded: {error}")
-        found.setdefault(added.name, added)
+        added = _loaded(point)
+        if added.name in found:
+            name = point.value if point.name in found else point.name
+            added = _Broken(name, f"{point.value} has the name of another backend, {added.name!r}.")
+        found[added.name] = added
     return found
+
+
+def _loaded(point: EntryPoint) -> Backend:
+    """The backend of someone else's package, which breaks nothing here."""
+    try:
+        added = point.load()()
+        if not isinstance(added, Backend):
+            raise TypeError(f"{point.value} does not make a Backend")
+        told: tuple[object, ...] = added.name, added.title
+        if not all(isinstance(each, str) for each in told):
+            raise TypeError("its name or title is not a str")
+    except Exception as error:  # noqa: BLE001 - whatever it raises
+        passed_over(error, "loading a backend")
+        return _Broken(point.name, f"{point.value} cannot be loaded: {error_text(error)}")
+    return added
+
+
+def missing_for(backend: Backend, device: str) -> str | None:
+    """Why a backend cannot run on a device here, as a sentence; None if it can.
+
+    One that fails as it is asked cannot.
+    """
+    try:
+        reason = backend.missing(device)
+    except Exception as error:  # noqa: BLE001 - whatever it raises
+        passed_over(error, "asking a backend what it lacks")
+        said = typed_text(error)
+        return f"{backend.title} cannot say whether it runs here: its missing() raised {said}."
+    return reason if reason is None else str(reason)
 
 
 def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[Backend]:
@@ -66,7 +93,7 @@ def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[
         names = ("eager", "program") if eager else ("program",)
     wanted = check_names(names)
     if wanted == ["all"]:
-        able = [each for each in known.values() if each.missing(device) is None]
+        able = [each for each in known.values() if missing_for(each, device) is None]
         return able if eager else [each for each in able if each.name != "eager"]
     return [known[each] for each in dict.fromkeys(wanted)]
 

@@ -9,9 +9,10 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 from export_engine.record import Record
 from export_engine.run.backend import Backend, WatchedBackend
-from export_engine.run.backend_registry import backends
+from export_engine.run.backend_registry import backends, missing_for
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.failure_text import sentence_of
 from export_engine.run.measure import check_memory
@@ -42,7 +43,7 @@ def op_values(
     """
     name, device = where
     backend = backends()[name]
-    lacking = without_values(backend) or missing_device(device) or backend.missing(device)
+    lacking = without_values(backend) or missing_device(device) or missing_for(backend, device)
     if lacking or not isinstance(backend, WatchedBackend):
         raise ValueError(lacking)
     check_memory(space * _COPIES)
@@ -63,7 +64,11 @@ def op_values(
 def without_values(backend: Backend) -> str | None:
     """Why a backend does not tell what ops gave, as a sentence; None where it does."""
     if isinstance(backend, WatchedBackend):
-        return backend.without_values()
+        try:
+            return backend.without_values()
+        except Exception as error:  # noqa: BLE001 - of someone else's package
+            passed_over(error, "asking a backend whether it tells values")
+            return f"{backend.title} cannot say whether it tells values: {error_text(error)}."
     return (
         f"{backend.title} tells no values of ops. Only its outputs can be compared: "
         f'ex.run(backend="{backend.name}").'

@@ -18,7 +18,7 @@ from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record, RunRow
 from export_engine.run.backend import Backend, Job, Ready
-from export_engine.run.backend_registry import backends, chosen
+from export_engine.run.backend_registry import backends, chosen, missing_for
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
 from export_engine.run.run_row import run_one, unavailable
@@ -94,7 +94,7 @@ def run(
                 if progress:
                     progress(Progress(done, total, f"{backend.title} on {device}", "run"))
                 done += 1
-                lacking = missing_device(device) or backend.missing(device)
+                lacking = missing_device(device) or missing_for(backend, device)
                 if lacking:
                     keep(unavailable(backend, device, call.label, lacking))
                     continue

@@ -14,7 +14,7 @@ from export_engine.archive import load, save
 from export_engine.attempt import Exported, Request
 from export_engine.describe import describe
 from export_engine.record import Record, RunRow
-from export_engine.run.backend_registry import backends
+from export_engine.run.backend_registry import backends, missing_for
 from export_engine.run.eager_baseline import Bench, to_cpu
 from export_engine.run.run_inputs import Call, Inputs, Sizes, calls_of
 from export_engine.run.run_row import run_one, unavailable
@@ -64,7 +64,7 @@ def run_packed(parcel: Parcel, number: int, device: str, backend: str) -> RunRow
     device, chosen = full_name(device), backends().get(backend)
     if chosen is None:
         raise ValueError(f"This machine has no backend {backend!r}.")
-    lacking = missing_device(device) or chosen.missing(device)
+    lacking = missing_device(device) or missing_for(chosen, device)
     if lacking:
         return unavailable(chosen, device, label, lacking)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -49,6 +49,8 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         reference = bench.reference
         started = time.perf_counter()
         ready = bench.seeded(lambda: backend.prepare(job))
+        if not isinstance(ready, Ready):
+            raise TypeError(f"its prepare() gave a {type(ready).__name__}, not a Ready")
         synchronize(bench.device)
         prepare = time.perf_counter() - started
         stage = "run"
@@ -65,7 +67,7 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
             saved=str(ready.saved or ""),
             sentence=" ".join(filter(None, [row.sentence, ready.note])),
         )
-    except Exception as error:  # noqa: BLE001 - a failure of this run only
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a failure of this run only
         passed_over(error, "running by a backend")
         _give_back(bench.device)
         sentence = sentence_of(error, backend.title, bench.device, stage)

@@ -18,6 +18,8 @@ import pytest
 import torch
 from torch import nn
 
+import explorer
+from explorer.running import available
 from export_engine.archive import load, save
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
@@ -322,6 +324,83 @@ def test_a_broken_backend_of_others_says_so_and_breaks_nothing(
     assert program.outcome == "agrees"
     assert theirs.outcome == "unavailable"
     assert theirs.sentence.startswith("theirs:Wrapped cannot be loaded: ")
+
+
+class Odd(Wrapped):
+    """A backend with one thing wrong."""
+
+    def missing(self, device: str) -> str | None:
+        raise OSError("no driver")
+
+    def without_values(self) -> str | None:
+        raise OSError("no driver")
+
+    def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
+        return {}
+
+
+def test_a_backend_that_cannot_say_what_it_lacks_is_a_row_and_hides_no_other(
+    vision: Exported, rows: Runner, added: Callable[[Any], None]
+) -> None:
+    added(Odd)
+    lacking = "wrapped cannot say whether it runs here: its missing() raised OSError: no driver."
+
+    (row,) = rows(vision, "wrapped")
+
+    assert (row.outcome, row.sentence) == ("unavailable", lacking)
+    assert explorer.backends()["wrapped"] == lacking
+    told = {each.name: each for each in available().backends}
+    assert told["wrapped"].missing[0] == lacking
+    assert "no driver" in str(told["wrapped"].without_values)
+    assert told["program"].missing[0] is None
+
+
+def test_a_backend_under_a_name_that_is_taken_is_told(added: Callable[[Any], None]) -> None:
+    class Taken(Wrapped):
+        name = "program"
+
+    added(Taken)
+
+    assert backends()["program"].title == "exported program"
+    told = explorer.backends()["wrapped"]
+    assert told == "theirs:Wrapped has the name of another backend, 'program'."
+
+
+def test_a_backend_without_a_title_cannot_be_loaded(added: Callable[[Any], None]) -> None:
+    class Nameless(Wrapped):
+        title: Any = None
+
+    added(Nameless)
+
+    assert explorer.backends()["wrapped"] == (
+        "theirs:Wrapped cannot be loaded: its name or title is not a str"
+    )
+
+
+@pytest.mark.parametrize(
+    ("prepared", "said"),
+    [
+        (lambda: None, "wrapped cannot compile this program: its prepare() gave a NoneType"),
+        (lambda: sys.exit("no license found"), "wrapped cannot compile this program: no license"),
+    ],
+)
+def test_what_a_backend_prepares_is_looked_at_and_an_exit_is_a_failure(
+    vision: Exported,
+    rows: Runner,
+    added: Callable[[Any], None],
+    prepared: Callable[[], Any],
+    said: str,
+) -> None:
+    class Unready(Wrapped):
+        def prepare(self, job: Job) -> Ready:
+            return prepared()  # type: ignore[no-any-return]
+
+    added(Unready)
+
+    (row,) = rows(vision, "wrapped")
+
+    assert row.outcome == "failed"
+    assert row.sentence.startswith(said)
 
 
 class Deep(nn.Module):

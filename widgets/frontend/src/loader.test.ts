@@ -89,7 +89,7 @@ test.each([
   [{ text: { b: 1 }, picture: ["<svg>"] }],
   [{ text: 3, picture: "\ud800" }],
 ])(
-  "what a stranger wrote into a saved view, %j, is left out where it is no text",
+  "what a stranger wrote into a saved view, %j, is left out where it is not a string",
   async (still) => {
     const model = new FakeModel({ bundle: "abc", own: "me", still });
     Object.assign(model, { widget_manager: { get_model: async () => ({ comm_live: false }) } });

@@ -130,7 +130,7 @@ async function isSaved(model: Model): Promise<boolean> {
 
 /**
  * The picture as an image and the text as text: whatever is in them is not run. They are of a file
- * that anyone may have edited, so what is no text is left out.
+ * that anyone may have edited, so what is not a string is left out.
  */
 function showStill(model: Model, el: HTMLElement, note: string): void {
   const { text, picture } = (model.get("still") as Still | undefined) ?? {};
