@@ -53,8 +53,10 @@ def recording(into: Recording) -> Iterator[None]:
 @undone
 def counters_kept() -> Iterator[None]:
     """Restores Dynamo's counters of the user's compilations, which an export changes, too."""
-    from torch._dynamo.utils import counters
-
+    if not torch_has.COUNTERS:
+        yield
+        return
+    counters = torch_has.COUNTERS.value
     before = {name: each.copy() for name, each in counters.items()}
     try:
         yield

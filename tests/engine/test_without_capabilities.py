@@ -15,7 +15,7 @@ import pytest
 
 import explorer
 from explorer.exploration import Exploration
-from export_engine.torch_internals import all_capabilities, capability
+from export_engine.torch_internals import all_capabilities, capability, counters_kept
 from export_engine.torch_internals.capability import Looked
 from tests.story import STEPS, Came, Telling
 
@@ -153,6 +153,19 @@ def test_the_story_looks_at_every_capability(whole: Whole) -> None:
     seen = {path for each in whole.steps.values() for path, _ in each.places}
     unseen = set(BY_PATH) - seen - set(SECOND_WAYS) - NEWER
     assert not unseen
+
+
+def test_counters_that_a_torch_has_renamed_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch._dynamo.utils
+
+    path = "torch._dynamo.utils.counters"
+    monkeypatch.setitem(capability.PROBED, path, Looked(None, GONE))
+    monkeypatch.delattr(torch._dynamo.utils, "counters")
+
+    with counters_kept():  # every export is inside of it
+        done = True
+
+    assert done
 
 
 @pytest.mark.parametrize("name", ["aoti_compile_and_package", "aoti_load_package"])
