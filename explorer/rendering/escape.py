@@ -5,19 +5,12 @@ from __future__ import annotations
 import html
 import re
 
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064"
-    "\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]|(?<![^\x00-\x7f])[\u200c\u200d]"
-)
-"""Control characters, line separators, bidirectional marks, what is not seen, and unassigned code
-points. A joiner joins letters of some scripts and parts of emoji; after ASCII it joins nothing."""
+from export_engine.plain_errors import harmless
+
+__all__ = ["escaped", "harmless", "logged", "marked"]
+
 _LOG_COMMAND = re.compile(r"^(\s*:)(?=:)|(##)(?=\[|vso|teamcity)", re.MULTILINE)
 """How CI systems recognize a command in what a step prints: GitHub, Azure, TeamCity."""
-
-
-def harmless(text: object) -> str:
-    """Text without control characters; line ends and tabs stay."""
-    return _CONTROL.sub("\ufffd", str(text).replace("\r\n", "\n"))
 
 
 def logged(text: object) -> str:

@@ -74,7 +74,7 @@ def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
     }
     unknown = [name for name in named if name not in places and name not in symbols]
     if unknown:
-        known = ", ".join([*symbols, *(each for each in places if each not in symbols)])
+        known = ", ".join([*symbols, *(each for each in places if each not in symbols)]) or "none"
         raise WrongArgument(f"There is no size {unknown[0]!r}. There are: {known}")
     for name, value in named.items():
         if not _is_int(value):

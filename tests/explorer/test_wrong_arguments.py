@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 import torch
 
 import explorer
-from export_engine.plain_errors import PlainError
+from export_engine.plain_errors import PlainError, WrongArgument
+from export_engine.record import probe_named
 
 from ..models import tutorial
 
@@ -70,3 +72,17 @@ def test_a_wrong_argument_is_told_without_frames(
     assert "Error" not in str(caught.value)
     assert (explored.session.current, explored.record) == before
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_that_names_what_a_file_holds_moves_no_cursor() -> None:
+    error = WrongArgument("There is no size 'q'. There are: \x1b[2J\x1b]8;;http://e\x07x\nhere")
+
+    assert str(error).endswith("There are: \ufffd[2J\ufffd]8;;http://e\ufffdx\nhere")
+    assert "\x1b" not in "".join(traceback.format_exception(error))
+
+
+def test_a_program_without_sizes_says_that_there_are_none() -> None:
+    record = explorer.explore(lambda: torch.ones(2), ()).record
+
+    with pytest.raises(ValueError, match=r"There is no size 'q'\. There are: none$"):
+        probe_named(record, {"q": 1})
