@@ -1,17 +1,22 @@
 /** The program before, on a canvas of its own, in step with the graph of the program on screen. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { useDomId } from "../shell/dom_id";
+import type { Store } from "../store";
+import { Chosen } from "./Chosen";
 import { listenToWheel, pointer } from "./pointer";
 import type { GraphView } from "./view";
 
 interface Props {
+  store: Store;
   view: GraphView;
   hint: () => void;
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
-export function BeforeCanvas({ view, hint, onKeyDown }: Props) {
+export function BeforeCanvas({ store, view, hint, onKeyDown }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const chosen = useDomId();
   useLayoutEffect(() => {
     if (!canvas.current) return;
     const stopWheel = listenToWheel(canvas.current, view.stage, hint);
@@ -27,11 +32,15 @@ export function BeforeCanvas({ view, hint, onKeyDown }: Props) {
       ref={canvas}
       class="tx-canvas"
       tabIndex={0}
-      role="img"
-      aria-label="The program before, in step with the other. Diff lists what differs."
+      role="listbox"
+      aria-roledescription="graph"
+      aria-label="The program before, in step with the other. Arrow keys walk along its boxes. Diff lists what differs."
+      aria-activedescendant={chosen}
       data-testid="graph-before"
       onKeyDown={onKeyDown}
       {...pointer(view)}
-    />
+    >
+      <Chosen id={chosen} store={store} />
+    </canvas>
   );
 }

@@ -102,6 +102,18 @@ describe("the graph pane", () => {
     await soon(() => expect(middleColumn().length).toBeGreaterThan(10));
   });
 
+  test("leaves the arrow keys to the canvas, whose one item says where they have come to", async () => {
+    await show(smallProgram());
+    expect(canvas().getAttribute("role")).toBe("listbox");
+    const item = () => root.querySelector(`#${canvas().getAttribute("aria-activedescendant")}`);
+    expect(item()?.textContent).toBe("Nothing is selected");
+    canvas().focus();
+    await userEvent.keyboard("{ArrowDown}");
+    await soon(() => expect(selectedNames()).toHaveLength(1));
+    await soon(() => expect(item()?.textContent).toContain(`${selectedNames()[0]}: `));
+    expect(item()?.parentElement).toBe(canvas());
+  });
+
   test("says that there is no graph where there is none", async () => {
     const program = smallProgram();
     Object.assign(program.record, { graphs: [] });

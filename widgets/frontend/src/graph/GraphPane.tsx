@@ -3,8 +3,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { capped } from "../format";
+import { useDomId } from "../shell/dom_id";
 import type { Store } from "../store";
 import { BeforeCanvas } from "./BeforeCanvas";
+import { Chosen } from "./Chosen";
 import { Legend } from "./Legend";
 import { listenToWheel, pointer } from "./pointer";
 import { Toolbar } from "./Toolbar";
@@ -24,6 +26,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
   const map = useRef<HTMLCanvasElement>(null);
   const [view, setView] = useState<GraphView | null>(null);
   const [hinted, hint] = useHint();
+  const chosen = useDomId();
   // Not after the page has painted: the layout can be under way by then.
   useLayoutEffect(() => {
     if (!canvas.current || !map.current) return;
@@ -54,7 +57,12 @@ export function GraphPane({ store, children }: GraphPaneProps) {
       <div class="tx-graph-halves">
         {beside && view && (
           <div class="tx-graph-stage">
-            <BeforeCanvas view={view} hint={hint} onKeyDown={(event) => onKey(event, view)} />
+            <BeforeCanvas
+              store={store}
+              view={view}
+              hint={hint}
+              onKeyDown={(event) => onKey(event, view)}
+            />
             <Half side="Before" title={titleOf(comparison.other)} />
           </div>
         )}
@@ -63,12 +71,18 @@ export function GraphPane({ store, children }: GraphPaneProps) {
             ref={canvas}
             class="tx-canvas"
             tabIndex={0}
-            role="img"
-            aria-label="The program as a graph. The outline lists the same ops for a screen reader."
+            // As an image, a screen reader would keep the arrow keys, and as an application with
+            // nothing in it, Orca says nothing of it.
+            role="listbox"
+            aria-roledescription="graph"
+            aria-label="The program as a graph. Arrow keys walk along its boxes, Enter opens and closes one. The outline lists the same ops."
+            aria-activedescendant={chosen}
             data-testid="graph"
             onKeyDown={(event) => view && onKey(event, view)}
             {...(view ? pointer(view) : {})}
-          />
+          >
+            <Chosen id={chosen} store={store} />
+          </canvas>
           {beside && <Half side="After" title={titleOf(store.current.value)} />}
           {view && !beside && <Where view={view} />}
           <canvas
