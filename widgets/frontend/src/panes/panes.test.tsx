@@ -348,7 +348,7 @@ test("a failure shows its sentence and line first, the traceback only on demand"
   await settle();
   expect(page.querySelector(".tx-failing")?.textContent).toContain("return twice(y)");
   // The colour of the line, for a screen reader: no other line of the excerpt is said to fail.
-  const heard = [...page.querySelectorAll(".tx-hidden")].map(
+  const heard = [...page.querySelectorAll(".tx-hidden:not([aria-live])")].map(
     (each) => each.parentElement?.className,
   );
   expect(heard).toEqual(["tx-line tx-failing"]);

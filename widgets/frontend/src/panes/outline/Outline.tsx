@@ -53,13 +53,16 @@ export function Outline({ store, program }: OutlineProps) {
   const lit = litItems(store, forest);
   const holding = useMemo(() => above(lit), [lit]);
   const wanted = useRef<Item | null>(null);
+  const move = (index: number): void => {
+    setActive(index);
+    scrollTo(index);
+  };
 
   useEffect(() => {
     const row = wanted.current ? rows.findIndex(({ item }) => item === wanted.current) : -1;
     wanted.current = null;
     if (row < 0) return;
-    setActive(row);
-    scrollTo(row);
+    move(row);
   });
   // After the above, which finds the row once what holds it is drawn open.
   const reveal = (): void => {
@@ -86,8 +89,7 @@ export function Outline({ store, program }: OutlineProps) {
     const at = Math.min(Math.max(index, 0), rows.length - 1);
     const row = rows[at];
     if (!row) return;
-    setActive(at);
-    scrollTo(at);
+    move(at);
     choose(store, row.item);
   };
   const toggle = (item: Item): void => {
@@ -135,6 +137,10 @@ export function Outline({ store, program }: OutlineProps) {
           aria-activedescendant={
             rows[active] && isDrawn(range, active) ? rowId(store, rows[active].item) : undefined
           }
+          onFocus={() => {
+            // A screen reader speaks the row that has the keys, and leaves them to the tree.
+            if (active < 0) move(0);
+          }}
           onKeyDown={(event) => onKeyDown.current(event, { rows, active, go, toggle })}
           onPointerLeave={() => {
             store.hovered.value = null;

@@ -2,7 +2,7 @@
 
 import { type Badge, gathered, noteOf } from "../../decorations/decoration";
 import type { Forest, Item } from "../../forest/items";
-import { capped } from "../../format";
+import { capped, counted } from "../../format";
 import { viewId } from "../../shell/dom_id";
 import type { Store } from "../../store";
 import type { Row } from "./outline_rows";
@@ -34,6 +34,11 @@ export function OutlineRow(props: RowProps) {
   const { item, depth, open } = row;
   const branch = item.children.length > 0;
   const look = lookOf(store, forest, row);
+  const ops = branch && item.kind !== "op" && counted(item.ops, "op");
+  const same = repeats > 1 && `${repeats} identical in a row`;
+  const words = capped(
+    [item.title, place || item.subtitle, ops, same, ...look.notes].filter(Boolean).join(", "),
+  );
   const classes = ["tx-row"];
   if (isLit) classes.push("tx-lit");
   if (holdsLit) classes.push("tx-holds");
@@ -49,7 +54,8 @@ export function OutlineRow(props: RowProps) {
       aria-selected={isLit}
       {...(branch ? { "aria-expanded": open } : {})}
       style={{ top: `${top}px`, paddingLeft: `${6 + depth * INDENT}px` }}
-      title={capped([place, item.title, item.subtitle, ...look.notes].filter(Boolean).join(" · "))}
+      // In words, since the row has bare numbers and signs. With a title of its own it is heard twice.
+      aria-label={words}
       onClick={press}
       onPointerEnter={() => {
         store.hovered.value = item.node >= 0 ? item.node : null;
@@ -57,13 +63,15 @@ export function OutlineRow(props: RowProps) {
     >
       <Sign open={open} branch={branch} toggle={toggle} />
       <span class="tx-row-dot" style={{ "--tx-dot": look.colour }} />
-      <span class="tx-row-name">{capped(item.title, 200)}</span>
-      {repeats > 1 && (
-        <span class="tx-row-repeats" title={`${repeats} identical in a row`}>
+      <span class="tx-row-name" title={words}>
+        {capped(item.title, 200)}
+      </span>
+      {same && (
+        <span class="tx-row-repeats" title={same}>
           ×{repeats}
         </span>
       )}
-      <span class={place ? "tx-row-note tx-row-place" : "tx-row-note"}>
+      <span class={place ? "tx-row-note tx-row-place" : "tx-row-note"} title={words}>
         <bdi>{capped(place || item.subtitle, 200)}</bdi>
       </span>
       {look.badges.map(({ sign, colour }) => (
@@ -71,8 +79,8 @@ export function OutlineRow(props: RowProps) {
           {capped(sign, 2)}
         </span>
       ))}
-      {branch && item.kind !== "op" && (
-        <span class="tx-row-count" title={`${item.ops} ops`}>
+      {ops && (
+        <span class="tx-row-count" title={ops}>
           {item.ops}
         </span>
       )}

@@ -1,5 +1,6 @@
 /** One line of coloured code. Its tokens are only ever set as text. */
 
+import { counted } from "../../format";
 import type { TokenLine } from "../../host";
 import { heatColour } from "../../profile";
 import { SeenText } from "./SeenText";
@@ -44,7 +45,8 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
   if (here) classes.push("tx-here");
   if (failing) classes.push("tx-failing");
   if (active) classes.push("tx-active");
-  const select = counts && ops > 0 ? `Select the ops of line ${number}: ${ops}` : undefined;
+  const select =
+    counts && ops > 0 ? `Select the ${counted(ops, "op")} of line ${number}` : undefined;
   const hint = cost ? `${cost}\n${select}` : select;
   if (colour) classes.push("tx-coloured");
   const warm = heat ? { background: heatColour(heat), color: "var(--tx-fg)" } : undefined;
@@ -65,7 +67,12 @@ export function CodeLine({ id, line, number, marks, active, counts, press }: Cod
     >
       <span class="tx-line-number">{number}</span>
       {failing && <FailsHere />}
-      {counts && <span class="tx-line-count">{ops > 0 && <span style={warm}>{ops}</span>}</span>}
+      {counts && (
+        // Said by the line's title: a bare number beside the line's own is not told apart by ear.
+        <span class="tx-line-count" aria-hidden="true">
+          {ops > 0 && <span style={warm}>{ops}</span>}
+        </span>
+      )}
       <Tokens line={line} />
     </div>
   );

@@ -20,15 +20,21 @@ export function CopyButton({ text, label = "Copy", face = label }: Props) {
     setTimeout(() => say(""), SAID_MS);
   };
   return (
-    <button
-      type="button"
-      class="tx-button tx-copy"
-      title={face === label ? undefined : label}
-      aria-label={face === label ? undefined : said || label}
-      onClick={(event) => void copy(event)}
-    >
-      {said || face}
-    </button>
+    <>
+      {/* A button that has the focus is not read again when its name changes. */}
+      <span class="tx-hidden" aria-live="polite">
+        {said}
+      </span>
+      <button
+        type="button"
+        class="tx-button tx-copy"
+        title={face === label ? undefined : label}
+        aria-label={face === label ? undefined : said || label}
+        onClick={(event) => void copy(event)}
+      >
+        {said || face}
+      </button>
+    </>
   );
 }
 
