@@ -1,5 +1,6 @@
 /** How two graphs are shown, and the way from one difference to the next. */
 
+import { counted } from "../format";
 import type { Store } from "../store";
 import type { Arrangement, Comparison } from "./comparison";
 import { stepDifference } from "./stepping";
@@ -58,7 +59,10 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
             ‹
           </button>
           <span class="tx-count" role="status">
-            {at < 0 ? count : `${at + 1}/${count}`}
+            <span aria-hidden="true">{at < 0 ? count : `${at + 1}/${count}`}</span>
+            <span class="tx-hidden">
+              {at < 0 ? counted(count, "difference") : `Difference ${at + 1} of ${count}`}
+            </span>
           </span>
           <button
             type="button"

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
+import { CompareBar } from "../../compare/CompareBar";
 import { Comparison } from "../../compare/comparison";
 import { entriesOf, nodesOf, summaryOf } from "../../compare/entries";
 import { stepDifference } from "../../compare/stepping";
@@ -98,6 +99,22 @@ test("differences are listed as text, and one goes from one to the next", async 
   expect(page.querySelectorAll(".tx-difference.tx-lit")).toHaveLength(1);
   await act(() => stepDifference(store, -1));
   expect(store.selection.value).toEqual({ kind: "removed", node: 1 });
+});
+
+test("which difference of how many is told in words", async () => {
+  const { store, program: shown } = storeOf(program("relu", "sin").record());
+  const before = new Program(program("relu", "cos").record());
+  const comparison = new Comparison(0, before, shown, diffOf({ removed: [1], added: [2] }));
+  store.comparison.value = comparison;
+  await act(() => render(<CompareBar store={store} comparison={comparison} />, page));
+  const told = () => {
+    const heard = page.querySelector("[role=status]")?.cloneNode(true) as Element;
+    heard.querySelector("[aria-hidden=true]")?.remove();
+    return heard.textContent;
+  };
+  expect(told()).toBe("2 differences");
+  await act(() => stepDifference(store, 1));
+  expect(told()).toBe("Difference 1 of 2");
 });
 
 test("a renamed module is one difference, with all that is in it", async () => {
