@@ -8,7 +8,7 @@ export function Chosen({ id, store }: { id: string; store: Store }) {
   const words = program && spoken(program, store.selection.value, store.lit.value.nodes);
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the canvas has the focus, and is named by it
-    <div id={id} role="option" aria-selected={Boolean(words)}>
+    <div id={id} role="option" aria-selected={words ? true : undefined}>
       {words || "Nothing is selected"}
     </div>
   );

@@ -36,9 +36,8 @@ export function OutlineRow(props: RowProps) {
   const look = lookOf(store, forest, row);
   const ops = branch && item.kind !== "op" && counted(item.ops, "op");
   const same = repeats > 1 && `${repeats} identical in a row`;
-  const words = capped(
-    [item.title, place || item.subtitle, ops, same, ...look.notes].filter(Boolean).join(", "),
-  );
+  const notes = [same, ops, ...look.notes].filter(Boolean);
+  const tip = capped([item.title, place || item.subtitle, ...notes].filter(Boolean).join(" · "));
   const classes = ["tx-row"];
   if (isLit) classes.push("tx-lit");
   if (holdsLit) classes.push("tx-holds");
@@ -54,8 +53,6 @@ export function OutlineRow(props: RowProps) {
       aria-selected={isLit}
       {...(branch ? { "aria-expanded": open } : {})}
       style={{ top: `${top}px`, paddingLeft: `${6 + depth * INDENT}px` }}
-      // In words, since the row has bare numbers and signs. With a title of its own it is heard twice.
-      aria-label={words}
       onClick={press}
       onPointerEnter={() => {
         store.hovered.value = item.node >= 0 ? item.node : null;
@@ -63,27 +60,29 @@ export function OutlineRow(props: RowProps) {
     >
       <Sign open={open} branch={branch} toggle={toggle} />
       <span class="tx-row-dot" style={{ "--tx-dot": look.colour }} />
-      <span class="tx-row-name" title={words}>
+      {/* Not the row's own title, which is heard after its name, and says the same. */}
+      <span class="tx-row-name" title={tip}>
         {capped(item.title, 200)}
       </span>
       {same && (
-        <span class="tx-row-repeats" title={same}>
+        <span class="tx-row-repeats" title={same} aria-hidden="true">
           ×{repeats}
         </span>
       )}
-      <span class={place ? "tx-row-note tx-row-place" : "tx-row-note"} title={words}>
+      <span class={place ? "tx-row-note tx-row-place" : "tx-row-note"} title={tip}>
         <bdi>{capped(place || item.subtitle, 200)}</bdi>
       </span>
       {look.badges.map(({ sign, colour }) => (
-        <span key={sign} class="tx-badge-sign" style={{ background: colour }}>
+        <span key={sign} class="tx-badge-sign" style={{ background: colour }} aria-hidden="true">
           {capped(sign, 2)}
         </span>
       ))}
       {ops && (
-        <span class="tx-row-count" title={ops}>
+        <span class="tx-row-count" title={ops} aria-hidden="true">
           {item.ops}
         </span>
       )}
+      {notes.length > 0 && <span class="tx-hidden">{capped(notes.join(", "))}</span>}
     </div>
   );
 }
