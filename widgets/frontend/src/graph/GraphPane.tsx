@@ -51,7 +51,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
     return head?.step || head?.label || "";
   };
   return (
-    <section class="tx-graph" aria-label="Graph">
+    <section class="tx-graph" aria-label="Graph" data-pane>
       {view && <Toolbar view={view} store={store} />}
       {children}
       <div class="tx-graph-halves">
@@ -71,6 +71,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
             ref={canvas}
             class="tx-canvas"
             tabIndex={0}
+            data-focus
             // As an image, a screen reader would keep the arrow keys, and as an application with
             // nothing in it, Orca says nothing of it.
             role="listbox"

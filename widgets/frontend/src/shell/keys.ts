@@ -46,16 +46,19 @@ function focusSearch(app: HTMLElement): boolean {
 export const isTyping = (event: KeyboardEvent): boolean =>
   ["INPUT", "TEXTAREA", "SELECT"].includes((event.target as Element).tagName);
 
-/** Moves the focus to what comes first in the next pane, or the one before. */
+/** Moves the focus to the next pane, or the one before: to what walks along it, else what comes first. */
 function focusPane(app: HTMLElement, step: 1 | -1): void {
   const panes = [...app.querySelectorAll<HTMLElement>("[data-pane]")];
   if (panes.length === 0) return;
   const active = (app.getRootNode() as Document | ShadowRoot).activeElement;
   const at = panes.findIndex((pane) => pane.contains(active));
   const next = panes[(at + step + panes.length) % panes.length];
-  next
-    ?.querySelector<HTMLElement>(
-      "[data-focus], canvas, input, select, button, summary, [tabindex='0']",
-    )
-    ?.focus();
+  if (!next) return;
+  const first =
+    next.querySelector<HTMLElement>("[data-focus]") ??
+    next.querySelector<HTMLElement>(
+      "input, select, button:not(:disabled), summary, [tabindex='0']",
+    );
+  if (!first) next.tabIndex = -1; // else the keys would stay at a pane of which nothing can have them
+  (first ?? next).focus();
 }

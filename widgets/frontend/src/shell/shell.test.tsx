@@ -282,3 +282,30 @@ test("an action is told once while it runs, and how it ended", async () => {
   });
   expect(page.textContent).toBe("The kernel refused.");
 });
+
+test("F6 goes on from a pane of which nothing can have the focus, and to the graph's canvas", async () => {
+  const { store } = storeOf(smallProgram().record);
+  await act(() =>
+    render(
+      <>
+        <section data-pane>
+          <input />
+        </section>
+        <section data-pane class="said">
+          Not run before this page was saved.
+        </section>
+        <section data-pane>
+          <button type="button">Zoom in</button>
+          <canvas data-focus tabIndex={0} />
+        </section>
+      </>,
+      page,
+    ),
+  );
+  const visited: (string | undefined)[] = [];
+  for (let step = 0; step < 4; step++) {
+    onKey(new KeyboardEvent("keydown", { key: "F6" }), store, page);
+    visited.push(document.activeElement?.tagName);
+  }
+  expect(visited).toEqual(["INPUT", "SECTION", "CANVAS", "INPUT"]);
+});
