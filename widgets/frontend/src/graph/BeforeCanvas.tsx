@@ -1,7 +1,7 @@
 /** The program before, on a canvas of its own, in step with the graph of the program on screen. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { useDomId } from "../shell/dom_id";
+import { useDomId } from "../dom_id";
 import type { Store } from "../store";
 import { Chosen } from "./Chosen";
 import { listenToWheel, pointer } from "./pointer";

@@ -1,6 +1,6 @@
 /** What is selected, as the one item that a screen reader finds in a graph's canvas. */
 
-import { spoken } from "../shell/spoken_selection";
+import { spoken } from "../spoken_selection";
 import type { Store } from "../store";
 
 export function Chosen({ id, store }: { id: string; store: Store }) {

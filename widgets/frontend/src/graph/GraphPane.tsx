@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useDomId } from "../dom_id";
 import { capped } from "../format";
-import { useDomId } from "../shell/dom_id";
 import type { Store } from "../store";
 import { BeforeCanvas } from "./BeforeCanvas";
 import { Chosen } from "./Chosen";

@@ -1,12 +1,13 @@
 /** The whole widget: header, panes, the keys that work everywhere, and what a screen reader hears. */
 
 import { useRef } from "preact/hooks";
+import { viewId } from "../dom_id";
 import type { Program } from "../program";
+import { spoken } from "../spoken_selection";
 import type { Store } from "../store";
 import { Columns, GuardedGraph } from "./Columns";
 import { useClicked } from "./clicked";
 import { Detail } from "./Details";
-import { viewId } from "./dom_id";
 import { Failed } from "./Failed";
 import { useFullScreen } from "./fullscreen";
 import { Guarded } from "./Guarded";
@@ -20,7 +21,6 @@ import { Release } from "./Release";
 import { Split } from "./Split";
 import { SpokenAction } from "./SpokenAction";
 import { useSizes } from "./sizes";
-import { spoken } from "./spoken_selection";
 import { Untrusted } from "./Untrusted";
 import { useBox } from "./useBox";
 import { useTheme } from "./useTheme";

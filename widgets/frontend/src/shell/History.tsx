@@ -3,11 +3,11 @@
  * list that says what each step did and which attempt is current, and lets the user go back.
  */
 
+import { viewId } from "../dom_id";
 import { capped } from "../format";
 import type { AttemptHead } from "../host";
 import { Popover } from "../Popover";
 import type { Store } from "../store";
-import { viewId } from "./dom_id";
 import { tabKeys } from "./Tabs";
 
 /** Whether a row of tabs says which program the view shows: attempts side by side, or a set's. */

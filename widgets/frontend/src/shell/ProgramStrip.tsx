@@ -4,11 +4,11 @@
  */
 
 import { useState } from "preact/hooks";
+import { viewId } from "../dom_id";
 import { bytesText, capped, counted } from "../format";
 import { Popover } from "../Popover";
 import type { ProgramSet, Seam } from "../record.gen";
 import type { Store } from "../store";
-import { viewId } from "./dom_id";
 import { Generated } from "./Generated";
 import { SeamTable } from "./SeamTable";
 import { FindingsBetween, SharedWeights, SizesInCommon } from "./SetFacts";

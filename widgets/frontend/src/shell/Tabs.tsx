@@ -1,9 +1,9 @@
 /** A row of tabs, two where they need it, of which one is open: arrows move along, Tab leaves. */
 
 import type { ComponentChildren } from "preact";
+import { useDomId } from "../dom_id";
 import { capped } from "../format";
 import type { TabStatus } from "../tab_status";
-import { useDomId } from "./dom_id";
 
 interface TabsProps<T extends string> {
   label: string;

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { spoken } from "../spoken_selection";
 import { type FakeHost, storeOf } from "../testing/fake_host";
 import { smallProgram, tracedRecord } from "../testing/models";
 import { Header } from "./Header";
@@ -8,7 +9,6 @@ import { onKey } from "./keys";
 import { Split } from "./Split";
 import { SpokenAction } from "./SpokenAction";
 import { DEFAULTS, remembered } from "./sizes";
-import { spoken } from "./spoken_selection";
 import { neighbour } from "./Tabs";
 import { luminance, parseColour } from "./theme";
 import { Untrusted } from "./Untrusted";

@@ -1,10 +1,10 @@
 /** Decomposing a program: by which table, and what became of which ops. */
 
 import { useRef, useState } from "preact/hooks";
+import { useDomId } from "../../dom_id";
 import { capped, counted } from "../../format";
 import type { Program } from "../../program";
 import type { LevelRow, ReplacedOp } from "../../record.gen";
-import { useDomId } from "../../shell/dom_id";
 import type { Store } from "../../store";
 import { More } from "../parts/parts";
 import { bringToTop } from "../parts/useFresh";

@@ -1,9 +1,9 @@
 /** One row of the outline. */
 
 import { type Badge, gathered, noteOf } from "../../decorations/decoration";
+import { viewId } from "../../dom_id";
 import type { Forest, Item } from "../../forest/items";
 import { capped, counted } from "../../format";
-import { viewId } from "../../shell/dom_id";
 import type { Store } from "../../store";
 import type { Row } from "./outline_rows";
 

@@ -1,9 +1,9 @@
 /** The search box: a field that completes what a query can ask. */
 
 import { useRef, useState } from "preact/hooks";
+import { useDomId } from "../../dom_id";
 import type { Program } from "../../program";
 import { prepareSearch } from "../../search";
-import { useDomId } from "../../shell/dom_id";
 import { type Suggestion, suggestions } from "./suggestions";
 
 /** A field with a list of its own: only for the platform's list is the role implied. */

@@ -1,8 +1,8 @@
 /** Lines of coloured code, of which only those in view are in the page. Arrows walk along them. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { useDomId } from "../../dom_id";
 import type { TokenLine } from "../../host";
-import { useDomId } from "../../shell/dom_id";
 import { CodeLine, type LineMarks } from "../parts/CodeLine";
 import { isDrawn, useVirtual } from "../parts/virtual";
 

@@ -1,8 +1,8 @@
 /** What is selected, in words, for a screen reader. Pure. */
 
-import { capped, counted } from "../format";
-import type { NodeId, Program } from "../program";
-import type { Selection } from "../selection";
+import { capped, counted } from "./format";
+import type { NodeId, Program } from "./program";
+import type { Selection } from "./selection";
 
 const LONGEST = 300;
 
