@@ -13,6 +13,7 @@ from torch import nn
 from tests.benchmarks import fixing
 from tests.benchmarks.__main__ import BENCHMARKS, main
 from tests.benchmarks.measuring import measured
+from tests.benchmarks.sampling import sampled
 from tests.benchmarks.table import Row, as_text
 from tests.benchmarks.zoo import Model
 
@@ -24,6 +25,7 @@ NO_BENCHMARKS = {
     "grown",
     "large_page",
     "measuring",
+    "sampling",
     "table",
 }
 GOOD = """
@@ -74,6 +76,17 @@ def test_a_row_has_its_figure_its_unit_its_budget_and_what_it_means() -> None:
 
 def test_every_benchmark_is_run_by_make_bench() -> None:
     assert {path.stem for path in FOLDER.glob("*.py")} == {*BENCHMARKS} | NO_BENCHMARKS
+
+
+def test_the_longest_try_a_sample_where_every_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EVERY", raising=False)
+    assert sampled("abcdefg") == ([*"abcdefg"], 1)
+    monkeypatch.setenv("EVERY", "3")
+    assert sampled("abcdefg") == (["a", "d", "g"], 3)
+    for said in ("0", "-1", "few"):
+        monkeypatch.setenv("EVERY", said)
+        with pytest.raises(ValueError, match=f"EVERY={said}"):
+            sampled("abc")
 
 
 def test_a_name_that_is_none_is_answered(capsys: pytest.CaptureFixture[str]) -> None:

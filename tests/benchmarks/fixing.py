@@ -9,7 +9,6 @@ With EVERY=4 in the environment, only every fourth model is tried, and the table
 
 from __future__ import annotations
 
-import os
 import signal
 import statistics
 import sys
@@ -28,6 +27,7 @@ from export_engine.shapes import Shapes
 from export_engine.torch_internals import missing_shapes_spec
 from export_engine.verify import run as call
 
+from .sampling import sampled
 from .table import Row
 from .zoo import MODELS, Model
 
@@ -290,8 +290,7 @@ def _tried(found: list[Outcome]) -> list[Row]:
 
 def run() -> list[Row]:
     """All models, or every so many of them."""
-    every = int(os.environ.get("EVERY", "1"))
-    models = MODELS[::every]
+    models, every = sampled(MODELS)
     return [_asked(models, every), *rows_of(run_all(models), sample=every > 1)]
 
 
