@@ -43,7 +43,7 @@ def sentence_of(
     if type(error) is ValueError and stage == "compile" and "eager model" in text:
         return str(error)
     verb = "compile" if stage == "compile" else "run"
-    said = _told(error, title)
+    said = _told(error, title if stage == "compile" else "")
     hint = ""
     if _UNBOUNDED.search(text) and stage == "compile":
         hint = " Give every size an upper bound: batch[..64]."
@@ -80,16 +80,21 @@ def _chain(error: BaseException) -> str:
     return "\n".join(texts)
 
 
-def _told(error: BaseException, title: str) -> str:
-    """The most telling line; where that is a name alone, also where that was, and what to do."""
+def _told(error: BaseException, compiler: str) -> str:
+    """The most telling line; where that is a name alone, also where that was.
+
+    Of a `compiler`'s error also what to do; that of a run may be the model's own.
+    """
     at = _innermost(error)
     line = _last_line(at)
     if line and not is_bare(at, " ".join(str(at).split())):
         return _short(line)
     raised = _short(_raised_at(at, line) if line else _raised_at(error))
+    if not compiler:
+        return raised
     return (
         f'{raised} It says no more: decompose the program first, `ex.decompose("core")`, or report '
-        f"it to {title.partition(' (')[0]}."
+        f"it to {compiler.partition(' (')[0]}."
     )
 
 

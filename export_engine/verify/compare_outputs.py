@@ -93,7 +93,7 @@ def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Di
         return Difference(0.0, False, f"{one.dtype} instead of {other.dtype}")
     strides = ""
     if _steps(one) != _steps(other):
-        strides = f"{one.stride()} instead of {other.stride()}"
+        strides = f"{_strides(one)} instead of {_strides(other)}"
         if layout:
             return Difference(0.0, False, f"strides {strides}")
     return _compare_values(one, other, loose)._replace(strides=strides)
@@ -126,6 +126,11 @@ def _steps(value: torch.Tensor) -> list[int]:
     if value.layout is not torch.strided:
         return []
     return [step for step, size in zip(value.stride(), value.shape, strict=True) if size > 1]
+
+
+def _strides(value: torch.Tensor) -> object:
+    """What is told of them; a tensor of another layout has none."""
+    return value.stride() if value.layout is torch.strided else value.layout
 
 
 def _compare_floats(one: torch.Tensor, other: torch.Tensor, loose: float | None) -> Difference:

@@ -55,6 +55,11 @@ class Turned(nn.Module):
         return turned.contiguous() if torch.compiler.is_exporting() else turned
 
 
+def test_a_tensor_of_another_layout_has_no_strides_to_tell() -> None:
+    found = compare(torch.eye(3).to_sparse(), torch.eye(3), layout=True)
+    assert found.detail == "output 0: strides torch.sparse_coo instead of (3, 1)"
+
+
 def test_a_program_that_differs_only_in_strides_agrees_and_says_so() -> None:
     attempt = exported(Turned(), (torch.randn(3, 4),), "x: n, _")
 

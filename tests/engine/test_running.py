@@ -534,6 +534,8 @@ def test_a_failure_is_a_row_and_the_others_run(
 
 
 def test_an_error_that_is_a_name_alone_says_its_type_and_what_to_do() -> None:
+    own = sentence_of(KeyError("batch"), "eager module", "cpu", "run")
+    assert own == "eager module cannot run this program: KeyError: 'batch'."
     told = sentence_of(KeyError("batch"), "OpenVINO (float32)", "cpu", "compile")
 
     assert told == (
