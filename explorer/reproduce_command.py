@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from explorer.exit_codes import BAD, OK
 from explorer.exporting import explore
 from explorer.named_call import called
+from explorer.rendering.escape import harmless, logged
 from explorer.reproducing import SECONDS
 
 
@@ -31,8 +32,10 @@ def main(arguments: Sequence[str]) -> int:
     found = explored.reproduce(asked.seconds)
     if asked.output:
         found.save(asked.output)
-    sys.stdout.write(f"{found.issue if asked.issue else found.script}")
-    sys.stderr.write(f"{found.sentence}\n")
+    text = found.issue if asked.issue else found.script
+    # A terminal obeys what a model's strings may hold; a file is to fail as the model does
+    sys.stdout.write(harmless(text) if sys.stdout.isatty() else text)
+    sys.stderr.write(f"{logged(harmless(found.sentence))}\n")
     return OK if explored.ok else BAD
 
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import torch
 from torch.utils.benchmark import Timer
 
 from export_engine.record import RunTimes
+from export_engine.run.free_memory import free_memory
 from export_engine.run.torch_devices import synchronize
 
 _SECONDS = 0.4
@@ -137,7 +137,7 @@ def check_memory(count: int) -> None:
     Raises:
         MemoryError: they do not fit.
     """
-    left = psutil.virtual_memory().available
+    left = free_memory()
     if count > left:
         raise MemoryError(
             f"At least {count:,} bytes are needed, and {left:,} are free. Try smaller sizes."

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -558,8 +557,7 @@ def test_inputs_are_counted_at_the_width_of_their_dtype_and_with_their_copy(
 ) -> None:
     (x,) = deep.request.args  # type: ignore[union-attr]
     both = 2 * x.nbytes // x.shape[0]
-    free = SimpleNamespace(available=1000 * both)
-    monkeypatch.setattr("export_engine.run.measure.psutil.virtual_memory", lambda: free)
+    monkeypatch.setattr("export_engine.run.measure.free_memory", lambda: 1000 * both)
 
     (fits,) = rows(deep, "program", sizes={"batch": 1000})
     (exceeds,) = rows(deep, "program", sizes={"batch": 1001})
