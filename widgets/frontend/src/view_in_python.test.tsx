@@ -8,6 +8,7 @@ import { Store } from "./store";
 import { FakeHost, storeOf } from "./testing/fake_host";
 import { layeredProgram, tracedRecord } from "./testing/models";
 import { freshPage, page } from "./testing/page";
+import { failureOf } from "./testing/records";
 import { lineOfPython, scopesOf, selectionOf } from "./view_in_python";
 
 freshPage();
@@ -56,6 +57,21 @@ describe("what is seen", () => {
     store.clear();
     await store.show(0);
     expect(store.selection.value.kind).toBe("none");
+  });
+
+  test("is a failure in large type for a room, until the button is pressed", async () => {
+    const host = new FakeHost({ record: { ...tracedRecord().record(), failure: failureOf({}) } });
+    host.first = { tab: ["teaching"] };
+    const store = new Store(host);
+    await store.show(0);
+    await act(() => render(<App store={store} />, page));
+    const large = (): boolean =>
+      page.querySelector(".tx-failure")?.matches(".tx-failure-large") ?? false;
+    expect(large()).toBe(true);
+    const button = page.querySelector<HTMLElement>('[aria-label^="Teaching"]');
+    expect(button?.getAttribute("aria-label")).toContain("the failure, in large type");
+    await act(() => button?.click());
+    expect(large()).toBe(false);
   });
 
   test("is graph and source alone for a room, until another pane is opened", async () => {

@@ -71,7 +71,7 @@ export class ViewState {
   readonly tab: Signal<Tab> = signal("inspector");
   readonly facts: Signal<Facts> = signal("inspector");
   readonly text: Signal<Text> = signal("source");
-  /** Whether there are only graph and Source, in large type: what a room looks at. */
+  /** Whether there are only graph and Source, or a failure, in large type: what a room looks at. */
   readonly teaching: Signal<boolean> = signal(false);
   /** The file that Source was told to show; null lets it follow the selection. */
   readonly file: Signal<number | null> = signal(null);

@@ -100,6 +100,9 @@ export function GraphPane({ store, children }: GraphPaneProps) {
           />
           {program && !empty && <Legend store={store} program={program} aside={aside} />}
           {hinted && <p class="tx-graph-note">{SCROLL_HINT}</p>}
+          <p class="tx-hidden" aria-live="polite" data-testid="graph-said">
+            {view?.folding.said.value}
+          </p>
           {view?.folding.busy.value && (
             <p class="tx-graph-note" role="status">
               Laying out…

@@ -21,9 +21,19 @@ describe("the first view", () => {
   test("is everything, at most life-size, where it can be read", () => {
     expect(firstView({ width: 300, height: 200 }, 150, VIEW)).toEqual({
       x: -150,
-      y: -100,
+      y: -88,
       zoom: 1,
     });
+  });
+
+  test("leaves the legend's line free below a scene, where it can be read above it", () => {
+    const below = (height: number): number => {
+      const camera = firstView({ width: 300, height }, 150, VIEW);
+      const seen = visible(camera, VIEW);
+      return (seen.y + seen.height - height) * camera.zoom;
+    };
+    expect(below(400)).toBeCloseTo(40);
+    expect(below(500), "as high as can be read in all of the view").toBeCloseTo(16);
   });
 
   test("of a long scene starts at its top, legible", () => {

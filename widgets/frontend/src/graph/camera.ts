@@ -33,13 +33,23 @@ export interface Legibility {
 export const READING: Legibility = { least: LEGIBLE, comfortable: 0.8, most: 1 };
 export const TEACHING: Legibility = { least: 1, comfortable: 1.1, most: 1.5 };
 const MARGIN = 16;
+/** Below the scene, where there is room: what the legend's one line takes. */
+const SHELF = 40;
 /** What is a little wider than the view still says more open than closed. */
 const MOST_HIDDEN = 0.2;
 /** Space kept around what is brought into view, so that its neighbours are visible. */
 const NEIGHBOURHOOD = 96;
 
-/** Fits a rectangle into the view, at zoom 1 or less unless `most` is more. */
+/**
+ * Fits a rectangle into the view, at zoom 1 or less unless `most` is more: above the legend, unless
+ * what is legible in all of the view would not be in that.
+ */
 export function showAll(rect: Rect, view: Size, most = 1): Camera {
+  const above = fitted(rect, { ...view, height: view.height - SHELF + MARGIN }, most);
+  return above.zoom < LEGIBLE ? fitted(rect, view, most) : above;
+}
+
+function fitted(rect: Rect, view: Size, most: number): Camera {
   const wide = (view.width - 2 * MARGIN) / Math.max(rect.width, 1);
   const high = (view.height - 2 * MARGIN) / Math.max(rect.height, 1);
   const zoom = clamp(Math.min(wide, high, most), LEAST_ZOOM, MOST_ZOOM);

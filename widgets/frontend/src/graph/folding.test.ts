@@ -1,6 +1,6 @@
 /** Layouts that come late, and what is done to a graph before they do. */
 
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Item } from "../forest/items";
 import { layeredProgram, smallProgram } from "../testing/models";
 import type { Camera } from "./camera";
@@ -201,4 +201,54 @@ test("what would be too wide to read is closed at first", async () => {
   expect(shown.map(openIn)).toEqual([[]]);
   await folding.toggle(named(drawing, "encoder"));
   expect(openIn(shown.at(-1)), "and stays open where it is opened by hand").toEqual(["encoder"]);
+});
+
+describe("for who does not see it, it is said", () => {
+  test("what opened, what closed, and how many boxes there are then", async () => {
+    const { folding } = parts();
+    const drawing = layers();
+    folding.show(drawing, false, false);
+    await answer();
+    expect(folding.said.value).toBe("");
+    void folding.toggle(named(drawing, "layer.0"));
+    await answer();
+    expect(folding.said.value).toMatch(/^layer\.0 opened: \d+ boxes in the graph$/);
+    void folding.toggle(named(drawing, "layer.0"));
+    await answer();
+    expect(folding.said.value).toMatch(/^layer\.0 closed: /);
+    void folding.expandAll();
+    await answer();
+    const all = Number(/^All opened: (\d+) boxes/.exec(folding.said.value)?.[1]);
+    void folding.collapseAll();
+    await answer();
+    const none = Number(/^All closed: (\d+) box/.exec(folding.said.value)?.[1]);
+    expect(none).toBeLessThan(all);
+  });
+
+  test("that a box holds nothing to open", async () => {
+    const { folding } = parts();
+    const drawing = layers();
+    folding.show(drawing, false, true);
+    await answer();
+    const leaf = drawing.forest.items.find((item) => item.children.length === 0);
+    if (!leaf) throw new Error("every box holds others");
+    await folding.toggle(leaf);
+    expect(folding.said.value).toBe(`${leaf.title} holds no ops`);
+  });
+
+  test("and nothing of a layout that another one overtook, or that did not come", async () => {
+    const { folding } = parts();
+    const drawing = layers();
+    folding.show(drawing, false, false);
+    await answer();
+    void folding.expandAll();
+    void folding.collapseAll();
+    await answer(1);
+    await answer();
+    expect(folding.said.value).toMatch(/^All closed: /);
+    void folding.expandAll();
+    asked.at(-1)?.refuse();
+    await settle();
+    expect(folding.said.value).toMatch(/^All closed: /);
+  });
 });

@@ -5,7 +5,7 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { type Item, openAbove } from "../forest/items";
-import { reasonOf } from "../format";
+import { capped, counted, reasonOf } from "../format";
 import {
   afterOpening,
   type Camera,
@@ -27,12 +27,15 @@ import { unhurried } from "./steps";
 
 /** After this long, the view says that a layout is in progress. */
 const SLOW_MS = 150;
+const LONGEST_NAME = 80;
 
 export class Folding {
   readonly scene: Signal<Scene | null> = signal(null);
   readonly busy: Signal<boolean> = signal(false);
   /** Why there is no picture, in a sentence; null where there is one. */
   readonly problem: Signal<string | null> = signal(null);
+  /** What opened or closed last, for who does not see it. */
+  readonly said: Signal<string> = signal("");
   /** How large the graph is to be shown at first. */
   legibility = READING;
   private drawing: Drawing | null = null;
@@ -90,17 +93,24 @@ export class Folding {
 
   /** Opens (an op with its branches) or closes an item, which stays in its place if it can. */
   async toggle(item: Item): Promise<void> {
-    if (item.children.length === 0) return;
+    const name = capped(item.title, LONGEST_NAME);
+    if (item.children.length === 0) {
+      this.said.value = `${name} holds no ops`;
+      return;
+    }
     const open = new Set(this.open);
     if (!open.delete(item.key)) {
       open.add(item.key);
       for (const each of item.children) if (each.kind === "branch") open.add(each.key);
     }
     await this.layOut(open, item);
+    this.say(open, `${name} ${open.has(item.key) ? "opened" : "closed"}`);
   }
 
   async expandAll(): Promise<void> {
-    await this.layOut(new Set(this.drawing?.forest.openable.keys()), null, true);
+    const open = new Set(this.drawing?.forest.openable.keys());
+    await this.layOut(open, null, true);
+    this.say(open, "All opened");
   }
 
   /** Opens items, and what they are in. */
@@ -114,7 +124,17 @@ export class Folding {
   }
 
   async collapseAll(): Promise<void> {
-    await this.layOut(new Set(), null, true);
+    const open = new Set<string>();
+    await this.layOut(open, null, true);
+    this.say(open, "All closed");
+  }
+
+  /** Once it is what the scene shows: another layout can have come between, or none have come. */
+  private say(open: ReadonlySet<string>, what: string): void {
+    const scene = this.scene.peek();
+    if (!scene || this.settled !== open) return;
+    const closed = [...scene.boxOf.values()].filter((box) => !box.open && box.item.kind !== "port");
+    this.said.value = `${what}: ${counted(closed.length, "box", "boxes")} in the graph`;
   }
 
   /** Opens what hides an item, and brings it into view. */

@@ -72,10 +72,11 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
   );
 }
 
-/** Switches to graph and source alone, in large type, and back. */
+/** Switches to what a room looks at, in large type, and back. */
 function Teaching({ store, program }: { store: Store; program: Program }) {
-  if (store.host.layout !== "all" || program.record.failure) return null;
-  const name = "Teaching layout: graph and source, in large type";
+  if (store.host.layout !== "all") return null;
+  const what = program.record.failure ? "the failure" : "graph and source";
+  const name = `Teaching layout: ${what}, in large type`;
   return (
     <button
       type="button"

@@ -20,7 +20,7 @@ export function Release({ store }: { store: Store }) {
   const release = head?.release;
   if (!release || head.outcome === "failed" || store.host.layout !== "all") return null;
   return (
-    <p class="tx-release" data-testid="release" title={capped(release.sentence)}>
+    <p class="tx-release" data-testid="release">
       <span class={`tx-release-${release.verdict.replace(" ", "-")}`}>
         {WORDS[release.verdict]}
       </span>

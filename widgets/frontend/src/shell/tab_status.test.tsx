@@ -169,6 +169,7 @@ describe("the release verdict", () => {
     await act(() => host.change({ attempts: [{ ...HEAD, release }] }));
     const line = page.querySelector("[data-testid=release]");
     expect(line?.textContent).toBe("Not ready to ship✓ export: good✗ verification? runs");
+    expect(line?.getAttribute("title"), "a second time, to a screen reader").toBeNull();
     const broken = line?.querySelector("button");
     expect(broken?.getAttribute("aria-label")).toBe(
       "verification: wrong. 1 guarantee is broken. In Python: ex.findings",

@@ -49,7 +49,9 @@ test("a finding's code opens the page on it, as text", async () => {
   };
   await show(Findings, contract({ findings: [finding()] }), { explain });
   const details = page.querySelector<HTMLDetailsElement>(".tx-code-page");
-  expect(details?.querySelector("summary")?.textContent).toBe("EX201");
+  expect(details?.querySelector("summary")?.textContent).toBe(
+    "EX201: what it means, and what to do",
+  );
   await act(async () => {
     if (details) details.open = true;
     details?.dispatchEvent(new Event("toggle"));

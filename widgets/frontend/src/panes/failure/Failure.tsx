@@ -31,7 +31,12 @@ export function Failure({ store, program, failure }: FailureProps) {
   const stack = program.stackAt(failure.stack);
   const frame = stack.at(-1);
   return (
-    <section class="tx-failure" aria-label="Failure" data-testid="failure" data-pane>
+    <section
+      class={`tx-failure${store.teaching.value ? " tx-failure-large" : ""}`}
+      aria-label="Failure"
+      data-testid="failure"
+      data-pane
+    >
       <div class="tx-failure-sentence">
         <h3>{capped(failure.kind, 200)}</h3>
         <p>

@@ -18,7 +18,9 @@ export function CodePage({ store, code }: Props) {
   if (!code) return null;
   return (
     <details class="tx-code-page" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary title="What this code means, an example, and what to do">{capped(code, 12)}</summary>
+      <summary>
+        {capped(code, 12)}: <span class="tx-lead">what it means, and what to do</span>
+      </summary>
       {open && <Page store={store} code={code} />}
     </details>
   );

@@ -34,9 +34,9 @@ export function RunTable({ store, program, title, rows }: Props) {
             <Timed row={row} times={row.times} base={base} />
           ) : (
             <tr>
-              <td class="tx-run-name">
+              <th scope="row" class="tx-run-name">
                 <Name row={row} />
-              </td>
+              </th>
               <td colSpan={3} class={row.outcome === "failed" ? "tx-run-bad" : "tx-lead"}>
                 <Why row={row} />
               </td>
@@ -96,9 +96,9 @@ interface TimedProps {
 function Timed({ row, times, base }: TimedProps) {
   return (
     <tr class="tx-run-head">
-      <td class="tx-run-name">
+      <th scope="row" class="tx-run-name">
         <Name row={row} />
-      </td>
+      </th>
       <td class="tx-number">{durationText(times.median)}</td>
       <td class="tx-number">
         {base && times.median && row.backend !== "eager" ? speedOf(times.median, base) : ""}

@@ -131,6 +131,8 @@ describe("the table", () => {
     const { store } = await show(record({ runs: [row("eager"), differs, failed] }));
     expect(at("run-openvino").textContent).toContain("2× slower");
     expect(at("run-openvino").textContent).toContain("1.2e-3");
+    expect(at("run-openvino").querySelector("th[scope=row]")?.textContent).toContain("openvino");
+    expect(at("run-onnx").querySelector("th[scope=row]")?.textContent).toContain("onnx");
     expect(at("run-onnx").textContent).toContain("cannot compile");
     expect(at("run-onnx").querySelector("pre")?.textContent).toBe(MARKUP);
     expect(page.querySelector("img")).toBeNull();

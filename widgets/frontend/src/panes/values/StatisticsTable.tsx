@@ -9,6 +9,7 @@ import { More, RowButton } from "../parts/parts";
 import { Bars } from "./Bars";
 
 const FEW = 40;
+const STD = 3;
 
 interface Props {
   store: Store;
@@ -43,7 +44,7 @@ export function StatisticsTable({ store, program, values }: Props) {
           <th class="tx-number">min</th>
           <th class="tx-number">max</th>
           <th class="tx-number">mean</th>
-          <th class="tx-number">std</th>
+          <th class="tx-number tx-values-more">std</th>
           <th class="tx-number">zeros</th>
           <th class="tx-number" title="NaN or infinite elements">
             NaN, inf
@@ -72,7 +73,7 @@ export function StatisticsTable({ store, program, values }: Props) {
                 )}
               </td>
               {numbers.map((number, at) => (
-                <td key={at} class="tx-number">
+                <td key={at} class={`tx-number${at === STD ? " tx-values-more" : ""}`}>
                   {none ? "–" : numberText(number)}
                 </td>
               ))}
