@@ -50,6 +50,7 @@ def made() -> tuple[Exported, Request]:
     return attempt, request
 
 
+@pytest.mark.slow
 def test_parts_of_ops_are_known_by_what_torch_made_of_what() -> None:
     program = made()[0].program
     core = program.run_decompositions()
@@ -107,6 +108,7 @@ def ex(monkeypatch: pytest.MonkeyPatch) -> Exploration:
     return explorer.explore(request.target, request.args)
 
 
+@pytest.mark.slow
 def test_the_op_at_which_a_backend_parts_is_named(ex: Exploration) -> None:
     found = ex.compare_values("wrong")
 
@@ -142,6 +144,7 @@ def test_a_generation_that_a_backend_gets_wrong_names_its_op_and_what_to_do(
     assert "nor one of Wrong, run op by op: what it fuses is off" in found("wrong")
 
 
+@pytest.mark.slow
 def test_a_backend_that_is_right_raises_no_alarm(
     ex: Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +159,7 @@ def test_a_backend_that_is_right_raises_no_alarm(
         assert torch.equal(each, before[name])
 
 
+@pytest.mark.slow
 def test_a_backend_that_fails_says_why(ex: Exploration, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> None:
         raise RuntimeError("no kernel for gelu")

@@ -100,6 +100,7 @@ def packed(parts: dict[str, bytes]) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.slow
 def test_with_a_member_missing(good: bytes, tmp_path: Path, table: dict[str, Counter[str]]) -> None:
     counts = table["a member missing"] = Counter()
     parts = members(good)

@@ -61,6 +61,7 @@ def line_of(record: Record, stack: int) -> Location:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_each_bound_says_where_it_comes_from(strict: bool) -> None:
     args = (torch.ones(8, 20), torch.ones(20, 32), torch.tensor(5))

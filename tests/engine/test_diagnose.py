@@ -532,6 +532,7 @@ class Heads(nn.Module):
         return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("heads", "name", "kept_in"),
     [

@@ -197,6 +197,7 @@ def test_the_shapes_that_the_trace_allows(
     assert str(solved(model, args, shapes, strict).shapes) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_paths_into_containers(strict: bool) -> None:
     args = ({"a": torch.randn(3, 4), "b": torch.randn(4, 5)}, torch.randn(3, 5))
@@ -206,6 +207,7 @@ def test_paths_into_containers(strict: bool) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_each_problem_has_the_line_that_makes_it(strict: bool) -> None:
     args = (torch.randn(8, 32), torch.randn(32, 64))

@@ -167,6 +167,7 @@ def test_a_text_that_cannot_be_exported_says_why(source: str, said: str, line: i
     assert raised.value.line == line
 
 
+@pytest.mark.slow
 def test_a_failure_links_to_the_case_that_links_back() -> None:
     source = WHOLE.replace("return x.sin()", "return x.sin() if x.sum() > 0 else x")
     attempt = capture(request_of("own", source))

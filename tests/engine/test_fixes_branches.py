@@ -276,6 +276,7 @@ class Chunks(nn.Module):
         return torch.chunk(x, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "said"),
     [

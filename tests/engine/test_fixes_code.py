@@ -326,6 +326,7 @@ def test_the_users_function_runs_its_own_code_afterwards_also_when_interrupted()
     assert type(model).forward.__code__ is own
 
 
+@pytest.mark.slow
 def test_a_fix_is_shown_as_a_diff() -> None:
     _, attempt = failing("shown")
     fix = next(fix for fix in attempt.fixes if fix.kind == "code")

@@ -79,6 +79,7 @@ def copied(x: torch.Tensor) -> torch.Tensor:
     return torch.tensor(np.exp(x.numpy()).mean(axis=0)) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [detour, copied])
 def test_numpy_code_is_written_with_torch(target: Callable[..., Any]) -> None:
     x = torch.rand(4, 3) + 1

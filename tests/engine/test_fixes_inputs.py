@@ -118,6 +118,7 @@ def returns_objects(strict: bool) -> None:
         pytest.skip(f"{missing}")
 
 
+@pytest.mark.slow
 @both_modes
 def test_a_class_is_registered_with_the_classes_in_it(strict: bool) -> None:
     returns_objects(strict)
@@ -155,6 +156,7 @@ def test_a_class_is_registered_for_what_is_returned(strict: bool) -> None:
     assert type(made.layers[1]) is Layer
 
 
+@pytest.mark.slow
 @both_modes
 @pytest.mark.parametrize("mask", [False, True])
 def test_a_dataclass_is_registered_the_way_of_torch(strict: bool, mask: bool) -> None:
@@ -300,6 +302,7 @@ class GivesLevels(nn.Module):
         return Levels([("one", x * 2), ("two", x + 1)], 4, x > 0 if self.masked else None)
 
 
+@pytest.mark.slow
 @both_modes
 def test_a_dict_with_attributes_beside_its_items_is_registered(strict: bool) -> None:
     attempt = failed(GivesLevels(), torch.ones(3), strict=strict)

@@ -128,6 +128,7 @@ def fixed(body: str, name: str, x: torch.Tensor, shapes: str | None = None) -> A
     return autofix(Request(target=model, args=(x,), shapes=wanted)), model
 
 
+@pytest.mark.slow
 def test_rows_are_selected_without_the_loop_at_any_number_of_them() -> None:
     body = FORMS["rows"].replace("torch.stack(keep) if keep else x[:0]", "torch.stack(keep)")
     example = torch.randn(5, 3)

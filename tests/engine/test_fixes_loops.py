@@ -344,6 +344,7 @@ def line_of_loop(text: str) -> int:
     return (loops or [n for n, each in lines if "for " in each])[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain_scan")
 @pytest.mark.parametrize("form", FORMS)
 def test_a_scan_computes_what_the_loop_does_at_every_length(form: str) -> None:

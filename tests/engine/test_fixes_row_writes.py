@@ -73,6 +73,7 @@ class MasksRows(torch.nn.Module):
         return x.masked_fill(~mask[..., None], 0.0).sum(1)
 
 
+@pytest.mark.slow
 def test_a_mask_by_lengths_stays_dynamic() -> None:
     args = (torch.randn(3, 6, 2), torch.tensor([2, 6, 0]))
     shapes = Shapes.parse("x: batch, _, _; lengths: batch")

@@ -87,6 +87,7 @@ def test_parameters_have_their_own_names() -> None:
     assert strict[:2] == ["layers_0_linear_weight", "layers_0_linear_bias"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_what_the_module_holds_is_told_from_what_is_passed(strict: bool) -> None:
     record = record_of(strict)
@@ -108,6 +109,7 @@ def test_what_the_module_holds_is_told_from_what_is_passed(strict: bool) -> None
     assert (record.types[weight.type].text, weight.bytes) == ("f32[4, 4]", 64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_sizes_are_in_the_users_terms(strict: bool) -> None:
     texts = {entry.text for entry in record_of(strict).types}
@@ -116,6 +118,7 @@ def test_sizes_are_in_the_users_terms(strict: bool) -> None:
     assert "int count" in texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_ops_have_their_module_and_line(strict: bool) -> None:
     record = record_of(strict)
@@ -126,6 +129,7 @@ def test_ops_have_their_module_and_line(strict: bool) -> None:
     assert not [path for path in (each.path for each in record.scopes) if "export_root" in path]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_branches_are_nested(strict: bool) -> None:
     record = record_of(strict)

@@ -776,6 +776,7 @@ def test_a_tree_of_inputs_is_given_by_its_leaves(rows: Runner, name: str) -> Non
     assert row.outcome == "agrees", row
 
 
+@pytest.mark.slow
 def test_openvino_reports_nothing_over_the_network(tmp_path: Path) -> None:
     pytest.importorskip("openvino_telemetry", reason="openvino has no telemetry here to turn off")
     plain = {name: value for name, value in os.environ.items() if name != "CI"}

@@ -135,6 +135,7 @@ def test_a_record_that_does_not_hold_together_is_left_aside(
     assert any("holds only the program" in warning for warning in record.warnings)
 
 
+@pytest.mark.slow
 def test_the_record_of_another_program_is_left_aside(saved: Path, tmp_path: Path) -> None:
     _, record = exported(models.branching())
     other = to_json(record)

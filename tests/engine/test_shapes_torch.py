@@ -372,6 +372,7 @@ def test_sizes_that_do_not_fit_are_for_torch_to_say() -> None:
     assert not isinstance(capture(request), Exported)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("holds", ["tensor", "list", "dataclass", "collection"])
 def test_positions_count_from_the_end_in_both_modes(holds: str, strict: bool) -> None:

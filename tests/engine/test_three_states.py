@@ -180,6 +180,7 @@ class Sine(nn.Module):
         return self.function(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False])
 def test_eager_runs_in_the_contexts_of_the_export(known: bool) -> None:
     """What a library replaces to export its modules is no fault of the program."""

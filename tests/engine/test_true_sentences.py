@@ -45,6 +45,7 @@ class Gradient(nn.Module):
         return torch.func.grad(lambda y: (y * y).sum())(x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "strict", "kind"),
     [

@@ -174,6 +174,7 @@ def test_the_op_inside_of_what_an_op_became_is_named() -> None:
     assert [found.name(each) for each in found.pairs.faults] == [node.name]
 
 
+@pytest.mark.slow
 def test_from_python(made: Made) -> None:
     model, x = made.request.target, made.request.args[0]
     result = explorer.explore(model, (x,))

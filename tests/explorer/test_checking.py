@@ -71,6 +71,7 @@ def test_what_is_right_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 checked, 0 failed" in said
 
 
+@pytest.mark.slow
 def test_a_failure_and_a_finding_stand_at_their_lines(capsys: pytest.CaptureFixture[str]) -> None:
     code, said = run(capsys, call("branching"), call("timed"))
     assert code == BAD
@@ -81,6 +82,7 @@ def test_a_failure_and_a_finding_stand_at_their_lines(capsys: pytest.CaptureFixt
     assert "2 checked, 2 failed" in said
 
 
+@pytest.mark.slow
 def test_sarif_names_code_file_and_line(capsys: pytest.CaptureFixture[str]) -> None:
     code, said = run(capsys, call("branching"), "--format", "sarif")
     (report,) = json.loads(said)["runs"]

@@ -181,6 +181,7 @@ def test_a_failed_export_has_nothing_to_compare() -> None:
         explorer.diff(net(), failed)
 
 
+@pytest.mark.slow
 def test_a_golden_file_is_written_kept_and_defended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,6 +175,7 @@ def test_a_model_that_has_changed_is_told_and_the_record_stays() -> None:
     assert ex.program is not None
 
 
+@pytest.mark.slow
 def test_a_program_that_someone_holds_is_not_made_again(
     decomposed: Exploration, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -90,6 +90,7 @@ def test_shapes_that_do_not_fit_raise() -> None:
         explorer.explore(Undecided(), (torch.ones(2),), dynamic_shapes="z: a")
 
 
+@pytest.mark.slow
 def test_a_saved_program_is_loaded(tmp_path: Path) -> None:
     case = branching()
     torch.export.save(torch.export.export(case.model, case.args), tmp_path / "b.pt2")
@@ -253,6 +254,7 @@ def answers() -> MessageHandlers:
     return MessageHandlers(Session([Entry("non-strict", attempt)]))
 
 
+@pytest.mark.slow
 def test_the_page_is_answered() -> None:
     answer = answers()
     _, [record] = answer("record", {"attempt": 0})

@@ -50,6 +50,7 @@ def test_the_fixed_code_of_a_file_is_shown_shared_and_saved(either: Any, tmp_pat
     assert any("torch.cond" in file.text for file in again.files)
 
 
+@pytest.mark.slow
 def test_a_mark_opens_no_other_file(either: Any, tmp_path: Path) -> None:
     ex = explorer.explore(either, (torch.ones(3),))
     secret = tmp_path / "secret.txt (fixed 00000000)"

@@ -186,6 +186,7 @@ def test_a_report_that_cannot_be_written_is_said_and_the_rest_stands() -> None:
     assert "work: no/folder/report.html cannot be written: No such" in guided.steps[-1].reason
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_was_done() -> None:
     def progress(step: Any) -> None:
         if step.what == "guarantee":
@@ -216,6 +217,7 @@ def test_the_text_of_a_model_is_escaped() -> None:
     assert "<img" not in guided.html() + guided.report.read_text().partition("<main")[0]
 
 
+@pytest.mark.slow
 def test_a_guide_is_not_ok_where_the_release_is_not_ready() -> None:
     class Numbered(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -29,6 +29,7 @@ assert "torch" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_a_file_is_read_without_torch(tmp_path: Path) -> None:
     file = explore(torch.nn.ReLU(), (torch.ones(3),)).save(tmp_path / "relu.pt2")
     command = [sys.executable, "-c", READ, str(file)]
@@ -41,6 +42,7 @@ def test_a_file_is_read_without_torch(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_all_programs_of_a_file_are_read_without_torch(tmp_path: Path) -> None:
     calls = {name: (torch.nn.ReLU(), (torch.ones(3),)) for name in ("prefill", "decode")}
     file = explore_many(calls).save(tmp_path / "many.pt2")
@@ -50,6 +52,7 @@ def test_all_programs_of_a_file_are_read_without_torch(tmp_path: Path) -> None:
     assert [each["name"] for each in reply["programs"]["set"]["components"]] == [*calls]
 
 
+@pytest.mark.slow
 def test_two_files_are_compared_without_torch(tmp_path: Path) -> None:
     old = explore(torch.nn.ReLU(), (torch.ones(3),)).save(tmp_path / "old.pt2")
     new = explore(torch.nn.Sigmoid(), (torch.ones(3),)).save(tmp_path / "new.pt2")

@@ -50,6 +50,7 @@ def test_a_text_that_cannot_be_run_leaves_what_is_shown() -> None:
     assert widget.record == before
 
 
+@pytest.mark.slow
 def test_an_action_on_an_older_text_does_not_cover_the_newer_one() -> None:
     library, widget, answers = browser()
     source = explorer.exportdb.case("list_contains").source

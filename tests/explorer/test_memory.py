@@ -150,6 +150,7 @@ def test_a_failure_that_was_explained_can_be_fixed_still() -> None:
     assert report.first.diagnosis.sentence == sentence  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_closed_output_lets_go() -> None:
     ex, model = explored()
     widget = shown(ex)
@@ -184,6 +185,7 @@ def test_views_of_a_page_that_was_reloaded_hold_nothing() -> None:
     assert model() is None
 
 
+@pytest.mark.slow
 def test_a_cell_that_is_run_again_lets_go_and_closes_the_widget() -> None:
     begin_cell("a cell")
     ex, model = explored()

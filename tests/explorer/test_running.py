@@ -284,6 +284,7 @@ def test_the_page_runs_and_profiles(explored: explorer.Exploration) -> None:
     assert told[0] == "exported program on cpu"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [

@@ -64,6 +64,7 @@ def test_an_export_is_summed_up_in_text(shell: InteractiveShell) -> None:
     assert shell.user_ns["ex"].program.range_constraints
 
 
+@pytest.mark.slow
 def test_a_failure_is_shown_with_its_line_and_does_not_raise(shell: InteractiveShell) -> None:
     result, text = run(shell, "%export undecided(x)")
     assert result.success
@@ -72,6 +73,7 @@ def test_a_failure_is_shown_with_its_line_and_does_not_raise(shell: InteractiveS
     assert "Traceback" not in text
 
 
+@pytest.mark.slow
 def test_the_program_of_a_failure_says_that_there_is_none(shell: InteractiveShell) -> None:
     run(shell, "%export --no-display undecided(x)")
     result, text = run(shell, "_export.program")
@@ -80,6 +82,7 @@ def test_the_program_of_a_failure_says_that_there_is_none(shell: InteractiveShel
     assert "torch/" not in text
 
 
+@pytest.mark.slow
 def test_a_failure_can_be_fixed_by_itself(shell: InteractiveShell) -> None:
     shape = "x: a, b; y: c, d"
     run(shell, "def product(x, y): return x @ y\ny = torch.ones(3, 5)")
@@ -102,6 +105,7 @@ def test_a_program_is_saved_and_opened(shell: InteractiveShell, tmp_path: Path) 
     assert "cannot be written" in text
 
 
+@pytest.mark.slow
 def test_what_a_failed_export_leaves_undone_is_told(shell: InteractiveShell) -> None:
     _, text = run(shell, "%export --no-display --verify --save m.pt2 undecided(x)")
     assert text.strip() == "Not done, since the export failed: --verify, --save m.pt2."
@@ -133,6 +137,7 @@ def test_a_mistake_is_told_before_the_model_runs(shell: InteractiveShell, option
     assert "the model was run" not in text
 
 
+@pytest.mark.slow
 def test_a_view_is_written_as_a_page(shell: InteractiveShell, tmp_path: Path) -> None:
     _, text = run(shell, f"%export --html {tmp_path}/report.html undecided(x)")
     assert f"Saved {tmp_path}/report.html (" in text
@@ -236,6 +241,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_any_callable_is_exported(shell: InteractiveShell, call: str) -> None:
     result, _ = run(shell, f"%export {call}")

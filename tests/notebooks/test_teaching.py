@@ -24,6 +24,7 @@ model = Named()
 """
 
 
+@pytest.mark.slow
 def test_the_lesson_on_the_page_can_be_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
