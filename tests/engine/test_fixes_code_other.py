@@ -156,6 +156,45 @@ def test_a_table_that_numpy_makes_of_a_list_is_as_long_as_the_call(strict: bool)
 
 
 @pytest.mark.parametrize(
+    "made",
+    [
+        "np.hanning(x.shape[1]).astype(np.float32)",
+        'np.arange(x.shape[1]).astype("float32")',
+        "(x.numpy() * 9).astype(int)",
+        "(x.numpy() > 0.5).astype(float).sum(axis=1)",
+        "np.arange(0, x.shape[1], 2, dtype=np.float32)",
+        "np.zeros((2, 3), dtype=bool)",
+        'np.ones(x.shape[1], dtype="int32")',
+        "np.linspace(0, 1, 7, dtype=np.float32)",
+        "np.array([i / 3 for i in range(x.shape[1])], dtype=np.float32)",
+        "np.maximum(x.numpy(), 0.3)",
+        "np.minimum(0.3, x.numpy())",
+        "np.maximum(x.numpy(), x.numpy() ** 2)",
+        "np.max(x.numpy(), axis=1, keepdims=True)",
+        "x.numpy().min(0)",
+        "x.numpy() * np.max(x.numpy()) - x.numpy().max()",
+        "np.argmax(x.numpy(), axis=1)",
+        "x.numpy().transpose(1, 0)",
+        "np.diff(x.numpy().T, axis=0)",
+        "np.swapaxes(x.numpy(), 0, 1).ravel()",
+        "np.vstack([x.numpy(), x.numpy()]).flatten()",
+    ],
+)
+def test_what_numpy_computes_torch_computes_the_same(made: str) -> None:
+    text = f"import torch\nimport numpy as np\n\ndef f(x):\n    return torch.from_numpy({made})\n"
+    written = with_torch(text, 5).text
+    x = torch.rand(3, 8)
+    found: list[torch.Tensor] = []
+    for each in (text, written):
+        names: dict[str, Any] = {}
+        exec(each, names)
+        found.append(names["f"](x))
+    assert "np." not in written.partition("def")[2]
+    assert found[1].dtype is found[0].dtype
+    torch.testing.assert_close(found[1], found[0])
+
+
+@pytest.mark.parametrize(
     ("body", "reason"),
     [
         ("return torch.from_numpy(np.array([i * s for i in range(4)]))", "no torch equivalent"),
@@ -163,7 +202,11 @@ def test_a_table_that_numpy_makes_of_a_list_is_as_long_as_the_call(strict: bool)
         ("return torch.from_numpy(np.unique(x.numpy()))", "np.unique"),
         ("a = x.numpy()\n    return helper(a)", "helper"),
         ("a = x.numpy()\n    a[0] = 3\n    return x", "holds an array"),
-        ("return torch.from_numpy(x.numpy().transpose(1, 0))", "transpose"),
+        ("return torch.from_numpy(x.numpy().transpose())", "transpose"),
+        ("return torch.from_numpy(x.numpy().astype(kind))", "astype"),
+        ("return torch.from_numpy(x.numpy().astype(float, copy=False))", "astype"),
+        ("return torch.from_numpy(np.linspace(-3, 0, 5, dtype=int))", "linspace"),
+        ("return torch.from_numpy(np.max(x.numpy(), initial=0))", "initial"),
         (
             "a = x.numpy()\n    for each in a:\n        print(each)\n    return x",
             "cannot be rewritten",

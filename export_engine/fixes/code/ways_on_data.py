@@ -30,6 +30,7 @@ from export_engine.fixes.code.branches.tensor_questions import (
     decided,
     truncated,
 )
+from export_engine.fixes.code.branches.tests_of_each import summed
 from export_engine.fixes.code.calls.data_writes import write_in_the_open
 from export_engine.fixes.code.calls.distributions import unvalidated
 from export_engine.fixes.code.calls.index_writes import written_by_number
@@ -216,6 +217,16 @@ MASKED = [
     for behind in (0, 1, 2)
 ]
 """Of tensors with so many dims behind that of the part."""
+_SUMMED = [
+    Way(
+        "Sum with torch.where in line {line}",
+        "torch.where gives each value, or 0 where the filter's test does not hold; their sum is "
+        "computed at run time.",
+        partial(summed, as_number=as_number),
+        gives_up="Every value is computed, also those that the filter leaves out.",
+    )
+    for as_number in (False, True)
+]
 _WRITTEN = Way(
     "Read the index in line {line} with item()",
     "A tensor that indexes what is written to is read by Python; a number from `.item()` is not.",
@@ -299,7 +310,7 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
             ways = [*padded, *ways]
             ways = [*checks, *ways, AFTER, *noted, *chosen, *states]
             ways += asked_not_zeros([*choosing(text, line), AFTER, *states]) if tensor else []
-            return [*ways, _FLAG, _UNCHECKED, *asked, _EVERY, _ROWS_AT_ONCE, _SORTED]
+            return [*ways, _FLAG, _UNCHECKED, *asked, *_SUMMED, _EVERY, _ROWS_AT_ONCE, _SORTED]
         case Kind.LOOP_ON_DATA:
             return [WHILE]
         case Kind.UNBACKED_SIZE:

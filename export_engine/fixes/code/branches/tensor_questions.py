@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from export_engine.fixes.code.branches.tests_of_each import each_asked
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
@@ -226,6 +227,8 @@ def _as_tensor(source: Source, node: ast.expr) -> str | None:
         return None
     function = node.func
     if isinstance(function, ast.Name) and function.id in _QUANTIFIERS and len(node.args) == 1:
+        if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
+            return each_asked(source, node.args[0], function.id)
         listed = _listed(node.args[0])
         return None if listed is None else f"({source.of(listed)} != 0).{function.id}()"
     if not isinstance(function, ast.Attribute):

@@ -8,6 +8,16 @@ from __future__ import annotations
 
 import ast
 
+from export_engine.fixes.code.calls.numpy_names import (
+    BOUNDS,
+    CALLED,
+    CAST,
+    DTYPES,
+    KEYWORDS,
+    MADE,
+    METHODS,
+    TAKES_DTYPE,
+)
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
@@ -15,48 +25,10 @@ from export_engine.fixes.code.sizes.inner_functions import Computed, in_place, o
 from export_engine.fixes.code.sizes.number_lists import by_indices, of_whole_numbers
 from export_engine.fixes.code.sizes.size_factories import by_arange
 
-_SAME = [
-    *("abs", "absolute", "add", "arccos", "arcsin", "arctan", "ceil", "cos", "cosh"),
-    *("cumsum", "divide", "exp", "expm1", "floor", "isfinite", "isinf", "isnan", "log"),
-    *("log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "matmul"),
-    *("maximum", "minimum", "multiply", "negative", "power", "prod", "reciprocal"),
-    *("sign", "sin", "sinh", "sqrt", "square", "subtract", "sum", "mean", "tan", "tanh"),
-    *("where", "zeros_like", "ones_like", "stack", "outer", "einsum", "trunc"),
-]
-_CALLED = {name: name for name in _SAME} | {
-    "clip": "clamp",
-    "concatenate": "cat",
-    "power": "pow",
-    "rint": "round",
-    "expand_dims": "unsqueeze",
-}
-_KEYWORDS = {"axis": "dim", "keepdims": "keepdim", "a_min": "min", "a_max": "max"}
-_METHODS = {
-    "sum": "sum",
-    "mean": "mean",
-    "prod": "prod",
-    "cumsum": "cumsum",
-    "clip": "clamp",
-    "copy": "clone",
-    "reshape": "reshape",
-    "all": "all",
-    "any": "any",
-}
-_MADE = {
-    "hanning": ("hann_window", "{0}, False"),
-    "hamming": ("hamming_window", "{0}, False"),
-    "blackman": ("blackman_window", "{0}, False"),
-    "bartlett": ("bartlett_window", "{0}, False"),
-    "kaiser": ("kaiser_window", "{0}, False, {1}"),
-    "linspace": ("linspace", "{0}, {1}, {2}"),
-}
-"""Of functions that make an array of a size, torch's and what it is given."""
 _BACK = ("from_numpy", "as_tensor", "tensor")
-_CAST = {"FloatTensor": "float32", "DoubleTensor": "float64", "LongTensor": "int64"}
-"""Classes that make a tensor of an array, and the dtype of each."""
 _PLACED = ("dtype", "device")
 """What `Tensor.to` takes, too."""
-_ATTRIBUTES = ("shape", "ndim")
+_ATTRIBUTES = ("shape", "ndim", "T")
 
 
 def _is_float(value: ast.expr) -> bool:
@@ -147,7 +119,7 @@ class _Arrays:
         called = value.func if isinstance(value, ast.Call) else None
         if not isinstance(called, ast.Attribute) or self.source.of(called.value) not in self.numpy:
             return False
-        return called.attr in (*_MADE, "array", "zeros", "ones", "arange")
+        return called.attr in (*MADE, "array", "zeros", "ones", "arange")
 
     def _is_part(self, target: ast.expr) -> bool:
         """Whether a target is a part of an array that was made here; no index is an array."""
@@ -198,9 +170,10 @@ class _Arrays:
                 raise Unclear(f"`{self.source.of(node)}` has no torch equivalent here")
             self._replace(node.value, self.source.torch)
             return False
-        if self.is_array(node.value) and node.attr not in _ATTRIBUTES:
+        array = self.is_array(node.value)
+        if array and node.attr not in _ATTRIBUTES:
             raise Unclear(f"`.{node.attr}` of an array has no torch equivalent here")
-        return False
+        return array and node.attr == "T"
 
     def _call(self, node: ast.Call) -> bool:
         function = node.func
@@ -218,9 +191,11 @@ class _Arrays:
             return self._numpy_function(node, function)
         if self.source.of(owner) in self.source.names_of("torch") and function.attr in _BACK:
             return self._back(node, function)
-        if self.source.of(owner) in self.source.names_of("torch") and function.attr in _CAST:
+        if self.source.of(owner) in self.source.names_of("torch") and function.attr in CAST:
             return self._cast(node, function)
         if self.is_array(owner):
+            if function.attr == "astype":
+                return self._astype(node, function)
             return self._method(node, function)
         given = [*node.args, *(each.value for each in node.keywords)]
         if any(self.is_array(each) for each in given):
@@ -232,24 +207,35 @@ class _Arrays:
         if made is not None:
             self._replace(node, made)
             return True
-        called = _CALLED.get(function.attr)
+        called = CALLED.get(function.attr)
         if called is None:
             raise Unclear(f"`{self.source.of(function)}` has no torch equivalent here")
         arrays = [self.is_array(each) for each in node.args]
         if not any(arrays):
             raise Unclear(f"`{self.source.of(node)}` computes with NumPy's own values")
+        bound = BOUNDS.get(function.attr)
+        if bound and len(arrays) == 2 and not all(arrays):
+            called = "clamp"
+            for each, array in zip(node.args, arrays, strict=True):
+                start = self.source.start(each)
+                self.pieces.append(Piece(start, start, "input=" if array else f"{bound}="))
         self._replace(function, f"{self.source.torch}.{called}")
         self._keywords(node)
         return True
 
     def _made(self, node: ast.Call, name: str) -> str | None:
         """What makes the same numbers as a call that makes an array of a size, or None."""
+        if [each.arg for each in node.keywords] == ["dtype"] and name in TAKES_DTYPE:
+            dtype = self._dtype(node.keywords[0].value)
+            made = self._made(ast.Call(node.func, node.args, []), name)
+            rounds = name == "linspace" and "float" not in f"{dtype}"  # down, and not towards 0
+            return None if made is None or dtype is None or rounds else f"{made}.to({dtype})"
         if name == "array" and len(node.args) == 1 and not node.keywords:
             return self._listed(node)
         if any(self._touched(each) for each in [*node.args, *node.keywords]):
             return None
         given, torch = [self.source.of(each) for each in node.args], self.source.torch
-        function, form = _MADE.get(name, ("", ""))
+        function, form = MADE.get(name, ("", ""))
         if form and len(given) == form.count("{") and not node.keywords:
             text = f"f({form.format(*given)}, dtype={torch}.float64)"
             call = ast.parse(text, mode="eval").body
@@ -285,12 +271,35 @@ class _Arrays:
             return False
         self._replace(function, "")
         start, end = self.source.end(node.args[0]), self.source.end(node)
-        dtype = f"{self.source.torch}.{_CAST[function.attr]}"
+        dtype = f"{self.source.torch}.{CAST[function.attr]}"
         self.pieces.append(Piece(start, end, f").to({dtype}, copy=True)"))
         return False
 
+    def _astype(self, node: ast.Call, function: ast.Attribute) -> bool:
+        """An array of another dtype."""
+        dtype = self._dtype(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+        if dtype is None:
+            raise Unclear(f"`{self.source.of(node)}` has no torch equivalent here")
+        end = self.source.end(function)
+        self.pieces.append(Piece(end - len(function.attr), end, "to"))
+        self._replace(node.args[0], dtype)
+        return True
+
+    def _dtype(self, node: ast.expr) -> str | None:
+        """torch's dtype for NumPy's: `np.float32`, `"float32"`, `float`."""
+        name = ""
+        if isinstance(node, ast.Attribute) and self.source.of(node.value) in self.numpy:
+            name = node.attr
+        elif isinstance(node, ast.Name) and node.id in ("float", "int", "bool"):
+            name = node.id
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            name = node.value
+        return f"{self.source.torch}.{DTYPES[name]}" if name in DTYPES else None
+
     def _method(self, node: ast.Call, function: ast.Attribute) -> bool:
-        called = _METHODS.get(function.attr)
+        called = METHODS.get(function.attr)
+        if function.attr == "transpose" and len(node.args) > 1:
+            called = "permute"
         if called is None or any(self._touched(each) for each in node.args):
             raise Unclear(f"`.{function.attr}()` of an array has no torch equivalent here")
         end = self.source.end(function)
@@ -318,10 +327,10 @@ class _Arrays:
 
     def _keywords(self, node: ast.Call) -> None:
         for each in node.keywords:
-            if each.arg is None or each.arg not in _KEYWORDS or self._touched(each.value):
+            if each.arg is None or each.arg not in KEYWORDS or self._touched(each.value):
                 raise Unclear(f"`{each.arg}` of a NumPy function has no torch equivalent here")
             start = self.source.start(each)
-            self.pieces.append(Piece(start, start + len(each.arg), _KEYWORDS[each.arg]))
+            self.pieces.append(Piece(start, start + len(each.arg), KEYWORDS[each.arg]))
 
     def _replace(self, node: ast.expr, text: str) -> None:
         self.pieces.append(Piece(self.source.start(node), self.source.end(node), text))
