@@ -71,6 +71,12 @@ COND = Way(
     "torch.cond puts both branches into the program, and the predicate selects one at run time.",
     branch_to_cond,
 )
+APART = Way(
+    "Rewrite the branch in line {line} with torch.cond, given clones of what shares memory",
+    "torch.cond puts both branches into the program, and takes no two tensors that share memory, "
+    "as views of one tensor do.",
+    partial(branch_to_cond, apart=True),
+)
 WHERE = Way(
     "Select with torch.where in line {line}",
     "torch.where computes both values and selects one at run time.",
@@ -308,7 +314,7 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
             if strict and _changes_numbers(text, line):  # of which torch.cond would make symbols
                 ways = [*[each for each in ways if each is not COND], *states, COND]
             ways = [*padded, *ways]
-            ways = [*checks, *ways, AFTER, *noted, *chosen, *states]
+            ways = [*checks, *ways, APART, AFTER, *noted, *chosen, *states]
             ways += asked_not_zeros([*choosing(text, line), AFTER, *states]) if tensor else []
             return [*ways, _FLAG, _UNCHECKED, *asked, *_SUMMED, _EVERY, _ROWS_AT_ONCE, _SORTED]
         case Kind.LOOP_ON_DATA:

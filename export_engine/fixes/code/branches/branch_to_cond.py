@@ -14,18 +14,24 @@ from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.liveness import read_again
 from export_engine.fixes.code.editing.rewrite import Rewriter, Rewritten, rewritten
 from export_engine.fixes.code.editing.variables import bound, heads, read, tree_of
-from export_engine.fixes.code.editing.views import roots_of_views
+from export_engine.fixes.code.editing.views import parts_of_tensors, roots_of_views
 
 Replaced = list[cst.BaseStatement]
 
 
-def branch_to_cond(text: str, line: int) -> Rewritten:
+def branch_to_cond(text: str, line: int, *, apart: bool = False) -> Rewritten:
     """The text with the `if`, or the conditional expression, at a line written with torch.cond.
 
+    Args:
+        text: of the file.
+        line: of the test.
+        apart: whether torch.cond is given clones of names that share memory, which it refuses.
+
     Raises:
-        Unclear: there is none at that line, or it cannot be rewritten soundly.
+        Unclear: there is none at that line, it cannot be rewritten soundly, or with `apart`, no
+            two names that it reads share memory.
     """
-    return rewritten(text, _Branch(line))
+    return rewritten(text, _Branch(line, apart=apart))
 
 
 class _Branch(Rewriter):
@@ -33,6 +39,12 @@ class _Branch(Rewriter):
 
     roots: Mapping[str, str] = MappingProxyType({})
     """Of names that may be views of another tensor: which."""
+    parts: Mapping[str, str] | None = None
+    """Those, and of several views of one tensor what makes them, where clones are given."""
+
+    def __init__(self, line: int, *, apart: bool = False) -> None:
+        super().__init__(line)
+        self.apart = apart
 
     def leave_FunctionDef(
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
@@ -41,7 +53,9 @@ class _Branch(Rewriter):
             block = original_node.body
             if isinstance(block, cst.IndentedBlock):
                 known = _parameters(original_node)
-                self.roots = roots_of_views(tree_of([original_node.with_changes(decorators=[])]))
+                tree = tree_of([original_node.with_changes(decorators=[])])
+                self.roots = roots_of_views(tree)
+                self.parts = {**self.roots, **parts_of_tensors(tree)} if self.apart else None
                 body = self._in_block(list(block.body), known, frozenset(), ends_function=True)
                 if body is not None:
                     self.finish()
@@ -49,7 +63,7 @@ class _Branch(Rewriter):
         return super().leave_FunctionDef(original_node, updated_node)
 
     def leave_IfExp(self, original_node: cst.IfExp, updated_node: cst.IfExp) -> cst.BaseExpression:
-        if self.done or not self.spans(original_node) or not self.path:
+        if self.apart or self.done or not self.spans(original_node) or not self.path:
             return updated_node
         self.finish()
         return conditional_as_cond(original_node)
@@ -63,7 +77,9 @@ class _Branch(Rewriter):
             rest = body[number + 1 :]
             used = later | read(tree_of(rest))
             if isinstance(statement, cst.If) and self._is_it(statement):
-                around = Surroundings(before, tuple(rest), used, ends_function, roots=self.roots)
+                around = Surroundings(
+                    before, tuple(rest), used, ends_function, roots=self.roots, parts=self.parts
+                )
                 made, takes_rest = as_cond(statement, around)
                 return [*body[:number], *made, *([] if takes_rest else rest)]
             if self.spans(statement):

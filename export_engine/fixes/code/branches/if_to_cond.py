@@ -24,6 +24,7 @@ from export_engine.fixes.code.editing.variables import (
     read,
     tree_of,
 )
+from export_engine.fixes.code.editing.views import root_of
 
 _THEN, _OTHERWISE = "_then", "_otherwise"
 
@@ -44,6 +45,8 @@ class Surroundings:
     """Of names that may be views of another tensor: which."""
     own: tuple[str, ...] = ()
     """Names of tensors that the branches may write to."""
+    parts: Mapping[str, str] | None = None
+    """Where torch.cond is given clones of what shares memory: of names, what they may be of."""
 
 
 def as_cond(branch: cst.If, around: Surroundings) -> tuple[list[cst.BaseStatement], bool]:
@@ -104,11 +107,12 @@ def _returning(
     then, otherwise = ways
     if any(effect(tree_of(each), ()) for each in ways):
         return _returned_behind(branch, ways, around), bool(goes_on)
-    operands = _operands([then, otherwise], around)
+    operands, shared = _operands([then, otherwise], around), _shared([then, otherwise], around)
+    operands += [name for name in shared if name not in operands]
     made: list[cst.BaseStatement] = [
         _function(_THEN, operands, [*then[:-1], *map(returned, then[-1:])], branch),
         _function(_OTHERWISE, operands, [*otherwise[:-1], *map(returned, otherwise[-1:])]),
-        cst.SimpleStatementLine([cst.Return(_cond(test, operands))]),
+        cst.SimpleStatementLine([cst.Return(_cond(test, operands, shared))]),
     ]
     return _led(made, branch), bool(goes_on)
 
@@ -151,20 +155,14 @@ def _refuse_shared(written: Sequence[str], branch: cst.If, roots: Mapping[str, s
 
     What is written stands behind the branch, so that it would read what was there before.
     """
-
-    def root(text: str) -> str:
-        seen = {text}
-        while text in roots and roots[text] not in seen:
-            text = roots[text]
-            seen.add(text)
-        return text
-
     tree = tree_of([branch])
     texts = {
         ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)
     }
     for each in written:
-        shared = [t for t in sorted(texts) if t != each and root(t) == root(each)]
+        shared = [
+            t for t in sorted(texts) if t != each and root_of(t, roots) == root_of(each, roots)
+        ]
         if shared:
             raise Unclear(f"`{shared[0]}` may share memory with `{each}`, which a branch writes to")
 
@@ -193,11 +191,12 @@ def _binding(
         ]
         if missing:
             raise Unclear(f"`{missing[0]}` has no value where a branch does not bind it")
-    operands = _operands([then, otherwise], around)
+    operands, shared = _operands([then, otherwise], around), _shared([then, otherwise], around)
+    operands += [name for name in shared if name not in operands]
     names = [cst.Name(name) for name in results]
     several = cst.Tuple([cst.Element(name) for name in names], [], [])
     target = cst.AssignTarget(names[0] if len(names) == 1 else several)
-    assign = cst.Assign([target], _cond(test, operands))
+    assign = cst.Assign([target], _cond(test, operands, shared))
     made = [
         _function(_THEN, operands, [*then, results_of(results, then)], branch),
         _function(_OTHERWISE, operands, [*otherwise, results_of(results, otherwise)]),
@@ -221,6 +220,22 @@ def _operands(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surrounding
         needed = read(tree) | (set(bound(tree)) - certain(tree))
         found += [name for name in bound(tree) if name in needed and name in around.known]
     return list(dict.fromkeys(found))
+
+
+def _shared(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings) -> list[str]:
+    """Names that are read and may share memory with another one: torch.cond is given clones.
+
+    Raises:
+        Unclear: clones are asked for, and there are none.
+    """
+    if around.parts is None:
+        return []
+    known = {name for body in bodies for name in read(tree_of(body))} & around.known
+    of = {name: root_of(name, around.parts) for name in sorted(known)}
+    found = [name for name, root in of.items() if [*of.values()].count(root) > 1 and name != root]
+    if not found:
+        raise Unclear("no two names that the branches read share memory")
+    return found
 
 
 def _function(
@@ -270,8 +285,9 @@ _OPERATORS: dict[str, type[cst.BaseBinaryOp]] = {
 }
 
 
-def _cond(test: cst.BaseExpression, operands: Sequence[str]) -> cst.Call:
-    given = cst.parse_expression(f"({', '.join(operands)}{',' if len(operands) == 1 else ''})")
+def _cond(test: cst.BaseExpression, operands: Sequence[str], shared: Sequence[str]) -> cst.Call:
+    texts = [f"{each}.clone()" if each in shared else each for each in operands]
+    given = cst.parse_expression(f"({', '.join(texts)}{',' if len(texts) == 1 else ''})")
     names = [cst.Name(_THEN), cst.Name(_OTHERWISE), given]
     args = [cst.Arg(test.with_changes(lpar=[], rpar=[])), *map(cst.Arg, names)]
     return cst.Call(func=cst.parse_expression("torch.cond"), args=args)

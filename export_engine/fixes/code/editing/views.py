@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 
 def may_be_view(value: ast.expr) -> bool:
@@ -42,3 +43,39 @@ def roots_of_views(tree: ast.AST) -> dict[str, str]:
             if isinstance(target, ast.Name):
                 found[target.id] = ast.unparse(root)
     return found
+
+
+_PARTS = frozenset(
+    {
+        *("chunk", "split", "split_with_sizes", "tensor_split", "unbind", "unsafe_chunk"),
+        *("hsplit", "vsplit", "dsplit", "where", "nonzero"),
+    }
+)
+"""Functions that give several views of one tensor; `torch.where(mask)` of its indices."""
+
+
+def parts_of_tensors(tree: ast.AST) -> dict[str, str]:
+    """For each name that may be one of several views of a tensor: the text that makes them."""
+    return {
+        name.id: ast.unparse(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _makes_parts(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Tuple | ast.List)
+        for name in target.elts
+        if isinstance(name, ast.Name)
+    }
+
+
+def _makes_parts(value: ast.expr) -> bool:
+    called = value.func if isinstance(value, ast.Call) else None
+    return isinstance(value, ast.Name) or getattr(called, "attr", "") in _PARTS
+
+
+def root_of(text: str, roots: Mapping[str, str]) -> str:
+    """What a name is a view of, by way of all views between; itself where it is not a view."""
+    seen = {text}
+    while text in roots and roots[text] not in seen:
+        text = roots[text]
+        seen.add(text)
+    return text
