@@ -15,7 +15,9 @@ from export_engine.attempt import (
     Request,
     text_in_effect,
 )
+from export_engine.fixes.assumptions import listed
 from export_engine.fixes.code.branches.raise_to_check import NO_BRANCH, only_raises, way_taken
+from export_engine.fixes.code.branches.state_tests import state_asked
 from export_engine.fixes.code.branches.torch_check import assumed
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
 from export_engine.fixes.code.editing.conditions import Unclear
@@ -102,17 +104,19 @@ def _taken_for_granted(
             continue  # the example takes the other branch
         if progress:
             progress(Progress(0, 0, f"assuming {condition}", "fix"))
-        fix = code_fix(
-            request,
-            diagnosis,
-            edit,
-            title=f"Assume `{condition}`",
-            why="The example takes this branch. The program asserts at run time that every input "
-            "does.",
-            gives_up=f"The program rejects inputs for which `{condition}` does not hold.",
-        )
+        state = state_asked(request, text, line, made)
+        if state:
+            asked = listed([f"`{each}`" for each in state])
+            why = f"Only {asked} decides it, which no input changes. The program asserts it."
+            gives_up = f"With other values in {asked}, the program may raise."
+        else:
+            why = "The example takes this branch. The program asserts at run time that every "
+            why += "input does."
+            gives_up = f"The program rejects inputs for which `{condition}` does not hold."
+        title = f"Assume `{condition}`"
+        fix = code_fix(request, diagnosis, edit, title=title, why=why, gives_up=gives_up)
         if fix is not None:
-            yield replace(fix, lossy=True)
+            yield replace(fix, lossy=not state)
         return
 
 

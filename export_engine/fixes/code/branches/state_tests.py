@@ -1,0 +1,144 @@
+"""Tests that ask a module's own parameters and buffers, `self.ready.item()`: no input changes them.
+
+Which way such a branch goes is settled by the model as it is, so that to assume it rejects no
+input. Nothing that runs may write to what is asked.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from export_engine.attempt import Request
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Source, spans
+
+
+def state_asked(request: Request, text: str, line: int, made: Rewritten) -> list[str]:
+    """The parameters and buffers that the test at a line asks, `self.ready`; none if it asks more.
+
+    Args:
+        request: with the model.
+        text: of the file.
+        line: of the test.
+        made: the text in which one way is kept.
+    """
+    try:
+        source = Source(text, line)
+    except Unclear:
+        return []
+    tests = [
+        node.test
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.If | ast.IfExp) and spans(node.test, line)
+    ]
+    arguments = [*source.function.args.posonlyargs, *source.function.args.args]
+    if not tests or not arguments:
+        return []
+    test, own = tests[0], arguments[0].arg
+    others = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)} - {own}
+    if any(not hasattr(builtins, each) and each != source.torch for each in others):
+        return []
+    chains = [_chain(each) for each in _outermost(test, own)]
+    found = {_registered(owner, each) for owner in _owners(request, made) for each in chains}
+    asked = {each for each in found if each is not None}
+    if not asked or "" in asked or _are_written(asked, made):
+        return []
+    return sorted(f"{own}.{name}" for name in asked)
+
+
+def _owners(request: Request, made: Rewritten) -> Iterator[nn.Module]:
+    """The modules of the model whose class defines the function that was changed."""
+    target = getattr(request.target, "__self__", request.target)
+    of = made.function.rpartition(".")[0]
+    for module in target.modules() if isinstance(target, nn.Module) else ():
+        if of and any(each.__qualname__ == of for each in type(module).__mro__):
+            yield module
+
+
+def _outermost(test: ast.expr, own: str) -> Iterator[ast.expr]:
+    """The longest attributes of the module in a test: `self.a.b.item`; it by itself, too."""
+    inner = {id(n.value) for n in ast.walk(test) if isinstance(n, ast.Attribute)}
+    for node in ast.walk(test):
+        if isinstance(node, ast.Attribute | ast.Name) and id(node) not in inner:
+            chain = _chain(node)
+            if chain and chain[0] == own:
+                yield node
+
+
+def _chain(node: ast.expr) -> list[str]:
+    """The names of `self.a.b`, from the left; none if it is of something else."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.insert(0, node.attr)
+        node = node.value
+    return [node.id, *names] if isinstance(node, ast.Name) else []
+
+
+def _registered(owner: nn.Module, chain: list[str]) -> str | None:
+    """The path of the parameter or buffer that a chain leads to.
+
+    None for a plain value, as `self.training` is, which is settled as well; empty for the rest.
+    """
+    held: object = owner
+    for number, name in enumerate(chain[1:], 1):
+        parent, held = held, getattr(held, name, None)
+        if isinstance(held, torch.Tensor):
+            there = isinstance(parent, nn.Module) and (
+                name in parent._parameters or name in parent._buffers
+            )
+            return ".".join(chain[1 : number + 1]) if there else ""
+    return None if len(chain) > 1 and isinstance(held, bool | int | float | str) else ""
+
+
+def _are_written(asked: set[str], made: Rewritten) -> bool:
+    """Whether what runs of a class, once one way is kept, may write to one of its tensors."""
+    of, _, name = made.function.rpartition(".")
+    body: list[ast.stmt] = ast.parse(made.text).body
+    for part in of.split("."):
+        body = next((n.body for n in body if isinstance(n, ast.ClassDef) and n.name == part), [])
+    methods = {each.name: each for each in body if isinstance(each, ast.FunctionDef)}
+    waiting, known = [name, "forward"], set[str]()
+    while waiting:
+        method = methods.get(waiting.pop())
+        if method is None or method.name in known or not method.args.args:
+            continue
+        known.add(method.name)
+        own = method.args.args[0].arg
+        paths = [[own, *each.split(".")] for each in asked]
+        for node in _reached(method):
+            if _is_written(node, paths):
+                return True
+            called = _chain(node.func) if isinstance(node, ast.Call) else []
+            waiting += called[1:] if called[:1] == [own] and len(called) == 2 else []
+    return name not in known
+
+
+def _reached(node: ast.AST) -> Iterator[ast.AST]:
+    """What may run of a function: in each block all up to a return."""
+    yield node
+    for _, value in ast.iter_fields(node):
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, ast.AST):
+                yield from _reached(each)
+            if isinstance(each, ast.Return | ast.Raise):
+                break
+
+
+def _is_written(node: ast.AST, asked: list[list[str]]) -> bool:
+    """Whether a piece of code writes to one of the tensors, by assignment or by a method."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        written = node.func.value if node.func.attr.endswith("_") else None
+    elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        written = node
+    else:
+        written = None
+    while isinstance(written, ast.Subscript):
+        written = written.value
+    chain = _chain(written) if written is not None else []
+    return any(chain[: len(each)] == each for each in asked)
