@@ -45,8 +45,7 @@ def state_asked(request: Request, text: str, line: int, made: Rewritten) -> list
     if any(not hasattr(builtins, each) and each != source.torch for each in others):
         return []
     chains = [_chain(each) for each in _outermost(test, own)]
-    found = {_registered(owner, each) for owner in _owners(request, made) for each in chains}
-    asked = {each for each in found if each is not None}
+    asked = {_registered(owner, each) for owner in _owners(request, made) for each in chains}
     if not asked or "" in asked or _are_written(asked, made):
         return []
     return sorted(f"{own}.{name}" for name in asked)
@@ -80,11 +79,8 @@ def _chain(node: ast.expr) -> list[str]:
     return [node.id, *names] if isinstance(node, ast.Name) else []
 
 
-def _registered(owner: nn.Module, chain: list[str]) -> str | None:
-    """The path of the parameter or buffer that a chain leads to.
-
-    None for a plain value, as `self.training` is, which is settled as well; empty for the rest.
-    """
+def _registered(owner: nn.Module, chain: list[str]) -> str:
+    """The path of the parameter or buffer that a chain leads to; empty if to anything else."""
     held: object = owner
     for number, name in enumerate(chain[1:], 1):
         parent, held = held, getattr(held, name, None)
@@ -93,7 +89,7 @@ def _registered(owner: nn.Module, chain: list[str]) -> str | None:
                 name in parent._parameters or name in parent._buffers
             )
             return ".".join(chain[1 : number + 1]) if there else ""
-    return None if len(chain) > 1 and isinstance(held, bool | int | float | str) else ""
+    return ""
 
 
 def _are_written(asked: set[str], made: Rewritten) -> bool:
