@@ -16,6 +16,8 @@ from .test_fixes_code import defined
 FORMS = {
     "sorted(range(len(n)), key=lambda i: n[i])": "torch.argsort(n[:len(n)], stable=True)",
     "sorted(range(4), key=lambda i: -n[i].item())": "torch.argsort((-n)[:4], stable=True)",
+    "sorted(range(4), key=lambda i: -int(n[i]))": "torch.argsort((-n.long())[:4], stable=True)",
+    "sorted(range(4), key=lambda i: float(n[i]))": "torch.argsort(n[:4], stable=True)",
     "sorted(range(4), key=n.__getitem__, reverse=True)": (
         "torch.argsort(n[:4], descending=True, stable=True)"
     ),
@@ -31,7 +33,7 @@ def test_the_order_is_pythons_also_of_equal_numbers(form: str) -> None:
     exec(made, ours)
     for seed in range(20):
         torch.manual_seed(seed)
-        n = torch.randint(0, 3, (4,))
+        n = torch.randint(0, 3, (4,)) * (1 if "int" not in form else 0.7)
         assert ours["f"](n).tolist() == eval(form, {"n": n})  # type: ignore[operator]
 
 
@@ -40,6 +42,7 @@ def test_the_order_is_pythons_also_of_equal_numbers(form: str) -> None:
     [
         *("sorted(n)", "sorted(range(1, 4), key=lambda i: n[i])", "sorted(range(4))"),
         *("sorted(range(4), key=lambda i: (n[i], i))", "sorted(range(4), key=lambda i: n[i + 1])"),
+        *("sorted(range(4), key=lambda i: abs(n[i]))", "sorted(range(4), key=lambda i: str(n[i]))"),
         *("sorted(range(4), key=len)", "sorted(range(4), key=lambda i: n[i], reverse=down)", "n"),
     ],
 )

@@ -47,9 +47,14 @@ def _tensor(source: Source, key: ast.expr | None) -> str:
         return source.of(key.value)
     if not isinstance(key, ast.Lambda) or len(key.args.args) != 1:
         raise Unclear("it is not sorted by the elements of a tensor")
-    body, sign = key.body, ""
+    body, sign, whole = key.body, "", ""
     if isinstance(body, ast.UnaryOp) and isinstance(body.op, ast.USub):
         body, sign = body.operand, "-"
+    if isinstance(body, ast.Call) and isinstance(body.func, ast.Name) and len(body.args) == 1:
+        if body.func.id not in ("int", "float"):
+            raise Unclear("it is not sorted by the elements of a tensor")
+        whole = ".long()" if body.func.id == "int" else ""
+        body = body.args[0]
     if isinstance(body, ast.Call) and getattr(body.func, "attr", "") == "item":
         assert isinstance(body.func, ast.Attribute)
         body = body.func.value
@@ -57,4 +62,5 @@ def _tensor(source: Source, key: ast.expr | None) -> str:
     plain = isinstance(body, ast.Subscript) and isinstance(body.value, ast.Name | ast.Attribute)
     if not isinstance(body, ast.Subscript) or not plain or source.of(body.slice) != name:
         raise Unclear("it is not sorted by the elements of a tensor")
-    return f"({sign}{source.of(body.value)})" if sign else source.of(body.value)
+    tensor = f"{source.of(body.value)}{whole}"
+    return f"({sign}{tensor})" if sign else tensor
