@@ -69,6 +69,14 @@ class Warmup(nn.Module):
         return x[:, :2]
 
 
+class Filled(Warmup):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        nn.init.constant_(self.calls, 7)
+        if self.calls < 100:
+            return x * 2
+        return x[:, :2]
+
+
 class Remembered(nn.Module):
     """Asks an attribute that an input was put into."""
 
@@ -94,7 +102,7 @@ def test_the_way_that_a_buffer_chooses_is_taken(model: nn.Module, strict: bool) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [ActNorm(ready=False), Warmup(), Remembered()])
+@pytest.mark.parametrize("model", [ActNorm(ready=False), Warmup(), Filled(), Remembered()])
 def test_what_a_call_changes_is_not_the_models_to_decide(model: nn.Module) -> None:
     attempt = explain(capture(Request(target=model, args=(torch.rand(6, 4),))))
 

@@ -110,8 +110,10 @@ def _taken_for_granted(
             why = f"Only {asked} decides it, which no input changes. The program asserts it."
             gives_up = f"With other values in {asked}, the program may raise."
         else:
-            why = "The example takes this branch. The program asserts at run time that every "
-            why += "input does."
+            why = (
+                "The example takes this branch. The program asserts at run time that every input "
+                "does."
+            )
             gives_up = f"The program rejects inputs for which `{condition}` does not hold."
         title = f"Assume `{condition}`"
         fix = code_fix(request, diagnosis, edit, title=title, why=why, gives_up=gives_up)

@@ -127,14 +127,17 @@ def _reached(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_written(node: ast.AST, asked: list[list[str]]) -> bool:
-    """Whether a piece of code writes to one of the tensors, by assignment or by a method."""
+    """Whether a piece of code writes to one of the tensors: by assignment, a method or a call."""
+    written: list[ast.expr] = []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        written = node.func.value if node.func.attr.endswith("_") else None
+        if node.func.attr.endswith("_"):
+            written = [node.func.value, *node.args]  # `x.fill_(1)`, `nn.init.ones_(x)`
     elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        written = node
-    else:
-        written = None
-    while isinstance(written, ast.Subscript):
-        written = written.value
-    chain = _chain(written) if written is not None else []
-    return any(chain[: len(each)] == each for each in asked)
+        written = [node]
+    chains = [_chain(_indexed(each)) for each in written]
+    return any(chain[: len(path)] == path for chain in chains for path in asked)
+
+
+def _indexed(node: ast.expr) -> ast.expr:
+    """`x` of `x[0][1]`."""
+    return _indexed(node.value) if isinstance(node, ast.Subscript) else node
