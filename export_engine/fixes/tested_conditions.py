@@ -16,6 +16,7 @@ from export_engine.shapes import Problem, name_of
 from export_engine.verify import runs_in_eager
 
 _MOST = 3
+_MOST_SIZES = 4
 _WHY = (
     "The code takes another path for other sizes. The trace follows the path of the example, and "
     "the program is right for the sizes of that path only."
@@ -58,7 +59,7 @@ def _begun(sentence: str) -> str:
 
 def taken_all_the_same(problem: Problem, request: Request) -> int | None:
     """A size that a problem's condition excludes and the eager model takes; None if none is."""
-    for size, call in islice(calls_without(request, problem), _MOST):
+    for size, call in islice(calls_without(request, problem), _MOST_SIZES):
         if runs_in_eager(call):
             return size
     return None

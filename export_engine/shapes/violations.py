@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, product
-from math import gcd
+from math import gcd, isqrt
 from typing import Any, Literal
 
 from export_engine.shapes.condition_causes import fixing_condition, function_of, joining_condition
@@ -106,11 +106,20 @@ def root_size(dim: InputDim) -> int:
 
 
 def _others(facts: SizeFacts, dim: InputDim) -> tuple[int, ...]:
-    """Some requested sizes beside the example's."""
+    """Some requested sizes beside the example's; where that is a grid's, another grid's, too."""
     asked = _asked(facts, dim)
     low, high = max(asked.low or 0, LEAST), asked.high
-    near = (dim.example + 1, 2 * dim.example, dim.example - 1)
+    near = (dim.example + 1, 2 * dim.example, *_grids_like(dim.example), dim.example - 1)
     return tuple(size for size in near if size >= low and (high is None or size <= high))
+
+
+def _grids_like(size: int) -> tuple[int, ...]:
+    """The next size of a square grid, `n * n`, or of one with a token beside it."""
+    for more in (0, 1):
+        root = isqrt(max(size - more, 0))
+        if root > 1 and root * root == size - more:
+            return ((root + 1) ** 2 + more,)
+    return ()
 
 
 def _joined(facts: SizeFacts, dim: InputDim, groups: dict[Any, InputDim]) -> Iterable[Problem]:

@@ -387,6 +387,34 @@ def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> 
         assert (taken in kept.gives_up) == freely, kept.gives_up
 
 
+class ResizesAGrid(nn.Module):
+    """Positions of a vision transformer, for images of any square grid of patches."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__()
+        self.tokens = tokens
+        self.positions = nn.Parameter(torch.randn(1, 3, 4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        side = int((x.shape[1] - self.tokens) ** 0.5)
+        grid = nn.functional.interpolate(self.positions, size=(side, side))
+        return x[:, self.tokens :] + grid.flatten(2).mT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tokens", "size", "other"), [(0, 36, 49), (1, 37, 50)])
+def test_a_model_of_square_grids_is_not_said_to_take_one_only(
+    tokens: int, size: int, other: int
+) -> None:
+    args = (torch.randn(2, size, 3),)
+    shapes = Shapes.parse("x: _, patches, _")
+    attempt = capture(Request(target=ResizesAGrid(tokens), args=args, shapes=shapes))
+    assert isinstance(attempt, Failed)
+    found = explain(attempt).diagnosis
+    assert found is not None
+    assert f"the model itself also runs at {other}" in found.sentence
+
+
 class LoopsBesideAMask(nn.Module):
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         total = x[0]
