@@ -8,7 +8,8 @@ input, so a value that is passed through is cloned.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -107,12 +108,11 @@ def _returning(
     then, otherwise = ways
     if any(effect(tree_of(each), ()) for each in ways):
         return _returned_behind(branch, ways, around), bool(goes_on)
-    operands, shared = _operands([then, otherwise], around), _shared([then, otherwise], around)
-    operands += [name for name in shared if name not in operands]
+    operands = _operands([then, otherwise], around)
     made: list[cst.BaseStatement] = [
         _function(_THEN, operands, [*then[:-1], *map(returned, then[-1:])], branch),
         _function(_OTHERWISE, operands, [*otherwise[:-1], *map(returned, otherwise[-1:])]),
-        cst.SimpleStatementLine([cst.Return(_cond(test, operands, shared))]),
+        cst.SimpleStatementLine([cst.Return(_cond(test, operands))]),
     ]
     return _led(made, branch), bool(goes_on)
 
@@ -160,9 +160,8 @@ def _refuse_shared(written: Sequence[str], branch: cst.If, roots: Mapping[str, s
         ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)
     }
     for each in written:
-        shared = [
-            t for t in sorted(texts) if t != each and root_of(t, roots) == root_of(each, roots)
-        ]
+        root = root_of(each, roots)
+        shared = [text for text in sorted(texts) if text != each and root_of(text, roots) == root]
         if shared:
             raise Unclear(f"`{shared[0]}` may share memory with `{each}`, which a branch writes to")
 
@@ -191,12 +190,11 @@ def _binding(
         ]
         if missing:
             raise Unclear(f"`{missing[0]}` has no value where a branch does not bind it")
-    operands, shared = _operands([then, otherwise], around), _shared([then, otherwise], around)
-    operands += [name for name in shared if name not in operands]
+    operands = _operands([then, otherwise], around)
     names = [cst.Name(name) for name in results]
     several = cst.Tuple([cst.Element(name) for name in names], [], [])
     target = cst.AssignTarget(names[0] if len(names) == 1 else several)
-    assign = cst.Assign([target], _cond(test, operands, shared))
+    assign = cst.Assign([target], _cond(test, operands))
     made = [
         _function(_THEN, operands, [*then, results_of(results, then)], branch),
         _function(_OTHERWISE, operands, [*otherwise, results_of(results, otherwise)]),
@@ -212,27 +210,36 @@ def _refuse_effects(own: Sequence[str], *bodies: Sequence[cst.BaseStatement]) ->
             raise Unclear(f"a branch {what}, which a branch of torch.cond must not")
 
 
-def _operands(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings) -> list[str]:
-    """Names that a branch rebinds, and reads or keeps in a way of its own: arguments."""
-    found: list[str] = []
+def _operands(
+    bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings
+) -> dict[str, str]:
+    """The arguments of the branches, each with the text of what torch.cond is given for it.
+
+    They are names that a branch rebinds, and reads or keeps in a way of its own; and where clones
+    are asked for, those that share memory. Raises Unclear where none do.
+    """
+    found: dict[str, str] = {}
     for body in bodies:
         tree = tree_of(body)
         needed = read(tree) | (set(bound(tree)) - certain(tree))
-        found += [name for name in bound(tree) if name in needed and name in around.known]
-    return list(dict.fromkeys(found))
+        found |= {each: each for each in bound(tree) if each in needed and each in around.known}
+    if around.parts is not None:
+        found |= {each: f"{each}.clone()" for each in _shared(bodies, around.parts, around.known)}
+    return found
 
 
-def _shared(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings) -> list[str]:
-    """Names that are read and may share memory with another one: torch.cond is given clones.
+def _shared(
+    bodies: Sequence[Sequence[cst.BaseStatement]], parts: Mapping[str, str], known: frozenset[str]
+) -> list[str]:
+    """Names that are read and may share memory with another one that is.
 
     Raises:
-        Unclear: clones are asked for, and there are none.
+        Unclear: there are none.
     """
-    if around.parts is None:
-        return []
-    known = {name for body in bodies for name in read(tree_of(body))} & around.known
-    of = {name: root_of(name, around.parts) for name in sorted(known)}
-    found = [name for name, root in of.items() if [*of.values()].count(root) > 1 and name != root]
+    names = {name for body in bodies for name in read(tree_of(body))} & known
+    roots = {name: root_of(name, parts) for name in sorted(names)}
+    several = {root for root, count in Counter(roots.values()).items() if count > 1}
+    found = [name for name, root in roots.items() if root in several and name != root]
     if not found:
         raise Unclear("no two names that the branches read share memory")
     return found
@@ -240,7 +247,7 @@ def _shared(bodies: Sequence[Sequence[cst.BaseStatement]], around: Surroundings)
 
 def _function(
     name: str,
-    parameters: Sequence[str],
+    parameters: Iterable[str],
     body: Sequence[cst.BaseStatement],
     branch: cst.If | None = None,
 ) -> cst.FunctionDef:
@@ -285,9 +292,9 @@ _OPERATORS: dict[str, type[cst.BaseBinaryOp]] = {
 }
 
 
-def _cond(test: cst.BaseExpression, operands: Sequence[str], shared: Sequence[str]) -> cst.Call:
-    texts = [f"{each}.clone()" if each in shared else each for each in operands]
-    given = cst.parse_expression(f"({', '.join(texts)}{',' if len(texts) == 1 else ''})")
+def _cond(test: cst.BaseExpression, operands: Mapping[str, str]) -> cst.Call:
+    texts = ", ".join(operands.values())
+    given = cst.parse_expression(f"({texts}{',' if len(operands) == 1 else ''})")
     names = [cst.Name(_THEN), cst.Name(_OTHERWISE), given]
     args = [cst.Arg(test.with_changes(lpar=[], rpar=[])), *map(cst.Arg, names)]
     return cst.Call(func=cst.parse_expression("torch.cond"), args=args)

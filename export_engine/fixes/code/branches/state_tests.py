@@ -10,7 +10,6 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-import torch
 from torch import nn
 
 from export_engine.attempt import Request
@@ -81,15 +80,12 @@ def _chain(node: ast.expr) -> list[str]:
 
 def _registered(owner: nn.Module, chain: list[str]) -> str:
     """The path of the parameter or buffer that a chain leads to; empty if to anything else."""
-    held: object = owner
-    for number, name in enumerate(chain[1:], 1):
-        parent, held = held, getattr(held, name, None)
-        if isinstance(held, torch.Tensor):
-            there = isinstance(parent, nn.Module) and (
-                name in parent._parameters or name in parent._buffers
-            )
-            return ".".join(chain[1 : number + 1]) if there else ""
-    return ""
+    paths = [
+        *(name for name, _ in owner.named_parameters(remove_duplicate=False)),
+        *(name for name, _ in owner.named_buffers(remove_duplicate=False)),
+    ]
+    ends = (".".join(chain[1:end]) for end in range(2, len(chain) + 1))
+    return next((each for each in ends if each in paths), "")
 
 
 def _are_written(asked: set[str], made: Rewritten) -> bool:
