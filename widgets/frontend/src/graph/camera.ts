@@ -138,6 +138,13 @@ export function reveal(camera: Camera, rect: Rect, view: Size): Camera {
   return { x, y, zoom };
 }
 
+/** Whether all of a rectangle is in view. */
+export function shows(camera: Camera, rect: Rect, view: Size): boolean {
+  const { x, y, width, height } = visible(camera, view);
+  const [right, bottom] = [rect.x + rect.width, rect.y + rect.height];
+  return rect.x >= x && rect.y >= y && right <= x + width && bottom <= y + height;
+}
+
 /** Between two cameras; `part` from 0 to 1. */
 export function between(from: Camera, to: Camera, part: number): Camera {
   const mix = (a: number, b: number): number => a + (b - a) * part;

@@ -6,8 +6,9 @@ import type { Forest, Item } from "../forest/items";
 import { forestOf, gatheredForest } from "../forest/program_forest";
 import { counted } from "../format";
 import { ensure } from "../maps";
-import type { Program } from "../program";
+import { type NodeId, nodeId, type Program } from "../program";
 import type { Merged } from "../two_programs";
+import { bestFrame } from "../user_frames";
 import { commonDtype } from "./labels";
 import { Links } from "./links";
 
@@ -19,6 +20,8 @@ export interface Drawing {
   dtype: string;
   /** Where two programs differ, of which this is both; null for one alone. */
   marked: Marked | null;
+  /** What the first view shows whatever else it does: where a trace ended, or two programs part. */
+  sought: Item | null;
   /** Extra notes on an item. */
   notes: (item: Item) => readonly string[];
 }
@@ -43,7 +46,39 @@ function drawn(program: Program, forest: Forest, merged: Merged | null): Drawing
     ...(merged?.notes.get(item.node) ?? []),
     ...inWords(marked?.inside.get(item) ?? 0),
   ];
-  return { program, forest, links, dtype: commonDtype(program), marked, notes };
+  const dtype = commonDtype(program);
+  const sought = marked ? firstOf(marked) : whereItEnded(program, forest);
+  return { program, forest, links, dtype, marked, sought, notes };
+}
+
+/** The first item that differs. */
+function firstOf({ kinds }: Marked): Item | null {
+  let first: Item | null = null;
+  for (const item of kinds.keys()) if (!first || item.at < first.at) first = item;
+  return first;
+}
+
+/**
+ * The last op that the failing line made, or the last of all where tracing came to no output; none
+ * of a program that was exported.
+ */
+function whereItEnded(program: Program, forest: Forest): Item | null {
+  const { failure } = program.record;
+  if (!failure) return null;
+  const place = bestFrame(program, program.stackAt(failure.stack));
+  const made = place ? program.nodesAt(place.file, place.line) : [];
+  return lastDrawn(made, forest) ?? lastDrawn(unended(program), forest);
+}
+
+/** All nodes of the main graph, if it has no output. */
+function unended(program: Program): NodeId[] {
+  const all = Array.from(program.record.graphs[0]?.name ?? [], (_, node) => nodeId(0, node));
+  return all.some((node) => program.op(node) === "output") ? [] : all;
+}
+
+function lastDrawn(nodes: readonly NodeId[], forest: Forest): Item | null {
+  const last = nodes.findLast((node) => forest.itemOf.has(node));
+  return last === undefined ? null : (forest.itemOf.get(last) ?? null);
 }
 
 const inWords = (differences: number): string[] =>

@@ -1,10 +1,14 @@
 /** Layouts that come late, and what is done to a graph before they do. */
 
 import { beforeEach, describe, expect, test } from "vitest";
+import { merge } from "../compare/merged";
 import type { Item } from "../forest/items";
+import { Program } from "../program";
+import type { Failure } from "../record.gen";
 import { layeredProgram, smallProgram } from "../testing/models";
-import type { Camera } from "./camera";
-import { type Drawing, drawingOf } from "./drawing";
+import { failureOf, RecordBuilder } from "../testing/records";
+import { type Camera, shows } from "./camera";
+import { type Drawing, drawingOf, drawingOfBoth } from "./drawing";
 import { Folding } from "./folding";
 import { Placer } from "./graphviz_layout";
 import type { LayoutBox, Placed } from "./layout_types";
@@ -163,6 +167,53 @@ test("what is to be brought into view is, once it has a place", async () => {
   expect(glided).toEqual([]);
   await answer();
   expect(glided).toEqual([1]);
+});
+
+/** A chain of `count` ops, the last two of them made by line 9 of a cell. */
+function chain(count: number, failure: Failure | null, ...more: string[]): Program {
+  const build = new RecordBuilder("net(x)");
+  const cell = build.file("Cell In[2]", "cell");
+  let last = build.input("x", [4]);
+  for (let index = 0; index < count; index++) {
+    const line = index < count - 2 ? 1 : 9;
+    last = build.call("relu", [last], { stack: [[cell, line, "forward"]] });
+  }
+  for (const op of more) last = build.call(op, [last]);
+  if (!failure) build.output([last]);
+  return new Program({ ...build.record(), failure });
+}
+
+/** The node that the first view has to show, and whether it does. */
+async function firstSeen(drawing: Drawing): Promise<[node: number | undefined, seen: boolean]> {
+  const { folding, stage, cameras } = parts();
+  folding.show(drawing, false, false);
+  await answer();
+  const box = folding.boxOf(drawing.sought);
+  const camera = cameras.at(-1);
+  return [drawing.sought?.node, !!box && !!camera && shows(camera, box, stage.size)];
+}
+
+test("the first view of a failure shows the last op of its line, or the last of all", async () => {
+  const failing = chain(30, failureOf({}), "neg");
+  const at = Math.max(...failing.nodesAt(0, 9));
+  const stack = failing.stackIndex(at);
+  const known = new Program({ ...failing.record, failure: failureOf({ stack }) });
+  expect(await firstSeen(drawingOf(known, PLAIN))).toEqual([at, true]);
+  expect(await firstSeen(drawingOf(failing, PLAIN))).toEqual([at + 1, true]);
+  expect(drawingOf(chain(30, null), PLAIN).sought).toBeNull();
+});
+
+test("the first view of two programs shows where they part", async () => {
+  const [before, after] = [chain(30, null, "sin"), chain(30, null, "cos")];
+  const pairs = Array.from({ length: 33 }, (_, node) => node)
+    .filter((node) => node !== 31)
+    .map((node) => ({ before: node, after: node, why: "structure" as const, changes: [] }));
+  const main = { before: 0, after: 0, title: "main", pairs, removed: [31], added: [31] };
+  const merged = merge(before, after, {
+    ...{ before: "a", after: "b", symbols: [], others: [], renamed: [], modules: [] },
+    ...{ weights: "", graphs: [{ ...main, became: [] }] },
+  });
+  expect(await firstSeen(drawingOfBoth(merged, PLAIN))).toEqual([31, true]);
 });
 
 /** As Graphviz would answer, had it put every box beside the one before. */

@@ -14,6 +14,7 @@ import {
   READING,
   reveal,
   sameCamera,
+  shows,
   wholeAtLeft,
 } from "./camera";
 import { type Drawing, firstOpen } from "./drawing";
@@ -266,7 +267,10 @@ export class Folding {
   private firstCamera(scene: Scene): Camera {
     const { size } = this.stage;
     const about = firstView(scene, middleOf(scene, size.width), size, this.legibility);
-    this.looked = wholeAtLeft(about, scene.root.children, size);
+    const camera = wholeAtLeft(about, scene.root.children, size);
+    const sought = this.shown?.sought;
+    const box = sought ? this.boxOf(shownFor(scene, sought)) : null;
+    this.looked = box && !shows(camera, box, size) ? reveal(camera, box, size) : camera;
     return this.looked;
   }
 }
