@@ -105,7 +105,8 @@ class ExplorerWidget(anywidget.AnyWidget):
         """
         self._answer = answer
         self._seen = seen
-        self._views: dict[str, str] = {}
+        self._page = ""
+        self._views: set[str] = set()
         self._fallback = fallback
         super().__init__(
             _esm=loader(),
@@ -175,11 +176,12 @@ class ExplorerWidget(anywidget.AnyWidget):
             view: which view.
             page: on which page it is, which is another after each reload.
         """
-        if what == "opened":
-            self._views = {name: at for name, at in self._views.items() if at == page}
-            self._views[view] = page
+        if what == "closed":
+            self._views.discard(view)
         else:
-            self._views.pop(view, None)
+            if page != self._page:
+                self._page, self._views = page, set()
+            self._views.add(view)
         self._seen(bool(self._views))
 
     def _answered(self, ask: str, message: dict[str, Any]) -> Answer:
