@@ -179,9 +179,17 @@ def _node(record: Record, graph: Any, node: int) -> str:
     scope = record.scopes[graph.scope[node]].path if graph.scope[node] >= 0 else ""
     kind = record.types[graph.type[node]].text if graph.type[node] >= 0 else ""
     text = record.strings[graph.name[node]]
+    target = target or _held(record, graph, node)
     text += f" = {target}" if target else ""
     text += f" in {scope}" if scope else ""
     return f"{text}: {kind}" if kind else text
+
+
+def _held(record: Record, graph: Any, node: int) -> str:
+    """What the module holds that a placeholder is: `parameter lin.weight`; empty of another."""
+    inputs = record.signature.inputs if graph is record.graphs[0] else []
+    found = (each for each in inputs if each.node == node and each.target)
+    return next((f"{each.kind.replace('_', ' ')} {each.target}" for each in found), "")
 
 
 def _changes(pair: Pair) -> Iterator[str]:

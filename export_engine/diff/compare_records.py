@@ -44,7 +44,7 @@ def diff_records(before: Record, after: Record) -> ProgramDiff:
         nested, odd = _nested(before, after, found)
         waiting += nested
         lost += odd
-    others = [*other_differences(sides[0], sides[1]), *lost]
+    others = [*other_differences(sides[0], sides[1], graphs[0]), *lost]
     return ProgramDiff(
         before.title,
         after.title,

@@ -6,12 +6,18 @@ from collections.abc import Hashable, Iterator
 
 from export_engine.diff.rejections import rejected_differently
 from export_engine.diff.side import Side
-from export_engine.record import Difference, InputEntry, OutputEntry, canonical
+from export_engine.record import Difference, GraphDiff, InputEntry, OutputEntry, canonical
 
 
-def other_differences(before: Side, after: Side) -> Iterator[Difference]:
-    """Of the signature, of symbols and their ranges, and of guards."""
-    yield from _compared("input", _inputs(before), _inputs(after))
+def other_differences(before: Side, after: Side, main: GraphDiff) -> Iterator[Difference]:
+    """Of the signature, of symbols and their ranges, and of guards.
+
+    Args:
+        before: the first program.
+        after: the second.
+        main: the difference of their main graphs, which tells of inputs of another type.
+    """
+    yield from _input_differences(before, after, main)
     yield from _compared("output", _outputs(before), _outputs(after))
     yield from _compared("symbol", _ranges(before), _ranges(after))
     yield from _guards(before, after)
@@ -26,13 +32,25 @@ def _compared(kind: str, mine: dict[str, str], theirs: dict[str, str]) -> Iterat
             yield Difference(kind, name, one, other)  # type: ignore[arg-type]
 
 
-def _inputs(side: Side) -> dict[str, str]:
-    found, users = {}, 0
+def _input_differences(before: Side, after: Side, main: GraphDiff) -> Iterator[Difference]:
+    told = {pair.before for pair in main.pairs if any(each.what == "type" for each in pair.changes)}
+    ones, others = _inputs(before), _inputs(after)
+    texts = [
+        {name: f"{each.kind.replace('_', ' ')} {_value(side, each)}" for name, each in all_.items()}
+        for side, all_ in ((before, ones), (after, others))
+    ]
+    for found in _compared("input", texts[0], texts[1]):
+        one, other = ones.get(found.name), others.get(found.name)
+        if not (one and other and one.kind == other.kind and one.node in told):
+            yield found
+
+
+def _inputs(side: Side) -> dict[str, InputEntry]:
+    found, users = dict[str, InputEntry](), 0
     for entry in side.record.signature.inputs:
         user = entry.kind == "user_input"
-        name = f"input {users}" if user else entry.target or entry.name
+        found[f"input {users}" if user else entry.target or entry.name] = entry
         users += user
-        found[name] = f"{entry.kind.replace('_', ' ')} {_value(side, entry)}"
     return found
 
 

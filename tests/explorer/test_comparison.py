@@ -15,7 +15,7 @@ import explorer
 from explorer import command_line
 from explorer.report import frozen_page
 from explorer.testing import UPDATE, assert_same_export
-from export_engine.record import from_json
+from export_engine.record import Difference, from_json
 
 
 class Net(nn.Module):
@@ -107,6 +107,20 @@ def test_a_difference_is_said_with_its_place() -> None:
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
+def test_an_input_of_another_type_is_told_of_once_by_its_name() -> None:
+    widths = (explorer.explore(nn.Linear(4, width), (torch.ones(3, 4),)) for width in (8, 6))
+    found = explorer.diff(*widths)
+    assert found.diff.others == [Difference("output", "output 0", "user output f32[3, 8]", SIXES)]
+    lines = str(found).splitlines()
+    assert lines[1] == "2 nodes changed, 0 added, 0 removed, 1 other difference; 1 op before."
+    assert "~ p_weight = parameter weight: f32[8, 4]" in lines
+    assert "    type: f32[8, 4] → f32[6, 4]" in lines
+
+
+SIXES = "user output f32[3, 6]"
+
+
+@pytest.mark.slow
 def test_a_line_that_is_another_in_the_second_program_is_said_too() -> None:
     def before(x: torch.Tensor) -> torch.Tensor:
         return x.relu()

@@ -177,8 +177,14 @@ export function summaryOf(entries: readonly Entry[], others: readonly Difference
   return `${told.map(([number, what]) => `${number} ${what}`).join(", ")}.`;
 }
 
-/** A node's op and module, in the program that it is in. */
+/** A node's op and module, in the program that it is in; of an input, `parameter lin.weight`. */
 export function titleOf(program: Program, node: NodeId): string {
+  const entry = program.input(node);
+  if (entry) {
+    const place = entry.target || entry.path;
+    const kind = entry.kind.replaceAll("_", " ");
+    return place === "" || place === program.name(node) ? kind : `${kind} ${place}`;
+  }
   const target = program.target(node)?.name ?? program.op(node);
   const scope = program.record.scopes[program.scope(node)]?.path ?? "";
   return scope ? `${target} in ${scope}` : target;
