@@ -186,6 +186,37 @@ FORMS = {
         low = low - 1
         return y, low
     """,
+    "new_dict": """
+        if x.sum() > 0:
+            return {"logits": x.sin()}
+        out = {}
+        out["logits"] = x.cos()
+        return out
+    """,
+    "new_list": """
+        if x.sum() > 0:
+            return [x.sin(), x.cos()]
+        out = []
+        for k in range(2):
+            out.append(x * k)
+        return out
+    """,
+    "new_tensor": """
+        if x.sum() > 0:
+            y = torch.zeros_like(x)
+            y[0] = x[1]
+            y[1:].add_(1)
+        else:
+            y = x
+        return y + 1
+    """,
+    "new_tensor_returned": """
+        if x.sum() > 0:
+            return x
+        y = x.clone()
+        y[:, 1] = 0
+        return y
+    """,
     "truth_of_a_number": """
         done, running = (x[:, 0] > 0).long(), 0.0
         out = torch.zeros(x.shape[0])
@@ -239,6 +270,11 @@ REFUSED = {
     "alias": (
         "y = self.seen.view(-1)\nif x.sum() > 0:\n    self.seen.mul_(2)\n    x = x + y\nreturn x",
         "`y` may share memory with `self.seen`",
+    ),
+    "part": (
+        "if x.sum() > 0:\n    y = [x]\n    y, z = y[0], 1\n    y.add_(1)\nelse:\n    y = x\n"
+        "return y",
+        "for its effect",
     ),
     "raises": ("if x.sum() > 0:\n    raise ValueError\nreturn x", "raises an error"),
     "prints": ("if x.sum() > 0:\n    print(x)\nreturn x", "for its effect"),

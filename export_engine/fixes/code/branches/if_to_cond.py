@@ -17,6 +17,7 @@ import libcst as cst
 from export_engine.fixes.code.branches.branch_writes import without_writes
 from export_engine.fixes.code.branches.passed_through import certain, fresh, results_of, returned
 from export_engine.fixes.code.editing.conditions import Unclear, predicate
+from export_engine.fixes.code.editing.new_values import made_in
 from export_engine.fixes.code.editing.variables import (
     always_returns,
     bound,
@@ -106,12 +107,13 @@ def _returning(
         if not around.ends_function or not _always_returns(ways[number]):
             raise Unclear("what follows the branch does not end with a return")
     then, otherwise = ways
-    if any(effect(tree_of(each), ()) for each in ways):
+    own = [made_in(tree_of(each), around.known) for each in ways]
+    if any(effect(tree_of(each), new) for each, new in zip(ways, own, strict=True)):
         return _returned_behind(branch, ways, around), bool(goes_on)
     operands = _operands([then, otherwise], around)
     made: list[cst.BaseStatement] = [
-        _function(_THEN, operands, [*then[:-1], *map(returned, then[-1:])], branch),
-        _function(_OTHERWISE, operands, [*otherwise[:-1], *map(returned, otherwise[-1:])]),
+        _function(_THEN, operands, [*then[:-1], returned(then[-1], own[0])], branch),
+        _function(_OTHERWISE, operands, [*otherwise[:-1], returned(otherwise[-1], own[1])]),
         cst.SimpleStatementLine([cst.Return(_cond(test, operands))]),
     ]
     return _led(made, branch), bool(goes_on)
@@ -177,7 +179,7 @@ def _binding(
     otherwise: list[cst.BaseStatement],
     around: Surroundings,
 ) -> list[cst.BaseStatement]:
-    _refuse_effects(around.own, then, otherwise)
+    _refuse_effects(around, then, otherwise)
     both = [*bound(tree_of(then)), *bound(tree_of(otherwise))]
     results = [name for name in dict.fromkeys(both) if name in around.used_later]
     if not results:
@@ -203,9 +205,10 @@ def _binding(
     return _led(made, branch)
 
 
-def _refuse_effects(own: Sequence[str], *bodies: Sequence[cst.BaseStatement]) -> None:
+def _refuse_effects(around: Surroundings, *bodies: Sequence[cst.BaseStatement]) -> None:
     for body in bodies:
-        what = effect(tree_of(body), own)
+        tree = tree_of(body)
+        what = effect(tree, {*around.own, *made_in(tree, around.known)})
         if what:
             raise Unclear(f"a branch {what}, which a branch of torch.cond must not")
 

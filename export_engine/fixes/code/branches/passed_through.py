@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import libcst as cst
 
@@ -41,27 +41,29 @@ def _computed(tree: ast.Module) -> set[str]:
     return found
 
 
-def returned(statement: cst.BaseStatement) -> cst.BaseStatement:
-    """A return, with passed-through values cloned."""
+def returned(statement: cst.BaseStatement, own: Collection[str]) -> cst.BaseStatement:
+    """A return, with passed-through values cloned: all but names of what the branch has made."""
     if not isinstance(statement, cst.SimpleStatementLine):
         return statement
     last = statement.body[-1]
     if not isinstance(last, cst.Return) or last.value is None:
         return statement
     return statement.with_changes(
-        body=[*statement.body[:-1], last.with_changes(value=fresh(last.value))]
+        body=[*statement.body[:-1], last.with_changes(value=fresh(last.value, own))]
     )
 
 
-def fresh(value: cst.BaseExpression) -> cst.BaseExpression:
-    """A value, with what it passes through cloned."""
+def fresh(value: cst.BaseExpression, own: Collection[str] = ()) -> cst.BaseExpression:
+    """A value, with what it passes through cloned: all but names of what the branch has made."""
     if isinstance(value, cst.Tuple | cst.List):
         elements = [
-            each.with_changes(value=fresh(each.value)) if isinstance(each, cst.Element) else each
+            each.with_changes(value=fresh(each.value, own))
+            if isinstance(each, cst.Element)
+            else each
             for each in value.elements
         ]
         return value.with_changes(elements=elements)
-    if isinstance(value, cst.Name) and value.value in ("None", "True", "False"):
+    if isinstance(value, cst.Name) and value.value in ("None", "True", "False", *own):
         return value
     text = cst.Module(body=[]).code_for_node(value)
     if may_be_view(ast.parse(text.strip(), mode="eval").body):
