@@ -37,6 +37,7 @@ RAISES = "def run():\n    raise ValueError('no\\n  browser')\n"
 DIES = "import os\ndef run():\n    os._exit(11)\n"
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_fails_or_dies_is_a_row_and_the_others_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -149,6 +149,7 @@ def test_what_a_torch_lacks_is_said_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert found.left_out == f"Lines are left out; 3: {lost[:-1]}; 5: no GPU"
 
 
+@pytest.mark.slow
 def test_a_named_suite_is_what_the_row_says(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

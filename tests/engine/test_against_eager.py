@@ -161,6 +161,7 @@ def test_an_interrupted_check_leaves_the_model_as_it_was() -> None:
     assert not hasattr(model, "last")
 
 
+@pytest.mark.slow
 def test_both_ways_of_a_branch_on_data_are_taken() -> None:
     taken: SimpleQueue[bool] = SimpleQueue()  # a list would be put back
 
@@ -374,6 +375,7 @@ class Branching(nn.Module):
 
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("eval_mode", [False, True])
+@pytest.mark.slow
 def test_what_only_training_draws_is_not_baked_in(training: bool, eval_mode: bool) -> None:
     model = Branching().train(training)
     found = try_request(Request(target=model, args=(torch.ones(3),), eval_mode=eval_mode))

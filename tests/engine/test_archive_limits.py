@@ -162,6 +162,7 @@ def test_what_is_no_archive_of_a_program_says_what_it_is(file: Path) -> None:
         (b'{"a": "\\\\", "b": "\\"[[["}', ""),
     ],
 )
+@pytest.mark.slow
 def test_json_is_counted_before_it_is_decoded(text: bytes, message: str) -> None:
     if message:
         with pytest.raises(ArchiveError, match=message):

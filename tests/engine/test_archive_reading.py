@@ -221,6 +221,7 @@ def lying(where: str, value: Any) -> Callable[[Any], Any]:
         ("outcome", "failed"),
     ],
 )
+@pytest.mark.slow
 def test_a_record_that_says_otherwise_of_the_graph_is_left_aside(
     ours: tuple[Path, Record], where: str, value: Any
 ) -> None:
@@ -359,6 +360,7 @@ def test_several_programs_and_compiled_code_are_listed(plain: Path) -> None:
         read(path, "other")
 
 
+@pytest.mark.slow
 def test_opening_a_file_imports_neither_torch_nor_sympy(ours: tuple[Path, Record]) -> None:
     code = f"""
 import sys

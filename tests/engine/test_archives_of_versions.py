@@ -76,6 +76,7 @@ def test_a_program_is_made_of_them_where_this_torch_can(version: str) -> None:
         assert ex.record.graphs == shown.graphs
 
 
+@pytest.mark.slow
 def test_opening_one_costs_no_torch() -> None:
     code = (
         "import explorer, sys; ex = explorer.load(sys.argv[1]); repr(ex); "

@@ -151,6 +151,7 @@ def test_with_a_pickle_that_would_run_code(
 
 
 @pytest.mark.parametrize("kind", ["weight_0", "tensor_0", "custom_obj_0", "opaque_obj_0"])
+@pytest.mark.slow
 def test_with_a_pickle_that_the_file_declares(
     good: bytes,
     tmp_path: Path,

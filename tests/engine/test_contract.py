@@ -86,6 +86,7 @@ def test_each_bound_says_where_it_comes_from(strict: bool) -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.slow
 def test_each_guard_says_what_came_of_it(strict: bool) -> None:
     args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
     record = record_of(Bounded(), args, "x: *, *; y: *, *", strict)

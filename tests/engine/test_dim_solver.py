@@ -221,6 +221,7 @@ def test_each_problem_has_the_line_that_makes_it(strict: bool) -> None:
     }
 
 
+@pytest.mark.slow
 def test_only_ties_that_refuse_something_are_told() -> None:
     args = (torch.randn(5), torch.randn(16))
     third: tuple[Problem, ...] = solved(Third(), args, "x: dx; y: dy", strict=False).problems
@@ -235,6 +236,7 @@ class Joined(nn.Module):
         return torch.cat([first, x], 1).sum(1) + second.sum(1)
 
 
+@pytest.mark.slow
 def test_a_size_that_is_left_to_torch_keeps_its_name() -> None:
     args = (torch.ones(2, 4), torch.ones(2, 9), torch.ones(2, 9))
     asked = Request(

@@ -35,6 +35,7 @@ def globals_of_dynamo() -> set[str]:
 
 
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.slow
 def test_no_compiled_code_is_left(strict: bool) -> None:
     from torch._dynamo import eval_frame
 

@@ -100,6 +100,7 @@ def test_all_36_cases_do_what_is_declared_of_them_in_both_modes() -> None:
     assert {outcome.outcome for each in others for outcome in each.outcomes} == {"agrees"}
 
 
+@pytest.mark.slow
 def test_a_case_that_is_declared_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from export_engine.exportdb import case_check
 

@@ -222,6 +222,7 @@ def test_a_spec_by_position_fits_a_named_tuple_and_a_misfit_names_classes() -> N
     assert "`inputs['x']` is a NamedTuple, but `dynamic_shapes['x']` is a list" in str(error.value)
 
 
+@pytest.mark.slow
 def test_one_tensor_for_two_inputs_is_given_one_each() -> None:
     class Adds(nn.Module):
         def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

@@ -208,6 +208,7 @@ def agreed(model: Any, text: str, line: int) -> bool:
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.slow
 def test_what_a_loop_skips_does_nothing(form: str) -> None:
     model, text, line = defined(FORMS[form], f"data_loop_{form}")
     found = unskipped(text, line, Way.MODULES)
@@ -312,6 +313,7 @@ DIFFERENT = {
 
 
 @pytest.mark.parametrize("case", DIFFERENT)
+@pytest.mark.slow
 def test_another_answer_is_noticed_and_so_is_a_way_that_was_not_tried(case: str) -> None:
     model, text, line = defined(DIFFERENT[case], f"different_data_loop_{case}")
     assert not agreed(model, text, line)
@@ -331,6 +333,7 @@ def test_a_mixture_of_experts_exports(strict: bool) -> None:
         torch.testing.assert_close(program(each), model(each))
 
 
+@pytest.mark.slow
 def test_it_is_tried_in_what_the_export_runs_in() -> None:
     """A cache is compared by its tensors only while its class is registered, as in an export."""
     transformers = pytest.importorskip(

@@ -173,6 +173,7 @@ def test_a_kernel_is_inferred(case: str, strict: bool, define: Callable[..., Any
 
 
 @both_modes
+@pytest.mark.slow
 def test_a_size_that_depends_on_values_is_open(strict: bool, define: Callable[..., Any]) -> None:
     op = define("(Tensor x) -> Tensor", lambda x: x[x > 0].clone())
     attempt = failed(lambda x: op(x) * 2, torch.randn(9), strict=strict)
@@ -181,6 +182,7 @@ def test_a_size_that_depends_on_values_is_open(strict: bool, define: Callable[..
 
 
 @both_modes
+@pytest.mark.slow
 def test_an_op_made_by_custom_op(strict: bool) -> None:
     @torch.library.custom_op(f"inferred_too::op{next(_numbers)}", mutates_args=())
     def stacked(x: torch.Tensor, times: int = 3) -> torch.Tensor:

@@ -60,6 +60,7 @@ SAME = [
 
 
 @pytest.mark.parametrize("before", SAME)
+@pytest.mark.slow
 def test_a_formula_computes_the_same(before: str) -> None:
     made = in_ops(HEAD + before + "\n", 5).made
     assert made.text != HEAD + before + "\n"

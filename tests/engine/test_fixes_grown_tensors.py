@@ -100,6 +100,7 @@ def test_tokens_are_cut_where_the_loop_ends(kind: type[nn.Module], strict: bool)
     assert len(lengths) > 2
 
 
+@pytest.mark.slow
 def test_a_list_that_is_counted_stays() -> None:
     report = autofix(Request(target=Counts(), args=(torch.tensor([[1], [2]]),)))
     assert isinstance(report.attempt, Failed)

@@ -170,6 +170,7 @@ def test_a_dataclass_is_registered_the_way_of_torch(strict: bool, mask: bool) ->
 
 
 @both_modes
+@pytest.mark.slow
 def test_a_dataclass_that_changes_what_it_is_given_comes_back_as_it_was(strict: bool) -> None:
     attempt = failed(TakesBatch(), Padded(torch.zeros(4)), strict=strict)
     fix = only_fix(attempt, containers.offered)
@@ -454,6 +455,7 @@ def test_specs_that_do_not_fit_are_written_as_the_call_needs_them(
 
 
 @both_modes
+@pytest.mark.slow
 def test_a_mistyped_name_is_matched_and_the_program_agrees(strict: bool) -> None:
     def target(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         return hidden * mask

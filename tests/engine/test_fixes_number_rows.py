@@ -174,6 +174,7 @@ def test_a_loop_over_as_many_as_data_say_is_a_scan(kind: type[nn.Module], strict
             each(torch.tensor([-1, -1]))
 
 
+@pytest.mark.slow
 def test_a_loop_that_may_run_not_once_stays() -> None:
     report = fixed(SentencesOrNone(), (torch.tensor([4, 2, 7, 8, 2, 1]),), "ids: seq", strict=True)
     assert not any("as a scan" in each.fix.title for each in report.kept)

@@ -172,6 +172,7 @@ def test_two_functions_need_a_number_and_one_needs_it() -> None:
     assert any("`math.exp` and `math.sqrt` need a number" in why for why in whys), whys
 
 
+@pytest.mark.slow
 def test_a_number_from_data_is_not_called_a_size() -> None:
     attempt = capture(Request(target=LogsMean(), args=(torch.randn(3),)))
     assert isinstance(attempt, Failed)

@@ -118,6 +118,7 @@ LENGTHS = [[5, 5, 5], [1, 3, 2], [4, 1, 5]]
 @pytest.mark.usefixtures("plain_scan")
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.slow
 def test_a_masked_scan_is_the_module_of_packed_rows(kind: str, options: str) -> None:
     first = options == "layers"
     more = {"plain": "", "layers": "padding_value=-7.0", "both_ways": "total_length=6"}[options]

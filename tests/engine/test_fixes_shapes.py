@@ -145,6 +145,7 @@ class OnlySomeBatches(nn.Module):
         return x * 2
 
 
+@pytest.mark.slow
 def test_a_model_that_takes_other_sizes_does_not_refuse_all_others() -> None:
     attempt = capture(
         Request(

@@ -34,6 +34,7 @@ def _run(text: str) -> Any:
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.slow
 def test_an_op_computes_the_number_that_python_does(expression: str) -> None:
     text = f"{HEAD}    return {expression}\n"
     made = by_ops(text, 5).text

@@ -67,6 +67,7 @@ def test_a_cast_that_changes_nothing_is_left_out(form: str) -> None:
     assert left_out[0].leads_to.agreement.verdict == "agrees"
 
 
+@pytest.mark.slow
 def test_a_cast_that_changes_the_answer_stays() -> None:
     first = fixed("return self.up.double()(x.double())", "casts_up").first
     assert isinstance(first, Failed)

@@ -112,6 +112,7 @@ def test_pairs_of_which_a_part_is_kept_as_a_list_are_left() -> None:
         pairs_at_once(text, line_of_loop(text))
 
 
+@pytest.mark.slow
 def test_a_choice_in_each_row_runs_at_once_too() -> None:
     body = """
         outs = []

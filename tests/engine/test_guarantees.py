@@ -304,6 +304,7 @@ def test_verify_catches_what_a_model_bakes_in(name: str, caught_by: str) -> None
     assert verdicts(checked(attempt))[caught_by] == "broken"
 
 
+@pytest.mark.slow
 def test_one_tensor_for_two_inputs_is_caught() -> None:
     x = torch.randn(3, 4)
     attempt = capture(Request(target=planted.Adds(), args=(x, x)))

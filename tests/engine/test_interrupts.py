@@ -83,6 +83,7 @@ def interrupted(action: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.usefixtures("losing")
+@pytest.mark.slow
 def test_an_interrupt_that_python_drops_arrives_all_the_same(way: str) -> None:
     request = Request(target=Losing(way), args=(torch.ones(2, 3),))
     for _ in range(10):

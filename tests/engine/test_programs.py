@@ -108,6 +108,7 @@ def test_two_towers_of_one_architecture_are_not_copies() -> None:
     assert (kit.weights, kit.findings) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_model_holds_its_weights_again() -> None:
     kit = explorer.explore_many(other_weight())
 
@@ -152,6 +153,7 @@ class Bare(torch.nn.Module):
         return weights @ value, key, value
 
 
+@pytest.mark.slow
 def test_keys_and_values_without_a_name_flow_from_call_to_call() -> None:
     model = Bare().eval()
     held = torch.randn(2, 5, 8), torch.randn(2, 5, 8)
@@ -220,6 +222,7 @@ def test_a_name_in_another_container_is_no_flow_where_the_ranks_differ() -> None
     assert (kit.seams, kit.findings) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_first_call_may_fill_a_cache_that_a_later_one_then_cannot_add_to() -> None:
     kit = explorer.explore_many(
         pair("x: batch, prompt[2..64], _", "x: batch, _, _; cache: batch, past[2..63], _")

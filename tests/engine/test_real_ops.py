@@ -84,6 +84,7 @@ def test_an_op_in_a_graph_inside_is_checked_too(model: Any, number: int) -> None
     assert checked(model(plant.clean())).verdict == "holds"
 
 
+@pytest.mark.slow
 def test_an_op_that_did_not_run_is_not_checked() -> None:
     def refuses(x: torch.Tensor) -> torch.Tensor:
         raise ValueError("not for these values")

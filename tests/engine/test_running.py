@@ -620,6 +620,7 @@ def test_without_a_compiler_inductor_says_so(monkeypatch: pytest.MonkeyPatch) ->
 # Parts
 
 
+@pytest.mark.slow
 def test_a_shortened_program_gives_the_value_of_its_last_op(vision: Exported) -> None:
     names = [
         node.name

@@ -149,6 +149,7 @@ def test_specs_of_keywords_export_in_every_form(strict: bool) -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
+@pytest.mark.slow
 def test_names_of_variadic_inputs_reach_the_record(strict: bool) -> None:
     args, kwargs = (t(), t()), {"k": {"a": t()}}
     shapes = Shapes.parse("x: *, _; rest.0: !, _; k.a: b[2..9], _")
@@ -159,6 +160,7 @@ def test_names_of_variadic_inputs_reach_the_record(strict: bool) -> None:
     assert Shapes.parse(record.shapes) == shapes
 
 
+@pytest.mark.slow
 def test_a_cache_of_transformers() -> None:
     from transformers import DynamicCache
     from transformers.integrations.executorch import register_dynamic_cache_export_support

@@ -146,6 +146,7 @@ class WithoutGradient(nn.Module):
         (torch.relu, False),
     ],
 )
+@pytest.mark.slow
 def test_ops_without_a_line_of_the_users_are_no_fault(target: Any, strict: bool) -> None:
     found = graph_form.mapped(subject(exported(target, torch.ones(3, 4), strict=strict)))
     assert found.verdict == "holds", found
@@ -218,6 +219,7 @@ class Offset(nn.Module):
         (Doubled(), None, "broken", "x: torch.float32[3, 4] instead of torch.float32[n0, 4]"),
     ],
 )
+@pytest.mark.slow
 def test_another_graph_of_the_same_inputs_is_run(
     again: nn.Module, shapes: str | None, verdict: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,6 +145,7 @@ class Slopes(nn.Module):
         (Slopes(), torch.ones(4, 3), "takes a derivative in forward mode, which fixes it"),
     ],
 )
+@pytest.mark.slow
 def test_what_fixes_a_size_is_named(model: nn.Module, example: torch.Tensor, said: str) -> None:
     shapes = Shapes.parse("x: n" if example.dim() == 1 else "x: n, _")
     attempt = capture(Request(target=model, args=(example,), shapes=shapes))
@@ -614,6 +615,7 @@ class Picks(nn.Module):
         (Collects(), "torch does not let strict mode look into it"),
     ],
 )
+@pytest.mark.slow
 def test_a_graph_break_is_said_in_plain_words(model: nn.Module, said: str) -> None:
     attempt = capture(Request(target=model, args=(torch.ones(3, 3),), strict=True))
     assert isinstance(attempt, Failed)

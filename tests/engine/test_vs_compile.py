@@ -47,6 +47,7 @@ def seen(
     return explorer.compare_with_compile(model, args, sizes=sizes, dynamic_shapes=shapes).report
 
 
+@pytest.mark.slow
 def test_the_slide_static_then_dynamic_then_a_new_path() -> None:
     report = seen(slide, torch.randn(512, 8), torch.randn(8, 8), sizes="512,1024,2048")
     first, second, third = report.calls
@@ -122,6 +123,7 @@ def calls_helper(x: torch.Tensor) -> torch.Tensor:
     return helper(x.sin()).cos()
 
 
+@pytest.mark.slow
 def test_a_function_that_cannot_be_inlined_is_cut_by_itself() -> None:
     report = seen(calls_helper, torch.ones(3))
     assert [each.ops for each in report.graphs] == [["sin"], ["add"], ["mul"], ["cos"]]
@@ -162,6 +164,7 @@ def test_a_function_with_too_many_graphs_is_given_up_and_it_is_said_why() -> Non
     assert f"and so on, for {most - 3} earlier graphs" in report_text(report)
 
 
+@pytest.mark.slow
 def test_torchs_own_modules_name_their_arguments() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
     report = seen(model, torch.ones(3, 4), sizes="3,5")
@@ -205,6 +208,7 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
+@pytest.mark.slow
 def test_what_the_user_has_compiled_stays_and_meets_nothing_new() -> None:
     graphs: list[torch.fx.GraphModule] = []
 
@@ -354,6 +358,7 @@ def test_a_program_from_a_file_has_nothing_to_compile(tmp_path: Any) -> None:
 # Shown
 
 
+@pytest.mark.slow
 def test_the_text_reads_like_the_slide() -> None:
     text = report_text(seen(slide, torch.randn(512, 8), torch.randn(8, 8), sizes="512,1024,2048"))
     assert "compile  compiles graph 1, for these sizes only" in text

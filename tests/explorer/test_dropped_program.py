@@ -162,6 +162,7 @@ def test_a_program_that_fixes_gave_is_made_again_with_them(case: str) -> None:
     assert describe(attempt).check == agreement
 
 
+@pytest.mark.slow
 def test_a_model_that_has_changed_is_told_and_the_record_stays() -> None:
     net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
     ex = explorer.explore(net, (torch.randn(3, 4),))

@@ -324,6 +324,7 @@ def executed(*cells: str) -> list[list[Any]]:
 
 
 @pytest.mark.parametrize("package", ["explorer", "kernel_ext", "widgets", "export_engine"])
+@pytest.mark.slow
 def test_importing_costs_no_torch(package: str) -> None:
     code = f"import sys, {package}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -36,6 +36,7 @@ def either(tmp_path: Path) -> Any:
     return module.either
 
 
+@pytest.mark.slow
 def test_the_fixed_code_of_a_file_is_shown_shared_and_saved(either: Any, tmp_path: Path) -> None:
     ex = explorer.explore(either, (torch.ones(3),))
     ex.autofix()

@@ -163,6 +163,7 @@ def test_a_closed_output_lets_go() -> None:
     assert model() is None
 
 
+@pytest.mark.slow
 def test_a_second_view_of_an_output_holds_it() -> None:
     ex, model = explored()
     widget = shown(ex)
@@ -174,6 +175,7 @@ def test_a_second_view_of_an_output_holds_it() -> None:
     assert model() is not None
 
 
+@pytest.mark.slow
 def test_views_of_a_page_that_was_reloaded_hold_nothing() -> None:
     ex, model = explored()
     widget = shown(ex)
@@ -202,6 +204,7 @@ def test_a_cell_that_is_run_again_lets_go_and_closes_the_widget() -> None:
     assert known not in ipywidgets.widgets.widget._instances
 
 
+@pytest.mark.slow
 def test_a_view_that_comes_back_is_up_to_date_while_the_session_lives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -215,6 +218,7 @@ def test_a_view_that_comes_back_is_up_to_date_while_the_session_lives(
     assert len(widget.attempts) == 2
 
 
+@pytest.mark.slow
 def test_what_is_gone_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(ExplorerWidget, "send", lambda _, reply, buffers=None: sent.append(reply))

@@ -59,6 +59,7 @@ def test_what_is_wrong_with_what_was_asked_for_is_none(capsys: pytest.CaptureFix
     assert "bug" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_fix_that_stumbles_over_us_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = explorer.explore(Undecided(), (torch.ones(2),))
     monkeypatch.setattr("export_engine.fixes.apply_fixes", lambda *_: stumble())

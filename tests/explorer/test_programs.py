@@ -89,6 +89,7 @@ def test_a_stranger_s_set_is_data_until_it_is_trusted(saved: Path, tmp_path: Pat
     assert kit["prefill"].program is not None
 
 
+@pytest.mark.slow
 def test_opening_a_set_imports_no_torch(saved: Path) -> None:
     code = (
         f"import sys, explorer; print(explorer.load({str(saved)!r})); print('torch' in sys.modules)"
@@ -99,6 +100,7 @@ def test_opening_a_set_imports_no_torch(saved: Path) -> None:
     assert done.stdout.splitlines()[-1] == "False", done.stdout
 
 
+@pytest.mark.slow
 def test_the_command_line_summarizes_a_set(
     saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -133,6 +133,7 @@ def test_what_make_is_asked_for_is_there(page: str) -> None:
         assert not benchmark or benchmark in benchmarks
 
 
+@pytest.mark.slow
 def test_without_a_screen_the_lab_opens_no_browser() -> None:
     """What make would run, by its own word."""
 
@@ -309,6 +310,7 @@ def test_exportdb_is_asked_as_shown(shell: InteractiveShell) -> None:
             assert cell(shell, line)
 
 
+@pytest.mark.slow
 def test_compile_beside_export_reads_as_shown(shell: InteractiveShell) -> None:
     command, _, wanted = block("%export --vs-compile --sizes").partition("\n\n")
     shell.run_cell("x, w = torch.randn(512, 8), torch.randn(8, 8)", store_history=True)

@@ -28,6 +28,7 @@ def shell(shell: InteractiveShell) -> InteractiveShell:
     return shell
 
 
+@pytest.mark.slow
 def test_both_sides_are_shown_and_the_export_is_kept(shell: InteractiveShell) -> None:
     text = shown(shell, "%export --vs-compile --sizes 512,1024,2048 --as ex slide(x, w)")
     assert "slide(x, w): torch.compile and torch.export" in text
