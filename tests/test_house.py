@@ -493,10 +493,11 @@ CHANGES_NOTHING_SHARED = {
     ("run/failure_text.py", "memory_told"),
     ("process/switches.py", "switches_kept"),
     ("process/lock.py", "Undone"),
+    ("process/patience.py", "Limit"),
     ("torch_internals/capability.py", "tolerated"),
 }
-"""Context managers of the engine that are not made by `undone`: files and exceptions of their own,
-and what `undone` itself is made of."""
+"""Context managers of the engine that are not made by `undone`: files, threads and exceptions of
+their own, and what `undone` itself is made of."""
 
 
 def own_contexts(code: str) -> list[str]:

@@ -17,5 +17,6 @@ if TYPE_CHECKING:
     from export_engine.process.interrupts import whole_with as whole_with
     from export_engine.process.lock import sandbox as sandbox
     from export_engine.process.lock import undone as undone
+    from export_engine.process.patience import Patience as Patience
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -7,6 +7,7 @@ right only for the example. Only a run shows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ import torch
 from export_engine.attempt import Agreement, Exported, Request, Trial
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import passed_over
-from export_engine.process import raise_if_interrupted, sandbox
+from export_engine.process import Patience, raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.fresh_inputs import fresh_request
@@ -53,7 +54,9 @@ def check(
     calls: list[Request] = []
     with sandbox(), as_exported(request), model_kept(request.target) as restore:
         program = exported.program.module()
-        own = _trial(program, request, {}, 0, restore, grad=torch.is_grad_enabled())
+        patience = Patience()
+        run_both = partial(_trial, program, restore=restore, patience=patience)
+        own = run_both(request, {}, 0, grad=torch.is_grad_enabled())
         for number, choice in enumerate(_plans(sizes, trials)):
             raise_if_interrupted()
             if progress:
@@ -66,10 +69,10 @@ def check(
             other = fresh_request(request, wanted, seed=number)
             calls.append(other)
             bad = number == 0 and own.outcome in ("differs", "refused")
-            found.append(own if bad else _trial(program, other, called, number, restore))
+            found.append(own if bad else run_both(other, called, number))
         second = None
         if {each.outcome for each in found} <= {"agrees", "eager-fails"}:
-            second = _second_call(program, request.target, calls, restore)
+            second = _second_call(program, request.target, calls, restore, patience)
     if second is not None:
         return Agreement((*found, second), baked=_STATE)
     if all(each.outcome == "eager-fails" for each in found):
@@ -82,6 +85,7 @@ def _second_call(
     target: Any,
     calls: list[Request],
     restore: Callable[[], None],
+    patience: Patience,
 ) -> Trial | None:
     """A call after another one, where only the model answers otherwise than alone.
 
@@ -89,7 +93,7 @@ def _second_call(
     has none.
     """
     for first, second in ((calls[-1], calls[0]), (calls[0], calls[-1])):
-        eager, ours = (_after(each, first, second, restore) for each in (target, program))
+        eager, ours = (_after(each, first, second, restore, patience) for each in (target, program))
         if eager is not None and ours is not None:
             found = compare(ours[0], eager[0])
             if not found.same:
@@ -98,12 +102,16 @@ def _second_call(
 
 
 def _after(
-    called: Callable[..., Any], first: Request, second: Request, restore: Callable[[], None]
+    called: Callable[..., Any],
+    first: Request,
+    second: Request,
+    restore: Callable[[], None],
+    patience: Patience,
 ) -> tuple[Any] | None:
     """What a second call gives, and all is as before; None where one is refused."""
     try:
-        run(called, first, 1)  # another seed: what it draws at random may be kept
-        return (run(called, second, 0),)
+        run(called, first, 1, patience=patience)  # another seed: what it draws may be kept
+        return (run(called, second, 0, patience=patience),)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
         passed_over(error, "comparing with eager")
         return None
@@ -127,18 +135,19 @@ def _trial(
     sizes: dict[str, int],
     seed: int,
     restore: Callable[[], None],
+    patience: Patience,
     grad: bool = False,
 ) -> Trial:
     """One run of each; the program shares its buffers with the model, so both start fresh."""
     try:
-        eager = run(request.target, request, seed, grad)
+        eager = run(request.target, request, seed, grad, patience)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
         passed_over(error, "comparing with eager")
         return Trial(sizes, "eager-fails", detail=refusal(error))
     finally:
         restore()
     try:
-        ours = run(program, request, seed, grad)
+        ours = run(program, request, seed, grad, patience)
     except Exception as error:  # noqa: BLE001 - so may the program
         passed_over(error, "comparing with eager")
         return Trial(sizes, "refused", detail=refusal(error))

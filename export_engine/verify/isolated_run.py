@@ -13,9 +13,12 @@ import torch
 from export_engine.attempt import Request, signature_of
 from export_engine.capture import Refilled, given_leaves, model_kept, quiet, refilled
 from export_engine.defects import passed_over
-from export_engine.process import sandbox, undone
+from export_engine.process import Patience, sandbox, undone
 from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import pytree
+
+_LONGEST = 60.0
+"""Seconds that a run at changed inputs may take, of which no other run of the model is known."""
 
 
 class Call(NamedTuple):
@@ -28,9 +31,15 @@ class Call(NamedTuple):
     """What it wrote into the containers around them."""
 
 
-def run(called: Callable[..., Any], request: Request, seed: int, grad: bool = False) -> Any:
+def run(
+    called: Callable[..., Any],
+    request: Request,
+    seed: int,
+    grad: bool = False,
+    patience: Patience | None = None,
+) -> Any:
     """The result of a call on copies of the request's inputs, quietly; see `call`."""
-    return call(called, request, seed, grad).result
+    return call(called, request, seed, grad, patience=patience).result
 
 
 def call(
@@ -39,6 +48,7 @@ def call(
     seed: int,
     grad: bool = False,
     compiled: bool = False,
+    patience: Patience | None = None,
 ) -> Call:
     """A call on copies of the request's inputs, with what it made of them.
 
@@ -50,6 +60,10 @@ def call(
         seed: of the random numbers.
         grad: whether gradients are recorded; by default they are not, whatever the user's mode is.
         compiled: whether torch.compile compiles inside; by default, all runs in eager.
+        patience: where the inputs are not the user's own, how long it may take.
+
+    Raises:
+        TookTooLong: it had not ended by then.
     """
     signature = signature_of(request.target)
     memo: dict[int, Any] = {}
@@ -61,7 +75,8 @@ def call(
     with sandbox(), quiet(), torch.set_grad_enabled(grad), torch.random.fork_rng(devices):
         seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
-        with nullcontext() if compiled else in_eager():
+        limit = nullcontext() if patience is None else patience.limited()
+        with nullcontext() if compiled else in_eager(), limit:
             result = called(*args, **kwargs)
     return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))
 
@@ -80,7 +95,7 @@ def runs_in_eager(request: Request) -> bool:
     """Whether the model runs on a request's inputs, without its edits; it is as before."""
     with model_kept(request.target):
         try:
-            run(request.target, request, seed=0)
+            run(request.target, request, seed=0, patience=Patience(_LONGEST))
         except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
             passed_over(error, "running the model in eager")
             return False

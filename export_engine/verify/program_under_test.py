@@ -12,7 +12,7 @@ import torch
 from export_engine.attempt import DecompositionTable, Exported, Request, installed
 from export_engine.capture import contexts_entered, in_eval_mode, model_kept, quiet
 from export_engine.defects import passed_over
-from export_engine.process import sandbox, undone
+from export_engine.process import Patience, sandbox, undone
 from export_engine.record import Record, in_user_names
 from export_engine.torch_internals import counters_kept, made_example, operators_listed_once
 from export_engine.transform import kept_whole
@@ -75,6 +75,7 @@ class Subject:
         self.program = exported.program
         self.record = record
         self.sizes = sizes
+        self._patience = Patience()
 
     @cached_property
     def module(self) -> torch.nn.Module:
@@ -133,9 +134,13 @@ class Subject:
         return fresh_request(self.request, wanted, seed)
 
     def run(self, called: Any, request: Request, seed: int = 0) -> Call:
-        """One call; the model is as before after it."""
+        """One call; the model is as before after it. The first is on the example.
+
+        Raises:
+            TookTooLong: one of the others had not ended in many times as long.
+        """
         try:
-            return call(called, request, seed)
+            return call(called, request, seed, patience=self._patience)
         finally:
             self.restore()
 

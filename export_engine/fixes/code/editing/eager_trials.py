@@ -18,6 +18,7 @@ from export_engine.attempt import Edit, EditError, Request, edited
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import passed_over
 from export_engine.fixes.code.editing.try_edit import with_edit
+from export_engine.process import Patience
 from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
 from export_engine.torch_internals import pytree
 from export_engine.verify import compare, fresh_request, run
@@ -56,7 +57,8 @@ def agrees(
     with as_exported(request):
         usual = list(_inputs(request, *(_FEW if fewest == 1 else _MANY)))
         inputs = [*usual, *_of_other_magnitudes(request, edit)]
-        accepted = _accepted(request, edit, list(enumerate(inputs)), rejected)
+        patience = Patience()
+        accepted = _accepted(request, edit, list(enumerate(inputs)), patience, rejected)
         telling = [(n, each) for n, each, tells in accepted if tells and n < len(usual)]
 
         def is_reached(probe: Edit) -> bool:
@@ -67,7 +69,8 @@ def agrees(
                     by.add(number)
                 return len(by) >= fewest
 
-            return bool(telling) and _run_each(with_edit(request, probe).edits, telling, reached)
+            edits = with_edit(request, probe).edits
+            return bool(telling) and _run_each(edits, telling, reached, patience)
 
         return bool(accepted) and all(map(is_reached, probes))
 
@@ -92,10 +95,11 @@ def takes_what_eager_takes(request: Request, edit: Edit, program: Callable[..., 
                 taken.append(number)
             return False
 
-        _run_each(request.edits, list(enumerate(inputs)), known)
+        patience = Patience()
+        _run_each(request.edits, list(enumerate(inputs)), known, patience)
         for number in taken:
             try:
-                run(program, inputs[number], seed=number)
+                run(program, inputs[number], seed=number, patience=patience)
             except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
                 passed_over(error, "running a program on an input that the model takes")
                 return False
@@ -112,12 +116,16 @@ def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
             else the agreement shows nothing.
     """
     with as_exported(request):
-        accepted = _accepted(request, edit, list(enumerate([request, *others])))
+        accepted = _accepted(request, edit, list(enumerate([request, *others])), Patience())
     return any(number > 0 for number, _, _ in accepted)
 
 
 def _accepted(
-    request: Request, edit: Edit, inputs: list[tuple[int, Request]], rejected: str = ""
+    request: Request,
+    edit: Edit,
+    inputs: list[tuple[int, Request]],
+    patience: Patience,
+    rejected: str = "",
 ) -> list[tuple[int, Request, bool]]:
     """The inputs that the model takes without an edit; none if it answers otherwise with it.
 
@@ -136,9 +144,10 @@ def _accepted(
             return not (number and rejected and str(result).startswith(rejected))
         return not compare(result, _as_ours(theirs[number], result)).same
 
-    _run_each(request.edits, inputs, known)
+    _run_each(request.edits, inputs, known, patience)
     accepted = [each for each in inputs if each[0] in theirs]
-    if not accepted or _run_each(with_edit(request, edit).edits, accepted, differs):
+    edits = with_edit(request, edit).edits
+    if not accepted or _run_each(edits, accepted, differs, patience):
         return []
     shapes = {number: _shapes(result) for number, result in theirs.items()}
     return [(n, each, _has_elements(shapes[n], shapes.values())) for n, each in accepted]
@@ -184,6 +193,7 @@ def _run_each(
     edits: tuple[Edit, ...],
     inputs: list[tuple[int, Request]],
     stops: Callable[[int, Any], bool],
+    patience: Patience,
 ) -> bool:
     """Runs a model on inputs with edits in effect; it is as before.
 
@@ -191,6 +201,7 @@ def _run_each(
         edits: that are run.
         inputs: numbered.
         stops: called with each result, or the error; whether to stop.
+        patience: with all but the first run, which is on the example.
 
     Returns:
         Whether it stopped.
@@ -205,7 +216,7 @@ def _run_each(
         for number, each in inputs:
             result: Any
             try:
-                result = run(target, each, seed=number)
+                result = run(target, each, seed=number, patience=patience)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
                 passed_over(error, "running the model in eager")
                 result = error
