@@ -12,13 +12,11 @@ from export_engine.defects import passed_over
 from export_engine.diagnose import SizesViolated, is_unrolled
 from export_engine.fixes.excluded_calls import calls_without, resized
 from export_engine.fixes.try_fixes import try_request
-from export_engine.process import Patience
+from export_engine.process import ELSEWHERE, Patience
 from export_engine.progress import Progress
 from export_engine.shapes import Problem, example_sizes, leaf_values, name_of, shapes_of
 from export_engine.verify import compare, run
 
-_LONGEST = 60.0
-"""Seconds that a call at another size may take."""
 _MOST = 3
 _MOST_CONDITIONS = 8
 _LEAST = 2
@@ -175,7 +173,7 @@ def _problems(diagnosis: Diagnosis) -> tuple[Problem, ...]:
 def _result(called: Any, call: Request, restore: Callable[[], object]) -> Any:
     """What a call gives, or the error that it raises."""
     try:
-        return run(called, call, seed=0, patience=Patience(_LONGEST))
+        return run(called, call, seed=0, patience=Patience(ELSEWHERE))
     except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
         passed_over(error, "running the model in eager")
         return error

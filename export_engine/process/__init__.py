@@ -2,7 +2,7 @@
 
 Whatever snapshots or replaces process state is a context manager made by `undone`. It takes the one
 lock first, so two threads never restore over each other, and lets no interrupt in between a change
-and its undo.
+and its undo. `Patience` ends a call of the user's code that never would.
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from export_engine.process.interrupts import whole_with as whole_with
     from export_engine.process.lock import sandbox as sandbox
     from export_engine.process.lock import undone as undone
+    from export_engine.process.patience import ELSEWHERE as ELSEWHERE
     from export_engine.process.patience import Patience as Patience
 else:
     __getattr__, __dir__ = lazy_names(__name__)

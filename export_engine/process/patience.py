@@ -8,6 +8,8 @@ import time
 
 from export_engine.process.interrupts import whole
 
+ELSEWHERE = 60.0
+"""Seconds for a call at changed inputs, where no other call of the model is known."""
 _LEAST = 5.0
 """Seconds that any call may take."""
 _TIMES = 50
@@ -29,13 +31,13 @@ class _Over(BaseException):
 
 
 class Patience:
-    """A limit on calls of one model: many times what the first of them took."""
+    """A limit on calls of one model: many times what the first of them took, or `ELSEWHERE`."""
 
     def __init__(self, seconds: float | None = None) -> None:
         """Begins.
 
         Args:
-            seconds: the limit, where the first call is not the user's own.
+            seconds: the limit, where the first call is not the user's own; it stays the same.
         """
         self.fair = seconds or 0.0
         self.seconds = seconds

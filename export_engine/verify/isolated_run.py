@@ -13,12 +13,9 @@ import torch
 from export_engine.attempt import Request, signature_of
 from export_engine.capture import Refilled, given_leaves, model_kept, quiet, refilled
 from export_engine.defects import passed_over
-from export_engine.process import Patience, sandbox, undone
+from export_engine.process import ELSEWHERE, Patience, sandbox, undone
 from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import pytree
-
-_LONGEST = 60.0
-"""Seconds that a run at changed inputs may take, of which no other run of the model is known."""
 
 
 class Call(NamedTuple):
@@ -95,7 +92,7 @@ def runs_in_eager(request: Request) -> bool:
     """Whether the model runs on a request's inputs, without its edits; it is as before."""
     with model_kept(request.target):
         try:
-            run(request.target, request, seed=0, patience=Patience(_LONGEST))
+            run(request.target, request, seed=0, patience=Patience(ELSEWHERE))
         except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
             passed_over(error, "running the model in eager")
             return False
