@@ -31,6 +31,13 @@ FORMS = {
             outs.append(h)
         return torch.stack(outs, dim=1), h
     """,
+    "reads_a_weight_both_ways_round": """
+        h, outs = x[:, 0], []
+        for t in range(x.size(1)):
+            h = torch.tanh(h @ self.up.weight.T + (x[:, t] @ self.up.weight).mT.mT)
+            outs.append(h)
+        return torch.stack(outs, dim=1)
+    """,
     "reads_the_last_by_number": """
         outs = [x[:, 0]]
         for t in range(1, x.size(1)):
@@ -499,6 +506,18 @@ def test_a_recurrent_loop_exports_with_its_length_dynamic() -> None:
     for length in (1, 9):
         x = torch.rand(3, length, 3)
         torch.testing.assert_close(program(x), model(x))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_weight_that_an_iteration_reads_both_ways_round_is_no_alias(strict: bool) -> None:
+    model, _ = defined(FORMS["reads_a_weight_both_ways_round"], "both_ways_round")
+    shapes = Shapes.parse("x: batch, time, _")
+    request = Request(target=model, args=(torch.rand(2, 5, 3),), shapes=shapes, strict=strict)
+    attempt = autofix(request).attempt
+    assert isinstance(attempt, Exported)
+    x = torch.rand(3, 8, 3)
+    torch.testing.assert_close(attempt.program.module()(x), model(x))
 
 
 def test_a_loop_of_a_length_from_data_is_kept_and_says_why() -> None:

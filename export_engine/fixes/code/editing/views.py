@@ -26,6 +26,10 @@ _VIEWS = frozenset(
 """Functions of tensors that may return their input, or a view of it."""
 
 
+TRANSPOSED = {"T": "t()", "mT": "transpose(-2, -1)"}
+"""Attributes that give a view, and the calls that give it, too; `T` of no more than two dims."""
+
+
 def roots_of_views(tree: ast.AST) -> dict[str, str]:
     """For each name that is bound to what may be a view: the text of what it may be one of."""
     found: dict[str, str] = {}

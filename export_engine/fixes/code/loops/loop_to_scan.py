@@ -7,12 +7,14 @@ it collects in a list or writes into a preallocated tensor comes out stacked.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from export_engine.fixes.code.editing.assignments import out_of_place
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
-from export_engine.fixes.code.editing.views import may_be_view
+from export_engine.fixes.code.editing.variables import read
+from export_engine.fixes.code.editing.views import TRANSPOSED, may_be_view
 from export_engine.fixes.code.loops.collected_lists import iterated_lists, used
 from export_engine.fixes.code.loops.list_starts import start_dropped
 from export_engine.fixes.code.loops.loop_indexing import elements, indexed, is_full
@@ -84,10 +86,10 @@ class LoopAsScan(LoopState):
     def _reads(self) -> None:
         """Indexed reads as elements of the scan; recorded as pieces of the body."""
         self.inside: list[Piece] = []
+        covered = self.covered = set[ast.AST]()
         if self.count is None:
             return
         index, made = self.count.name, dict[tuple[str, str], str]()
-        covered: set[ast.AST] = set()
         for node in self._body_nodes():
             if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
                 continue
@@ -114,6 +116,22 @@ class LoopAsScan(LoopState):
             for node in self._body_nodes()
         ):
             self.elements.append(Element(index, self._counted()))
+
+    def _transposes(self) -> Iterator[Piece]:
+        """`self.weight.T` as a call.
+
+        torch reads an attribute of a tensor from outside before the scan, and then refuses it as an
+        input that shares memory with the tensor.
+        """
+        own = {*self.names.bound, *self.carried, *(each.target for each in self.elements)}
+        for node in self._body_nodes():
+            if not isinstance(node, ast.Attribute) or node.attr not in TRANSPOSED:
+                continue
+            if node in self.covered or own & read(node):
+                continue
+            end = self.source.end(node)
+            start = end - len(node.attr)
+            yield Piece(start, end, TRANSPOSED[node.attr])
 
     def _body_nodes(self) -> list[ast.AST]:
         """The nodes of the body, the targets of its outputs left out."""
@@ -160,7 +178,7 @@ class LoopAsScan(LoopState):
     def _body(self, inner: str) -> str:
         """The loop's body as that of the step, its layout and its comments kept."""
         source, loop = self.source, self.loop
-        pieces = list(self.inside)
+        pieces = [*self.inside, *self._transposes()]
         for out in self.outputs:
             start, end = source.start(out.statement), source.end(out.statement)
             at, stop = source.start(out.value), source.end(out.value)
