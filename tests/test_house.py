@@ -493,7 +493,7 @@ CHANGES_NOTHING_SHARED = {
     ("run/failure_text.py", "memory_told"),
     ("process/switches.py", "switches_kept"),
     ("process/lock.py", "Undone"),
-    ("process/patience.py", "Limit"),
+    ("process/patience.py", "Alarm"),
     ("torch_internals/capability.py", "tolerated"),
 }
 """Context managers of the engine that are not made by `undone`: files, threads and exceptions of

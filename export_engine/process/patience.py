@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 from export_engine.process.interrupts import whole
 
@@ -43,56 +45,53 @@ class Patience:
         self.seconds = seconds
         """The limit of the next call; None for the first."""
 
-    def limited(self) -> Limit:
-        """A context manager around one call, in any thread.
+    def call(self, called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What a call gives, in any thread.
 
         Raises:
             TookTooLong: it had not ended in time. One op that does not return is not stopped.
         """
-        return Limit(self)
+        began, seconds = time.monotonic(), self.seconds
+        if seconds is None:
+            try:
+                return called(*args, **kwargs)
+            finally:
+                self.fair = _TIMES * (time.monotonic() - began)
+                self.seconds = max(_LEAST, self.fair)
+        alarm = Alarm(seconds)
+        try:
+            with alarm:
+                return called(*args, **kwargs)
+        except _Over:
+            alarm.stop()  # it may have come just as the alarm was to be stopped
+            self.seconds = max(self.fair, seconds / _LESS)
+            raise TookTooLong(f"It had not ended after {seconds:,.1f} s.") from None
 
 
-class Limit:
-    """The limit of one call. No interrupt ends its beginning or its end halfway."""
+class Alarm:
+    """Raises `_Over` in its thread after some seconds. No interrupt comes into its start or end."""
 
-    def __init__(self, patience: Patience) -> None:
-        self._patience = patience
-        self._began = 0.0
+    def __init__(self, seconds: float) -> None:
         self._thread = threading.get_ident()
         self._ended = threading.Event()
-        self._rings: threading.Thread | None = None
         self._rang = False
+        self._rings = threading.Thread(target=self._ring, args=(seconds,), daemon=True)
 
     @whole
     def __enter__(self) -> None:
-        self._began = time.monotonic()
-        if self._patience.seconds is not None:
-            given = (self._patience.seconds,)
-            self._rings = threading.Thread(target=self._ring, args=given, daemon=True)
-            self._rings.start()
+        self._rings.start()
 
     @whole
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        patience = self._patience
-        if self._rings is None:
-            patience.fair = _TIMES * (time.monotonic() - self._began)
-            patience.seconds = max(_LEAST, patience.fair)
-            return
-        try:
-            self._ended.set()
-            self._rings.join()
-            for _step in range(_STEPS if self._rang else 0):
-                pass  # what was raised and has not arrived does so here
-        except _Over as late:
-            kind = type(late)
-            self._ended.set()
-            self._rings.join()
-        if kind is _Over and patience.seconds is not None:
-            seconds, patience.seconds = (
-                patience.seconds,
-                max(patience.fair, patience.seconds / _LESS),
-            )
-            raise TookTooLong(f"It had not ended after {seconds:,.1f} s.") from None
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @whole
+    def stop(self) -> None:
+        """Ends it; what was raised and has not arrived does so here."""
+        self._ended.set()
+        self._rings.join()
+        for _step in range(_STEPS if self._rang else 0):
+            pass
 
     def _ring(self, seconds: float) -> None:
         while not self._ended.wait(seconds):

@@ -72,9 +72,11 @@ def call(
     with sandbox(), quiet(), torch.set_grad_enabled(grad), torch.random.fork_rng(devices):
         seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
-        limit = nullcontext() if patience is None else patience.limited()
-        with nullcontext() if compiled else in_eager(), limit:
-            result = called(*args, **kwargs)
+        with nullcontext() if compiled else in_eager():
+            if patience is None:
+                result = called(*args, **kwargs)
+            else:
+                result = patience.call(called, *args, **kwargs)
     return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))
 
 

@@ -28,18 +28,16 @@ def test_a_call_that_does_not_end_is_left_and_so_is_the_next() -> None:
     patience = Patience(0.4)
     for _ in range(2):
         started = time.monotonic()
-        with pytest.raises(TookTooLong, match="had not ended after 0"), patience.limited():
-            for_ever()
+        with pytest.raises(TookTooLong, match="had not ended after 0"):
+            patience.call(for_ever)
         assert time.monotonic() - started >= 0.4
-    with patience.limited():
-        pass
+    assert patience.call(max, 1, 2) == 2
     assert not [each for each in threading.enumerate() if each.name.endswith("(_ring)")]
 
 
 def test_the_first_call_has_all_the_time_and_the_others_many_times_as_much() -> None:
     patience = Patience()
-    with patience.limited():
-        time.sleep(0.2)
+    patience.call(time.sleep, 0.2)
     assert patience.seconds is not None
     assert patience.seconds >= 10
 
