@@ -135,12 +135,12 @@ def _warm() -> None:
 
     torch.set_num_threads(1)
     for strict in (False, True):
-        torch.export.export(torch.nn.ReLU(), (torch.ones(2),), strict=strict)
+        torch.export.export(torch.nn.ReLU(), (torch.ones(2, device="cpu"),), strict=strict)
     from export_engine.attempt import Request
     from export_engine.capture import capture
     from export_engine.diagnose import diagnose
 
-    refused = capture(Request(target=torch.nn.Linear(2, 2), args=(torch.ones(3),)))
+    refused = capture(Request(target=torch.nn.Linear(2, 2), args=(torch.ones(3, device="cpu"),)))
     diagnose(refused)  # type: ignore[arg-type] # its sizes do not fit
 
 

@@ -60,10 +60,13 @@ def _ranked(value: torch.Tensor) -> torch.Tensor:
 
 def _tensors(result: Any) -> list[torch.Tensor]:
     leaves = (leaf for leaf in pytree.tree_leaves(result) if leaf is not None)
-    return [torch.as_tensor(leaf).detach().cpu() if _counts(leaf) else _NOTHING for leaf in leaves]
+    return [
+        torch.as_tensor(leaf, device="cpu").detach() if _counts(leaf) else _NOTHING
+        for leaf in leaves
+    ]
 
 
-_NOTHING = torch.empty(0)
+_NOTHING = torch.empty(0, device="cpu")
 
 
 def _counts(leaf: Any) -> bool:

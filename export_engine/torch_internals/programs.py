@@ -113,7 +113,9 @@ def made_example(program: torch.export.ExportedProgram) -> tuple[tuple[Any, ...]
         if isinstance(value, torch.Tensor):
             sizes = [size(each) for each in value.shape]
             if value.is_floating_point() or value.is_complex():
-                return torch.randn(sizes, generator=numbers).to(value.device, value.dtype)
+                return torch.randn(sizes, generator=numbers, device="cpu").to(
+                    value.device, value.dtype
+                )
             return torch.zeros(sizes, dtype=value.dtype, device=value.device)
         if isinstance(value, torch.SymInt):
             return size(value)

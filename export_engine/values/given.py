@@ -36,7 +36,7 @@ def program_inputs(
             fixed = isinstance(spec.arg, ConstantArgument)
             found.append(spec.arg.value if fixed and value is None else value)
         elif spec.kind is InputKind.TOKEN:
-            found.append(torch.empty(0))
+            found.append(torch.empty(0, device="cpu"))
         else:
             held = _held(program, str(spec.target))
             copied = isinstance(held, torch.Tensor) and (

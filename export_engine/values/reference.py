@@ -53,7 +53,7 @@ class Known(NamedTuple):
 def _rounded(value: Any, eps: float, chance: torch.Generator) -> Any:
     if not is_plain(value) or not value.is_floating_point() or value.layout is not torch.strided:
         return value
-    by = torch.rand(value.shape, generator=chance, dtype=torch.float64) * 2 - 1
+    by = torch.rand(value.shape, generator=chance, dtype=torch.float64, device="cpu") * 2 - 1
     return (value.double().cpu() * (1 + eps * by)).to(value.device, value.dtype)
 
 

@@ -105,7 +105,7 @@ def _of_parts(plain: torch.Tensor) -> Statistics:
     found = EMPTY
     for part in parts_of(plain):
         found = merged(found, statistics_of(part))
-    places = torch.linspace(0, plain.numel() - 1, SIZE, dtype=torch.float64).long()
+    places = torch.linspace(0, plain.numel() - 1, SIZE, dtype=torch.float64, device="cpu").long()
     sample = plain[torch.unravel_index(places.to(plain.device), plain.shape)].double()
     return found._replace(sample=sample_of(sample[torch.isfinite(sample)]))
 

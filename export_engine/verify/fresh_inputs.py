@@ -60,9 +60,9 @@ def _floats(
         return _tiled(example, sizes)  # constant, such as a mask of ones, or of -inf
     if not torch.isfinite(values).all() or _few(finite):
         return _drawn(example, sizes, generator)
-    noise = torch.randn(tuple(sizes), dtype=working, generator=generator)
+    noise = torch.randn(tuple(sizes), dtype=working, generator=generator, device="cpu")
     made = (noise * finite.std() + finite.mean()).to(example.dtype)
-    turned = bool(torch.randint(0, 2, (), generator=generator))
+    turned = bool(torch.randint(0, 2, (), generator=generator, device="cpu"))
     return -made if turned else made  # take both branches of a test on the sign
 
 
@@ -77,7 +77,7 @@ def _whole(example: torch.Tensor, sizes: Sequence[int], generator: torch.Generat
     values = example.detach()
     if values.dim() and values.shape[-1] > 1 and sizes and _counts(values):
         start = int(values.reshape(-1)[0])
-        row = torch.arange(start, start + sizes[-1], dtype=values.dtype)
+        row = torch.arange(start, start + sizes[-1], dtype=values.dtype, device="cpu")
         return row.expand(tuple(sizes)).clone()
     if values.numel() == 0 or bool((values == values.reshape(-1)[0]).all()):
         return _tiled(example, sizes)
@@ -105,5 +105,5 @@ def _drawn(example: torch.Tensor, sizes: Sequence[int], generator: torch.Generat
     count = 1
     for size in sizes:
         count *= size
-    at = torch.randint(0, len(values), (count,), generator=generator)
+    at = torch.randint(0, len(values), (count,), generator=generator, device="cpu")
     return values[at].reshape(tuple(sizes))

@@ -9,5 +9,5 @@ import torch
 
 def as_array(value: Any) -> Any:
     """A tensor or a number as numpy has it."""
-    tensor = value if isinstance(value, torch.Tensor) else torch.tensor(value)
+    tensor = value if isinstance(value, torch.Tensor) else torch.tensor(value, device="cpu")
     return tensor.detach().cpu().contiguous().numpy()
