@@ -68,8 +68,7 @@ def running(
         kind: what runs it.
     """
     bench = Bench(Subject(exported, record, 0), Call("", lambda: request), device)
-    devices = [device] if device.startswith("cuda") else []
-    with sandbox(), counters_kept(), quiet(), torch.no_grad(), torch.random.fork_rng(devices):
+    with sandbox(), counters_kept(), quiet(), torch.no_grad():
         job = bench.job(Path())
         inputs = program_inputs(job.program, job.args, job.kwargs)
         seed(SEED)

@@ -68,8 +68,7 @@ def call(
     args, kwargs = pytree.tree_map(
         lambda value: copied_leaf(value, memo), (request.args, dict(request.kwargs))
     )
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else []
-    with sandbox(), quiet(), torch.set_grad_enabled(grad), torch.random.fork_rng(devices):
+    with sandbox(), quiet(), torch.set_grad_enabled(grad):
         seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
         with nullcontext() if compiled else in_eager():
