@@ -14,7 +14,14 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Exported, as_module
-from export_engine.source import closure_of, function_behind, has_own_methods, is_own, names_in
+from export_engine.source import (
+    closure_of,
+    function_behind,
+    globals_in,
+    has_own_methods,
+    is_own,
+    names_in,
+)
 from export_engine.torch_internals import forward_hooks
 
 _MOST = 2000
@@ -57,7 +64,7 @@ def _walk(target: Callable[..., Any]) -> Iterator[tuple[str, int]]:
             continue
         yield function.__code__.co_filename, function.__code__.co_firstlineno
         names = set(names_in(function.__code__))
-        values = [function.__globals__.get(name) for name in names]
+        values = [function.__globals__.get(name) for name in set(globals_in(function.__code__))]
         values += [value for _, value in closure_of(function)]
         for value in [*values, *(_attributes(module, names))]:
             if isinstance(value, ModuleType):

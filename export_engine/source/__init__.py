@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from export_engine.source.file_owner import is_own as is_own
     from export_engine.source.functions import closure_of as closure_of
     from export_engine.source.functions import function_behind as function_behind
+    from export_engine.source.functions import globals_in as globals_in
     from export_engine.source.functions import has_own_methods as has_own_methods
     from export_engine.source.functions import names_in as names_in
     from export_engine.source.graph_text import items_of as items_of

@@ -5,6 +5,7 @@ It calls nothing, and asks no object for an attribute that could run code.
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType, MethodType
@@ -35,6 +36,16 @@ def names_in(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from names_in(constant)
+
+
+def globals_in(code: CodeType) -> Iterator[str]:
+    """The globals alone, without attributes of the same name: `autocast` of `torch.autocast`."""
+    for each in dis.get_instructions(code):
+        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield each.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from globals_in(constant)
 
 
 def closure_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
