@@ -52,7 +52,7 @@ def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
     """The classes of caches among values, and in the tuples and dicts there."""
     try:
         is_cache = import_module(_EXPORTER).is_cache_class
-    except ImportError:
+    except (ImportError, AttributeError):  # before transformers 5.18 it had another name
         return ()
     found: dict[type, None] = {}
     waiting = list(values)
