@@ -493,6 +493,8 @@ CHANGES_NOTHING_SHARED = {
     ("run/failure_text.py", "memory_told"),
     ("process/switches.py", "switches_kept"),
     ("process/lock.py", "Undone"),
+    ("process/gpu_checks.py", "gpu_checked"),
+    ("process/gpu_checks.py", "gpu_unchecked"),
     ("process/patience.py", "Alarm"),
     ("torch_internals/capability.py", "tolerated"),
 }
@@ -533,3 +535,40 @@ def test_a_context_manager_of_its_own_is_noticed() -> None:
     text = "@contextmanager\ndef a(): yield\n@contextlib.contextmanager\ndef b(): yield\n"
     text += "@undone\ndef c(): yield\nclass D:\n  def __enter__(self): pass\n"
     assert sorted(own_contexts(text)) == ["D", "a", "b"]
+
+
+_FACTORIES = {
+    *("arange", "as_tensor", "empty", "eye", "full", "linspace", "ones", "rand", "randint"),
+    *("randn", "randperm", "tensor", "zeros"),
+}
+"""What makes a tensor on the default device, which may be a GPU, unless told where."""
+
+
+def made_anywhere(code: str) -> list[int]:
+    """Lines that make a tensor without saying on which device."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _FACTORIES
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "torch"
+        and not any(each.arg in ("device", None) for each in node.keywords)
+    ]
+
+
+def test_a_tensor_of_ours_is_where_we_say_whatever_the_default_device_is() -> None:
+    rooms = ("export_engine", "explorer", "kernel_ext")
+    files = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
+    found = {
+        str(path.relative_to(ROOT)): lines
+        for path in files
+        if "lessons" not in path.parts  # a lesson's tensors are a learner's
+        and (lines := made_anywhere(path.read_text(encoding="utf-8")))
+    }
+    assert not found
+
+
+def test_a_tensor_on_the_default_device_is_noticed() -> None:
+    assert made_anywhere("a = torch.zeros(2)\nb = torch.ones(2, device=x.device)\n") == [1]

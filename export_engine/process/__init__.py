@@ -11,6 +11,7 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.process.generators import seed as seed
+    from export_engine.process.gpu_checks import gpu_unchecked as gpu_unchecked
     from export_engine.process.interrupts import answered as answered
     from export_engine.process.interrupts import raise_if_interrupted as raise_if_interrupted
     from export_engine.process.interrupts import whole as whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -16,12 +16,16 @@ def generators_kept() -> Iterator[None]:
     Only global ones: a generator that the user made is an object of the model's like any other.
     NumPy and accelerators first used inside had no state to restore.
     """
-    states = [(put_back, state()) for state, put_back in _generators()]
+    states: list[tuple[Callable[[Any], Any], Any]] = []
+    for state, put_back in _generators():
+        with suppress(RuntimeError):  # a GPU that has failed tells nothing until Python ends
+            states.append((put_back, state()))
     try:
         yield
     finally:
         for put_back, state in states:
-            put_back(state)
+            with suppress(RuntimeError):
+                put_back(state)
 
 
 def seed(number: int) -> None:

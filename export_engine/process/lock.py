@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Generic, ParamSpec, TypeVar
 
 from export_engine.process.generators import generators_kept
+from export_engine.process.gpu_checks import gpu_checked
 from export_engine.process.interrupts import listen, pending, stop_listening, whole
 from export_engine.process.switches import switches_kept
 
@@ -93,8 +94,8 @@ def undone(make: Callable[_P, Iterator[_T]]) -> Callable[_P, Undone[_T]]:
 
 @undone
 def sandbox() -> Iterator[None]:
-    """The context of every action: the lock, interrupts, random generators, switches. It nests."""
-    with generators_kept(), switches_kept():
+    """The context of every action: lock, interrupts, generators, switches, GPU checks. It nests."""
+    with generators_kept(), switches_kept(), gpu_checked():
         yield
 
 

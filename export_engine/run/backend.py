@@ -27,6 +27,10 @@ class Job:
     """`cpu`, `cuda:0`."""
     folder: Path
     """An empty folder for compiled files; it lives as long as its runs."""
+    eager_random: bool = False
+    """Whether random numbers are to be drawn as eager draws them, so that outputs can be compared.
+    Only a `RandomBackend` is asked for it.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +76,13 @@ class RepeatedBackend(Backend, Protocol):
         It gives what the model does, in the model's containers. The job's inputs say what sizes and
         types calls have; they are not called with.
         """
+
+
+@runtime_checkable
+class RandomBackend(Backend, Protocol):
+    """A backend whose compiled code can draw the random numbers that eager draws."""
+
+    draws_as_eager: bool
 
 
 @runtime_checkable

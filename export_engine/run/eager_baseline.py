@@ -44,7 +44,7 @@ class Bench:
         self.quickest = math.inf
         """Seconds of a warm call by the quickest backend until now."""
 
-    def job(self, folder: Path) -> Job:
+    def job(self, folder: Path, eager_random: bool = False) -> Job:
         """A separate job: it shares nothing mutable with other jobs or the user."""
         with memory_told(self.device):
             args, kwargs = self._inputs()
@@ -55,6 +55,7 @@ class Bench:
                 kwargs=kwargs,
                 device=self.device,
                 folder=folder,
+                eager_random=eager_random,
             )
 
     def program(self) -> torch.export.ExportedProgram:
@@ -82,12 +83,16 @@ class Bench:
         return detached(result)
 
     @cached_property
-    def program_parts(self) -> bool:
-        """Whether the program itself, run op by op, differs from eager."""
+    def by_program(self) -> Any:
+        """The result of the program itself, run op by op."""
         job = self.job(Path())
         module = job.program.module()
-        result = self.seeded(lambda: module(*job.args, **job.kwargs))
-        return not self.compared(result).same
+        return detached(self.seeded(lambda: module(*job.args, **job.kwargs)))
+
+    @cached_property
+    def program_parts(self) -> bool:
+        """Whether the program itself differs from eager."""
+        return not self.compared(self.by_program).same
 
     def compared(self, result: Any) -> Difference:
         """A result held against eager's."""
@@ -104,9 +109,8 @@ class Bench:
 
     def seeded(self, action: Callable[[], Any]) -> Any:
         """The result of an action, with the seed that every run uses; everything is restored."""
-        devices = [self.device] if self.device.startswith("cuda") else []
         try:
-            with sandbox(), torch.no_grad(), torch.random.fork_rng(devices):
+            with sandbox(), torch.no_grad():
                 seed(SEED)
                 return action()
         finally:

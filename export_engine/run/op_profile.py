@@ -5,13 +5,14 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from export_engine.attempt import Exported
-from export_engine.process import raise_if_interrupted
+from export_engine.process import gpu_unchecked, raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Profile, Record
 from export_engine.run.eager_baseline import Bench
@@ -80,8 +81,9 @@ def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Ti
         if progress:
             progress(Progress(number + 1, _MOST + 1, f"run {number + 1}", "profile"))
         watching = _Timed(module, bench.device)
+        checked = nullcontext if number < 0 else gpu_unchecked  # a look at indices takes its time
         try:
-            bench.seeded(lambda: watching.call(job.args, job.kwargs))  # noqa: B023 - called at once
+            bench.seeded(lambda: watching.call(job.args, job.kwargs, checked()))  # noqa: B023 - now
         except Exception as error:
             said = str(error).strip().partition("\n")[0]
             raise ProgramFailed(
@@ -107,9 +109,12 @@ class _Timed(torch.fx.Interpreter):
         self._events: list[tuple[str, Any, Any]] = []
         self.at = ""
 
-    def call(self, args: tuple[Any, ...], kwargs: Any) -> None:
+    def call(
+        self, args: tuple[Any, ...], kwargs: Any, around: AbstractContextManager[None]
+    ) -> None:
         """One run."""
-        self.run(*pytree.tree_leaves((args, dict(kwargs))), enable_io_processing=False)
+        with around:
+            self.run(*pytree.tree_leaves((args, dict(kwargs))), enable_io_processing=False)
         synchronize(self._device)
         for name, start, end in self._events:
             self.seconds[name] = start.elapsed_time(end) / 1000

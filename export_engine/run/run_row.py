@@ -5,22 +5,22 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import msgspec
 import torch
 
 from export_engine.defects import passed_over
+from export_engine.process import gpu_unchecked
 from export_engine.record import RunRow, RunTimes
 from export_engine.run.backend import Backend, Ready
-from export_engine.run.divergence import Located, located
-from export_engine.run.eager_baseline import Bench, detached
+from export_engine.run.eager_baseline import Bench
 from export_engine.run.failure_text import detail_of, sentence_of
 from export_engine.run.measure import bytes_of, peak_memory, timed, warm_times
 from export_engine.run.output_error import error_of
+from export_engine.run.run_verdict import as_result, compared
 from export_engine.run.torch_devices import synchronize
-from export_engine.torch_internals import pytree
 
+_OF_OURS = ("eager", "program")
 _FAR_SLOWER = 8
 """Times the quickest of the same call: it is timed again, for the machine may have been busy."""
 
@@ -47,6 +47,8 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         job = bench.job(own)
         seeded = bench.in_eager if backend.name == "eager" else bench.seeded
         reference = bench.reference
+        if bench.device != "cpu" and backend.name not in _OF_OURS:
+            bench.by_program  # noqa: B018 - compiled, what it asserts would stop the device for good
         started = time.perf_counter()
         ready = bench.seeded(lambda: backend.prepare(job))
         if not isinstance(ready, Ready):
@@ -56,7 +58,7 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         stage = "run"
         raw, first = seeded(lambda: timed(ready.call, bench.device))
         result = as_result(ready, raw)
-        row = _compared(row, bench, backend, result, own)
+        row, result = compared(row, bench, backend, result, own)
         times, memory = seeded(lambda: _measured(ready, bench, first, prepare))
         return msgspec.structs.replace(
             row,
@@ -78,10 +80,11 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
 
 def _measured(ready: Ready, bench: Bench, first: float, prepare: float) -> tuple[RunTimes, int]:
     """Memory first: timing leaves caches warm that no first user has."""
-    memory = peak_memory(ready.call, bench.device)
-    times = warm_times(ready.call, bench.device, first, prepare)
-    if times.median > _FAR_SLOWER * bench.quickest:
-        times = quieter(times, warm_times(ready.call, bench.device, first, prepare))
+    with gpu_unchecked():
+        memory = peak_memory(ready.call, bench.device)
+        times = warm_times(ready.call, bench.device, first, prepare)
+        if times.median > _FAR_SLOWER * bench.quickest:
+            times = quieter(times, warm_times(ready.call, bench.device, first, prepare))
     bench.quickest = min(bench.quickest, times.median)
     return times, memory
 
@@ -91,43 +94,6 @@ def quieter(one: RunTimes, other: RunTimes) -> RunTimes:
     best = min(one, other, key=lambda each: each.median)
     apart = abs(one.median - other.median)
     return msgspec.structs.replace(best, spread=max(best.spread, apart))
-
-
-def _compared(row: RunRow, bench: Bench, backend: Backend, result: Any, folder: Path) -> RunRow:
-    found = bench.compared(aligned(result, bench.reference))
-    if found.same:
-        beside = "eager" if bench.subject.eager is not None else "the exported program"
-        said = "" if backend.name == "eager" else f"Agrees with {beside}."
-        return msgspec.structs.replace(row, outcome="agrees", sentence=said)
-    where: Located = located(bench, backend, folder)
-    return msgspec.structs.replace(
-        row,
-        outcome="differs",
-        sentence=f"Outputs differ from eager: {found.detail}. {where.sentence}",
-        node=where.node,
-    )
-
-
-def as_result(ready: Ready, raw: Any) -> Any:
-    """The result of a call, as tensors that the next call does not overwrite."""
-    return detached(ready.result(raw))
-
-
-def aligned(result: Any, reference: Any) -> Any:
-    """Converts tensors back to numbers where eager returns numbers.
-
-    A lone tensor that stands for a Python number is that number.
-    """
-    ours = [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]
-    theirs = [leaf for leaf in pytree.tree_leaves(reference) if leaf is not None]
-    if len(ours) != len(theirs):
-        return result
-    return [
-        one.item()
-        if isinstance(one, torch.Tensor) and one.numel() == 1 and isinstance(other, int | float)
-        else one
-        for one, other in zip(ours, theirs, strict=True)
-    ]
 
 
 def _give_back(device: str) -> None:

@@ -106,6 +106,20 @@ def test_each_backend_that_installs_here_gives_what_eager_gives(
         assert Path(row.saved).exists()
 
 
+@pytest.mark.slow
+def test_random_numbers_are_compared_where_a_compiler_draws_those_of_eager(rows: Runner) -> None:
+    dropping = nn.Sequential(nn.Linear(8, 64), nn.Dropout(0.5)).train()
+    attempt = capture(Request(target=dropping, args=(torch.randn(4, 8),)))
+    assert isinstance(attempt, Exported)
+
+    (row,) = rows(attempt, "inductor")
+
+    assert row.outcome == "agrees", row
+    assert row.error is not None
+    assert row.error.absolute < 1e-5
+    assert "`dropout` draws others" in row.sentence
+
+
 @pytest.mark.parametrize("name", ["tensorrt", "xla"])
 def test_backends_that_cannot_be_here_are_rows_that_say_what_is_missing(
     vision: Exported, rows: Runner, name: str

@@ -27,6 +27,7 @@ class AOTInductor:
 
     name = "aoti"
     title = "AOTInductor"
+    draws_as_eager = True
 
     def missing(self, device: str) -> str | None:
         """A compiler, and torch's own functions."""
@@ -34,7 +35,8 @@ class AOTInductor:
 
     def prepare(self, job: Job) -> Ready:
         """Compiles for every size of the program's contract, saves, and loads."""
-        file = compiled_package(job.program, job.folder / "model.pt2")
+        options = {"fallback_random": True} if job.eager_random else None
+        file = compiled_package(job.program, job.folder / "model.pt2", options=options)
         package = loaded_package(file)
         args, kwargs, copied = InputStrides(job.program).given(job.args, job.kwargs)
         note = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from export_engine.capture import model_kept
@@ -19,6 +21,7 @@ class Inductor:
 
     name = "inductor"
     title = "torch.compile inductor"
+    draws_as_eager = True
 
     def missing(self, device: str) -> str | None:
         """A compiler."""
@@ -27,7 +30,8 @@ class Inductor:
     def prepare(self, job: Job) -> Ready:
         """Compiles by a first call, for the sizes of that call."""
         module = job.program.module()
-        compiled = torch.compile(module)
+        options: dict[str, Any] | None = {"fallback_random": True} if job.eager_random else None
+        compiled = torch.compile(module, options=options)
         before = cached_compilations()
         with model_kept(module):
             compiled(*job.args, **job.kwargs)
