@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 from export_engine.attempt import Diagnosis, Failed, Kind
@@ -52,13 +53,21 @@ def _broken_by(place: Place) -> Diagnosis | None:
         return None
     if not any(map(_prepares, ast.walk(statement))):
         return _refused(place)
-    function = place.code.function(statement)
+    return next(filter(None, map(_refused, _later(place))), None)
+
+
+def derivative_after(place: Place) -> Diagnosis | None:
+    """Diagnoses the derivative that a later statement of a place's function takes."""
+    return next(filter(None, map(derivative_at, _later(place))), None)
+
+
+def _later(place: Place) -> Iterator[Place]:
+    """The statements behind a place's in its function."""
+    statement = place.code.statement(place.stack[-1].line) if place.code else None
+    function = place.code.function(statement) if place.code and statement is not None else None
     for node in ast.walk(function) if function is not None else ():
         if isinstance(node, ast.stmt) and node.lineno > place.stack[-1].line:
-            later = Place((*place.stack[:-1], place.stack[-1]._replace(line=node.lineno)))
-            if (found := _refused(later)) is not None:
-                return found
-    return None
+            yield Place((*place.stack[:-1], place.stack[-1]._replace(line=node.lineno)))
 
 
 def _refused(place: Place) -> Diagnosis | None:

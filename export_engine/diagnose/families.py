@@ -28,7 +28,7 @@ from export_engine.diagnose.held_objects import (
 from export_engine.diagnose.named import named, unplaced_number
 from export_engine.diagnose.operators import device_mismatch, nested, no_fake_kernel, refused
 from export_engine.diagnose.own_error import own_error
-from export_engine.diagnose.packed import packed_sequence
+from export_engine.diagnose.packed import packed_on_gpu, packed_sequence
 from export_engine.diagnose.python import (
     converted_module,
     copied,
@@ -69,6 +69,7 @@ FAMILIES: tuple[Family, ...] = (
     without_break,
     checkpointed,
     plain_value,
+    packed_on_gpu,
     own_error,
     packed_sequence,
     unplaced_number,

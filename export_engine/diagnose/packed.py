@@ -8,17 +8,24 @@ import traceback
 from torch.nn.utils.rnn import PackedSequence
 
 from export_engine.attempt import Diagnosis, Failed, Kind
+from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
 from export_engine.diagnose.failing_line import chain, failing_place
 
+_ON_CPU = "batch_sizes should always be on CPU"
 _PACKING = re.compile(r"\bpack(ed)?_(padded_)?sequence\(|\bpad_packed_sequence\(")
 
 
 def packed_sequence(attempt: Failed) -> Diagnosis | None:
     """Diagnoses rows that are packed by their lengths."""
+    packing = _PACKING.search(failing_place(attempt.error).text)
+    if packing or any(map(_is_given_one, chain(attempt.error))):
+        return _of_rows(attempt)
+    return None
+
+
+def _of_rows(attempt: Failed) -> Diagnosis:
     place = failing_place(attempt.error)
-    if not _PACKING.search(place.text) and not any(map(_is_given_one, chain(attempt.error))):
-        return None
     called = f"`{place.text}`" if place.text else "This line"
     return Diagnosis(
         kind=Kind.LOOP_ON_DATA,
@@ -31,6 +38,14 @@ def packed_sequence(attempt: Failed) -> Diagnosis | None:
         span=place.span,
         links=exportdb(Kind.LOOP_ON_DATA),
     )
+
+
+def packed_on_gpu(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses the same on a GPU, where torch's fake tensor of the rows at each step is on it.
+
+    The real one is on the CPU, and torch refuses another.
+    """
+    return _of_rows(attempt) if _ON_CPU in message(cause(attempt.error)) else None
 
 
 def _is_given_one(error: BaseException) -> bool:

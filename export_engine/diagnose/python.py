@@ -7,7 +7,7 @@ import ast
 import torch
 
 from export_engine.attempt import Diagnosis, Failed, Kind
-from export_engine.diagnose.derivatives import called_in, derivative_at
+from export_engine.diagnose.derivatives import called_in, derivative_after, derivative_at
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent
@@ -63,7 +63,7 @@ def data_write(attempt: Failed) -> Diagnosis | None:
         return None
     if _data_in(place) is not None:
         return _through_data(attempt, place)
-    taken = derivative_at(place)
+    taken = derivative_at(place) if place.stack else _taken_on_gpu(attempt, leaked_names(said))
     if taken is not None:
         return taken
     return Diagnosis(
@@ -155,6 +155,22 @@ def _where_leaked(attempt: Failed, names: set[str]) -> Stack:
             if stack:
                 return stack
     return ()
+
+
+def _taken_on_gpu(attempt: Failed, names: set[str]) -> Diagnosis | None:
+    """Diagnoses the derivative in or behind the line that was traced before a constant was read.
+
+    The ops of a backward pass on a GPU are of a thread of autograd's, which has no line of the
+    model.
+    """
+    graph = attempt.recording.graph
+    last: Stack = ()
+    for node in graph.graph.nodes if graph is not None else ():
+        if any(str(each.name).endswith(name) for each in node.all_input_nodes for name in names):
+            break
+        last = parse_stack_trace(node.meta.get("stack_trace") or "") or last
+    place = Place(last)
+    return (derivative_at(place) or derivative_after(place)) if last else None
 
 
 def _where_wrapped(attempt: Failed) -> Stack:

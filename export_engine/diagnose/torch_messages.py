@@ -29,7 +29,12 @@ _TENSOR_FORMATTED = re.compile(
 )
 FORMATTED = ("SymInt.__format__", "SymFloat.__format__", "SymBool.__format__")
 
-_FAKE = re.compile(r"FakeTensor\(\.\.\., size=(\([^)]*\))(?:, [^()]*(?:\([^()]*\))?)?\)")
+_FAKE = re.compile(
+    r"FakeTensor\(\.\.\.,(?: device='[^']*',)? size=(\([^)]*\))(?:, [^()]*(?:\([^()]*\))?)?\)"
+)
+_NO_KERNEL = re.compile(
+    r"Could not run '(?P<op>[\w:.]+)' with arguments from the '(?P<device>\w+)' backend\..*"
+)
 _PARAMETER = re.compile(r"Parameter\((a tensor of shape \([^)]*\))\)")
 _CLASS = re.compile(r"<class '(?:\w+\.)*(\w+)'>")
 _SOURCE = re.compile(r"L\['(\w+)'\]([\w.\[\]']*?)\.size\(\)\[(\d+)\]")
@@ -64,6 +69,7 @@ def plain(text: str, names: Mapping[str, str]) -> str:
     """
     first = " ".join(text.strip().split("\n\n", maxsplit=1)[0].split())
     first = _FAKE.sub(r"a tensor of shape \1", first)
+    first = _NO_KERNEL.sub(r"`\g<op>` has no kernel for \g<device>", first)
     first = _PARAMETER.sub(r"a parameter, \1", first)
     first = _CLASS.sub(r"`\1`", first)
     first = _SOURCE.sub(r"\1\2.shape[\3]", first)

@@ -1,10 +1,10 @@
 """What would end a GPU's context raises on the host instead, as it does on a CPU.
 
 An index out of range, or an assertion of a program that does not hold, stops a CUDA kernel for
-good: every later call of the process fails, the user's too, until Python is started anew. Actions
-try models and programs at values that may well be refused, so while one goes on, the kernels that
-assert look first. That is how `torch.library` replaces a kernel; where it cannot give the one that
-was there (`get_kernel`), only assertions are looked at.
+good: every later call of the process fails, also the user's, until Python starts again. Actions try
+models and programs at values that they may refuse, so while one goes on, the kernels that assert
+look first. `torch.library` replaces them; where it cannot give the one that was there
+(`get_kernel`), only assertions are looked at.
 """
 
 from __future__ import annotations

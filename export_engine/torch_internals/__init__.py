@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.errors import violated_dims as violated_dims
     from export_engine.torch_internals.errors import writing_nodes as writing_nodes
     from export_engine.torch_internals.hooks import counters_kept as counters_kept
+    from export_engine.torch_internals.hooks import module_hooks_left as module_hooks_left
     from export_engine.torch_internals.hooks import recording as recording
     from export_engine.torch_internals.hooks import torch_options as torch_options
     from export_engine.torch_internals.hooks import transforms_left as transforms_left

@@ -82,6 +82,21 @@ def transforms_left() -> Iterator[None]:
 
 
 @undone
+def module_hooks_left() -> Iterator[None]:
+    """Takes away the hook on all modules that torch puts there while it traces.
+
+    torch 2.11 takes it away itself only where the export succeeds.
+    """
+    hooks: dict[int, Any] = torch_has.BUFFER_HOOKS.value if torch_has.BUFFER_HOOKS else {}
+    before = set(hooks)
+    try:
+        yield
+    finally:
+        for number in hooks.keys() - before:
+            del hooks[number]
+
+
+@undone
 def torch_options(names: Iterable[str]) -> Iterator[None]:
     """Turns torch's config options on for a while; one that this torch lacks is skipped."""
     with ExitStack() as switches:

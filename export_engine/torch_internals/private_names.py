@@ -193,6 +193,11 @@ LEAVE_TRANSFORMS = Capability(
     "torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth", _LEVELS
 )
 
+BUFFER_HOOKS = Capability(
+    "torch.nn.modules.module._global_buffer_registration_hooks",
+    "torch before 2.12 may leave its own hook on modules where an export fails.",
+)
+
 # What Dynamo keeps of a trace
 
 _KEPT = "What Dynamo traced, and the model, may stay in memory after an export."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
 
 import torch
@@ -68,7 +68,7 @@ def call(
     args, kwargs = pytree.tree_map(
         lambda value: copied_leaf(value, memo), (request.args, dict(request.kwargs))
     )
-    with sandbox(), quiet(), torch.set_grad_enabled(grad):
+    with sandbox(), quiet(), full_precision(), torch.set_grad_enabled(grad):
         seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
         with nullcontext() if compiled else in_eager():
@@ -77,6 +77,27 @@ def call(
             else:
                 result = patience.call(called, *args, **kwargs)
     return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))
+
+
+@undone
+def full_precision() -> Iterator[None]:
+    """A GPU computes float32 as float32 inside, not as TF32, which has ten bits of its 23.
+
+    So a rewrite that sums in another order, as a scan in place of cuDNN's LSTM, is as close to it
+    as on a CPU, and what is not is an error.
+    """
+    owners: list[Any] = [torch.backends.cudnn, torch.backends.cuda.matmul]
+    rounding: list[Any] = []
+    for owner in owners:
+        with suppress(RuntimeError):  # torch refuses to tell where its old and new names are mixed
+            if owner.allow_tf32:
+                owner.allow_tf32 = False
+                rounding.append(owner)
+    try:
+        yield
+    finally:
+        for owner in rounding:
+            owner.allow_tf32 = True
 
 
 @undone

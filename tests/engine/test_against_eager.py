@@ -162,6 +162,22 @@ def test_an_interrupted_check_leaves_the_model_as_it_was() -> None:
 
 
 @pytest.mark.slow
+def test_float32_is_not_rounded_to_tf32_in_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = torch.backends.cudnn
+    monkeypatch.setattr(flags, "allow_tf32", True)
+    seen: SimpleQueue[bool] = SimpleQueue()
+
+    class Sees(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if not torch.compiler.is_exporting():
+                seen.put(flags.allow_tf32)
+            return x + 1
+
+    assert check(exported(Sees(), (torch.ones(3),))).verdict == "agrees"
+    assert {seen.get() for _ in range(seen.qsize())} == {False}
+    assert flags.allow_tf32
+
+
 def test_both_ways_of_a_branch_on_data_are_taken() -> None:
     taken: SimpleQueue[bool] = SimpleQueue()  # a list would be put back
 

@@ -27,6 +27,7 @@ from export_engine.capture import capture
 from export_engine.describe.eager_check import check_sentence
 from export_engine.diagnose import diagnose
 from export_engine.diagnose.plain_breaks import is_plain, plain_break
+from export_engine.diagnose.torch_messages import plain
 from export_engine.exportdb import graph_break_pages
 from export_engine.fixes import autofix, automatic, explain, providers, try_fixes
 from export_engine.fixes.automatic import Step
@@ -771,3 +772,24 @@ def test_an_error_in_compiled_code_is_shown_where_the_model_calls_it() -> None:
     attempt = capture(request)
     assert isinstance(attempt, Failed)
     assert diagnose(attempt).stack[-1].file == __file__
+
+
+def test_a_gradient_is_named_where_its_ops_have_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU, whose backward pass is in a thread of autograd's."""
+    attempt = capture(Request(target=Forces(), args=(torch.ones(4),)))
+    assert isinstance(attempt, Failed)
+    named = diagnose(attempt)
+    monkeypatch.setattr("export_engine.diagnose.python._where_leaked", lambda *_: ())
+    assert diagnose(attempt).sentence == named.sentence
+    assert diagnose(attempt).stack == named.stack
+
+
+def test_torchs_words_on_a_device_are_made_plain() -> None:
+    said = "got FakeTensor(..., device='cuda:0', size=(3, 4), dtype=torch.bool)."
+    assert plain(said, {}) == "got a tensor of shape (3, 4)"
+    said = (
+        "Could not run 'mine::op' with arguments from the 'CUDA' backend. This could be because "
+        "the operator doesn't exist for this backend, or was omitted during the selective/custom "
+        "build process (if using custom build)."
+    )
+    assert plain(said, {}) == "`mine::op` has no kernel for CUDA"
