@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Request
+from export_engine.defects import passed_over
 from export_engine.process import sandbox, seed
 from export_engine.run.backend import Job
 from export_engine.run.failure_text import memory_told
@@ -21,6 +22,7 @@ from export_engine.torch_internals import moved_program, pytree
 from export_engine.verify import Difference, Subject, compare, copied_leaf, in_eager
 
 SEED = 0
+HALF = (torch.float16, torch.bfloat16)
 LOOSE = 4.0
 """How many times the tolerances of `torch.testing.assert_close` a run may be off by. Other
 kernels may sum in another order; a wrong one is off by far more.
@@ -83,6 +85,20 @@ class Bench:
         return detached(result)
 
     @cached_property
+    def exact(self) -> Any:
+        """Eager's result, computed in float32 throughout; None where that cannot be had."""
+        job = self.job(Path())
+        if not isinstance(job.model, torch.nn.Module):
+            return None
+        try:
+            model = copy.deepcopy(job.model).float()
+            args, kwargs = pytree.tree_map_only(torch.Tensor, _wide, (job.args, dict(job.kwargs)))
+            return detached(self.in_eager(lambda: model(*args, **kwargs)))
+        except Exception as error:  # noqa: BLE001 - the model insists on its dtype, or does not fit
+            passed_over(error, "running the model in float32")
+            return None
+
+    @cached_property
     def by_program(self) -> Any:
         """The result of the program itself, run op by op."""
         job = self.job(Path())
@@ -135,6 +151,10 @@ class Bench:
         if isinstance(model, torch.nn.Module):
             return copy.deepcopy(model).to(self.device)
         return None  # a plain function's tensors cannot be moved
+
+
+def _wide(value: torch.Tensor) -> torch.Tensor:
+    return value.float() if value.dtype in HALF else value
 
 
 def detached(result: Any) -> Any:

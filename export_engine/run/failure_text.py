@@ -19,6 +19,7 @@ _UNBOUNDED = re.compile(r"upper bound|unbounded|int_oo|maximum size", re.I)
 _PLACE = re.compile(r"Exception from |Check '|Traceback |File \"")
 """Starts of lines that say where something failed, not what."""
 _MOST = 220
+_COMPARED_WITH = {"eager": "The model itself", "program": "The exported program"}
 
 
 def sentence_of(
@@ -30,7 +31,7 @@ def sentence_of(
         error: what was raised.
         title: the backend's.
         device: where it ran.
-        stage: `compile` or `run`.
+        stage: `compile` or `run`; `eager` or `program` where what it is compared with failed.
         program: what is said of the program: its name, where there are several.
     """
     text = _chain(error)
@@ -42,6 +43,8 @@ def sentence_of(
         return f"{title} is only partly installed: {_short(str(error))}"
     if type(error) is ValueError and stage == "compile" and "eager model" in text:
         return str(error)
+    if stage in _COMPARED_WITH:
+        return f"{_COMPARED_WITH[stage]} fails with these inputs: {_told(error, '')}"
     verb = "compile" if stage == "compile" else "run"
     said = _told(error, title if stage == "compile" else "")
     hint = ""

@@ -19,6 +19,8 @@ from export_engine.run.torch_devices import synchronize
 
 _SECONDS = 0.4
 """Seconds for which warm calls are timed."""
+_WARM_UP = 0.2
+"""Seconds of calls before the first that is timed, on a device of its own clocks."""
 _SHORT = 50e-6
 """Seconds.
 
@@ -51,34 +53,31 @@ def warm_times(call: Callable[[], Any], device: str, first: float, prepare: floa
     if first > _LONG:
         return RunTimes(first, 0.0, 1, first, prepare)
     if device == "cpu" and min(_by_clock(call, device, 3)) < _SHORT:
-        timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
+        timer = Timer(
+            "call()",
+            globals={"call": call},
+            num_threads=torch.get_num_threads(),
+            timer=time.perf_counter,  # torch's own would start CUDA where there is a GPU
+        )
         found = timer.blocked_autorange(min_run_time=_SECONDS)
         calls = len(found.times) * found.number_per_run
         return RunTimes(found.median, found.iqr, calls, first, prepare)
-    seconds = _by_events(call) if device.startswith("cuda") else _by_clock(call, device)
+    if device != "cpu":
+        _warm_up(call, device)
+    seconds = _by_clock(call, device)
     low, _, high = statistics.quantiles(seconds, n=4)
     return RunTimes(statistics.median(seconds), high - low, len(seconds), first, prepare)
 
 
-def _by_events(call: Callable[[], Any]) -> list[float]:
-    """Seconds per call, by the GPU's own clock."""
-    for _ in range(3):
-        call()
-    pairs: list[tuple[Any, Any]] = []
+def _warm_up(call: Callable[[], Any], device: str) -> None:
+    """Calls until the clocks of a device that idled are up.
+
+    Calls are timed by this process's clock then, up to where the device is done: a GPU's own clock
+    leaves out how long a call waits where other processes have the GPU.
+    """
     started = time.perf_counter()
-    while len(pairs) < _MOST_CALLS and (len(pairs) < 4 or time.perf_counter() - started < _SECONDS):
-        start, end = cuda_event(), cuda_event()
-        start.record()
-        call()
-        end.record()
-        end.synchronize()
-        pairs.append((start, end))
-    return [start.elapsed_time(end) / 1000 for start, end in pairs]
-
-
-def cuda_event() -> Any:
-    """A mark on the GPU's own clock."""
-    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+    while time.perf_counter() - started < _WARM_UP:
+        timed(call, device)
 
 
 def _by_clock(call: Callable[[], Any], device: str, most: int = _MOST_CALLS) -> list[float]:

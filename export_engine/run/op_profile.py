@@ -16,7 +16,6 @@ from export_engine.process import gpu_unchecked, raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Profile, Record
 from export_engine.run.eager_baseline import Bench
-from export_engine.run.measure import cuda_event
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
 from export_engine.run.torch_devices import present_device, synchronize
 from export_engine.torch_internals import pytree
@@ -143,6 +142,11 @@ class _Timed(torch.fx.Interpreter):
         end.record()
         self._events.append((self.at, start, end))
         return result
+
+
+def cuda_event() -> Any:
+    """A mark on the GPU's own clock."""
+    return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
 
 def _new_bytes(result: Any, inputs: Any) -> int:

@@ -46,9 +46,12 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         own = Path(mkdtemp(prefix=f"{backend.name}-", dir=folder))
         job = bench.job(own)
         seeded = bench.in_eager if backend.name == "eager" else bench.seeded
+        stage = "eager"
         reference = bench.reference
         if bench.device != "cpu" and backend.name not in _OF_OURS:
+            stage = "program"
             bench.by_program  # noqa: B018 - compiled, what it asserts would stop the device for good
+        stage = "compile"
         started = time.perf_counter()
         ready = bench.seeded(lambda: backend.prepare(job))
         if not isinstance(ready, Ready):

@@ -14,6 +14,7 @@ from export_engine.record import RunRow
 from export_engine.run.backend import Backend, RandomBackend, Ready
 from export_engine.run.divergence import Located, located
 from export_engine.run.eager_baseline import Bench, detached
+from export_engine.run.half_precision import as_near_as_eager
 from export_engine.torch_internals import OpOverload, pytree
 
 
@@ -39,10 +40,10 @@ def compared(
         found = bench.compared(aligned(result, bench.reference))
     else:
         drawn = "" if found.same else drawn
-    if found.same:
-        return msgspec.structs.replace(
-            row, outcome="agrees", sentence=_agreement(bench, backend, drawn)
-        ), result
+    rounded = "" if found.same else as_near_as_eager(bench, aligned(result, bench.reference))
+    if found.same or rounded:
+        said = _agreement(bench, backend, drawn, rounded)
+        return msgspec.structs.replace(row, outcome="agrees", sentence=said), result
     if drawn and not isinstance(backend, RandomBackend) and not bench.program_parts:
         said = f"`{drawn}` draws random numbers, and {backend.title} draws others than eager."
         where = Located(-1, f"{said} To compare, export it without, as after `model.eval()`.")
@@ -56,9 +57,11 @@ def compared(
     ), result
 
 
-def _agreement(bench: Bench, backend: Backend, drawn: str) -> str:
+def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
     if backend.name == "eager":
         return ""
+    if rounded:
+        return f"Agrees with eager within the rounding of {rounded}: it is as near to float32."
     beside = "eager" if bench.subject.eager is not None else "the exported program"
     if not drawn:
         return f"Agrees with {beside}."

@@ -25,7 +25,11 @@ def copied_program(program: torch.export.ExportedProgram) -> torch.export.Export
     if not (torch_has.GRAPH_MODULE and torch_has.GRAPH_SIGNATURE):
         return copy.deepcopy(program)
     copied = copy.copy(program)
-    set_part(copied, torch_has.GRAPH_MODULE, copy.deepcopy(program.graph_module))
+    module = copy.deepcopy(program.graph_module)
+    for node, original in zip(module.graph.nodes, program.graph.nodes, strict=True):
+        node.name = original.name  # fx calls a copy of `input` `input_1`, for Python's own function
+    module.recompile()
+    set_part(copied, torch_has.GRAPH_MODULE, module)
     set_part(copied, torch_has.GRAPH_SIGNATURE, copy.deepcopy(program.graph_signature))
     return copied
 

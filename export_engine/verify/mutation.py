@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Request, as_module
+from export_engine.defects import passed_over
+from export_engine.error_text import typed_text
 from export_engine.listing import listed
 from export_engine.shapes import with_leaves
 from export_engine.torch_internals import pytree
@@ -26,7 +28,16 @@ def state(subject: Subject) -> Guarantee:
         return without_eager("state", STATE)
     owner = as_module(subject.eager)
     requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]
-    theirs = _called(subject, subject.eager, requests, owner)
+    try:
+        theirs = _called(subject, subject.eager, requests, owner)
+    except Exception as error:  # noqa: BLE001 - the model raises what it likes
+        passed_over(error, "calling the model several times")
+        return Guarantee(
+            name="state",
+            claim=STATE,
+            verdict="not checked",
+            sentence=f"The model fails in eager: {typed_text(error)}",
+        )
     ours = _called(subject, subject.module, requests, owner)
     problems, changed = [], set()
     before = _buffers(owner)

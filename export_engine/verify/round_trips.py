@@ -9,7 +9,7 @@ import torch
 from export_engine.attempt import Exported, Failed
 from export_engine.capture import capture
 from export_engine.defects import passed_over
-from export_engine.error_text import error_text
+from export_engine.error_text import error_text, typed_text
 from export_engine.shapes import Auto, Shapes, Static
 from export_engine.torch_internals import copied_program, int_bound, symbols_in
 from export_engine.verify.contract_sampling import counted_sizes, inside, shown_sizes
@@ -37,7 +37,13 @@ def saved(subject: Subject) -> Guarantee:
         return _guarantee("saved", SAVED, "", [f"torch cannot save it: {error_text(error)}"])
     size = file.getbuffer().nbytes
     file.seek(0)
-    loaded = torch.export.load(file)
+    try:
+        loaded = torch.export.load(file)
+        module = loaded.module()
+    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        passed_over(error, "taking the program there and back")
+        problem = f"torch cannot load what it saved: {error_text(error)}"
+        return _guarantee("saved", SAVED, "", [problem])
     problems = []
     found = difference(subject.program, loaded)
     if found is not None:
@@ -49,7 +55,7 @@ def saved(subject: Subject) -> Guarantee:
         if ranges[1].get(name) != bounds
     ]
     if not problems:
-        problems += _runs_alike(subject, loaded.module())
+        problems += _runs_alike(subject, module)
     sentence = f"Same graph, signature, ranges and outputs; {size:,} bytes."
     return _guarantee("saved", SAVED, sentence, problems, found.node if found else "")
 
@@ -144,7 +150,11 @@ def decomposed(subject: Subject) -> Guarantee:
 def _runs_alike(subject: Subject, other: torch.nn.Module, loose: float = 1.0) -> list[str]:
     """How another form of the program differs on the example; empty if it does not."""
     ours = subject.run(subject.module, subject.request)
-    theirs = subject.run(other, subject.request)
+    try:
+        theirs = subject.run(other, subject.request)
+    except Exception as error:  # noqa: BLE001 - the program runs, and this form of it does not
+        passed_over(error, "running another form of the program")
+        return [f"It raises {typed_text(error)}"]
     found = subject.compared(theirs, ours, loose)
     return [] if found.same else [found.detail]
 

@@ -86,6 +86,34 @@ def test_a_scan_over_the_cell_is_the_module(kind: str, options: str) -> None:
         torch.testing.assert_close(other(x, h), model(x, h))
 
 
+def in_one_storage(module: torch.nn.Module) -> None:
+    """The weights as cuDNN has them on a GPU."""
+    weights = list(module.parameters())
+    whole = torch.cat([each.detach().flatten() for each in weights])
+    for each, part in zip(weights, whole.split([each.numel() for each in weights]), strict=True):
+        each.data = part.view_as(each)
+
+
+class Recurs(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rnn = torch.nn.LSTM(3, 4, batch_first=True)
+        in_one_storage(self.rnn)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.rnn(x)[0]
+        return found
+
+
+@pytest.mark.slow
+def test_weights_that_are_parts_of_one_storage_are_copied_for_the_scan() -> None:
+    shapes = Shapes.parse("x: batch, time, _")
+    report = autofix(Request(target=Recurs().eval(), args=(torch.randn(2, 5, 3),), shapes=shapes))
+    assert isinstance(report.attempt, Exported), report
+    assert report.attempt.agreement is not None
+    assert report.attempt.agreement.verdict == "agrees"
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [({"proj_size": 2}, "projects"), ({"num_layers": 2, "dropout": 0.5}, "training mode")],

@@ -837,3 +837,77 @@ def test_a_plan_without_a_folder_leaves_nothing_in_the_working_directory(
 
     assert rows[0].outcome == "agrees"
     assert not list(tmp_path.iterdir())
+
+
+def test_a_program_whose_input_has_a_name_of_pythons_can_be_moved_and_cut() -> None:
+    """`input`, as of every Sequential: fx names the node of a copy `input_1`."""
+    attempt = exported_of(nn.Sequential(nn.Linear(4, 4), nn.ReLU()).eval(), torch.randn(2, 4))
+    moved = moved_program(attempt.program, "meta")
+    short = shortened_program(attempt.program, "linear")
+
+    assert [node.name for node in moved.graph.nodes] == [
+        node.name for node in attempt.program.graph.nodes
+    ]
+    assert {value.device.type for value in moved.state_dict.values()} == {"meta"}
+    assert short.module()(torch.ones(2, 4)).shape == (2, 4)
+
+
+def exported_of(model: nn.Module, *args: torch.Tensor) -> Exported:
+    attempt = capture(Request(target=model, args=args))
+    assert isinstance(attempt, Exported)
+    return attempt
+
+
+class Off:
+    """The program, whose outputs are off by a share of their size."""
+
+    name = title = "off"
+
+    def __init__(self, by: float) -> None:
+        self.by = by
+
+    def missing(self, device: str) -> str | None:
+        return None
+
+    def prepare(self, job: Job) -> Ready:
+        module = job.program.module()
+
+        def call() -> torch.Tensor:
+            found = module(*job.args, **job.kwargs)
+            return found + (self.by * found.float().square().mean().sqrt()).to(found.dtype)
+
+        return Ready(call=call)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("steps", [1, 40])
+def test_half_precision_is_judged_by_float32(
+    rows: Runner, monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, steps: int
+) -> None:
+    """One rounding of the outputs is no error, forty are."""
+    torch.manual_seed(0)
+    deep = nn.Sequential(*(nn.Linear(64, 64) for _ in range(6))).to(dtype).eval()
+    attempt = exported_of(deep, torch.randn(8, 64, dtype=dtype))
+    monkeypatch.setattr(
+        backend_registry, "BUILT_IN", (lambda: Off(steps * torch.finfo(dtype).eps),)
+    )
+
+    (row,) = rows(attempt, "off")
+
+    if steps == 1:
+        assert row.outcome == "agrees"
+        assert f"the rounding of {str(dtype).removeprefix('torch.')}" in row.sentence
+    else:
+        assert row.outcome == "differs"
+
+
+def test_a_call_that_the_model_refuses_is_not_said_to_be_a_compilers_error(rows: Runner) -> None:
+    class Takes(nn.Module):
+        def forward(self, x: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+            return x[at]
+
+    attempt = exported_of(Takes(), torch.arange(4.0), torch.tensor([1, 2]))
+    inputs = (torch.arange(4.0), torch.tensor([1, 9]))
+
+    for row in rows(attempt, "eager", "program", inputs=inputs):
+        assert row.sentence.startswith("The model itself fails with these inputs: index 9 is")

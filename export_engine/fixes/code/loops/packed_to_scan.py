@@ -14,7 +14,13 @@ import torch
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
-from export_engine.fixes.code.loops.rnn_to_scan import cell_of, helper, kind_of, refuse
+from export_engine.fixes.code.loops.rnn_to_scan import (
+    cell_of,
+    helper,
+    kind_of,
+    refuse,
+    shares_storage,
+)
 
 _PACK, _PAD = "pack_padded_sequence", "pad_packed_sequence"
 _PACK_GIVEN = ("input", "lengths", "batch_first", "enforce_sorted")
@@ -101,7 +107,10 @@ def as_masked_scan(
             raise Unclear("the recurrent module is called by keywords")
         kind = kind_of(module)
         name = f"_{kind.lower()}"
-        helpers[kind] = cell_of(_RNN, name, kind, source.torch, _CELL, _MASKED, "(inputs, alive)")
+        one = any(map(shares_storage, modules.values()))
+        helpers[kind] = cell_of(
+            _RNN, name, kind, source.torch, _CELL, _MASKED, "(inputs, alive)", one
+        )
         kinds.append(kind.partition("_")[0])
         owner = source.of(each.func)
         pieces.append(Piece(source.start(each), source.end(each.func), name))

@@ -44,7 +44,7 @@ _LAYERS = """
         outs = []
         for way in range(ways):
             number = layer * ways + way
-            weights = rnn.all_weights[number]
+            weights = {weights}
             bias = weights[3] if rnn.bias else None
 
             def {cell}:
@@ -58,6 +58,7 @@ _LAYERS = """
         x = {torch}.cat(outs, -1)
     last = tuple({torch}.stack(each) for each in zip(*lasts))
 """
+_OF_ONE_STORAGE = "[each.clone() for each in rnn.all_weights[number]]  # parts of one storage"
 _WHOLE = """
 def {name}(rnn, x, hx=None):
     # the same as {kind}, which torch.export unrolls over its length
@@ -104,7 +105,8 @@ def as_scan_of_cells(
         kind = kind_of(module)
         name = free_name(f"_{kind.lower()}", taken)
         if kind not in kinds:
-            pieces.append(helper(source, cell_of(_WHOLE, name, kind, source.torch)))
+            one = any(map(shares_storage, calls.values()))
+            pieces.append(helper(source, cell_of(_WHOLE, name, kind, source.torch, shared=one)))
         kinds[kind] = name
         owner = source.of(call.func)
         pieces.append(Piece(source.start(call), source.end(call.func), name))
@@ -132,7 +134,7 @@ def module_as_scan(text: str, line: int, module: torch.nn.RNNBase) -> tuple[Rewr
     kind = kind_of(module)
     name = free_name(f"_{kind.lower()}", source.names)
     given = ", ".join(each.arg for each in source.function.args.args)
-    cell = cell_of(_WHOLE, name, kind, source.torch)
+    cell = cell_of(_WHOLE, name, kind, source.torch, shared=shares_storage(module))
     made = helper(source, f"{cell.strip()}\n\nreturn {name}({given})")
     body = Piece(made.start, source.end(source.function.body[-1]), made.text.rstrip())
     return source.changed([body]), kind.partition("_")[0]
@@ -141,6 +143,12 @@ def module_as_scan(text: str, line: int, module: torch.nn.RNNBase) -> tuple[Rewr
 def kind_of(module: torch.nn.RNNBase) -> str:
     """The class of a recurrent module, of an RNN with its activation."""
     return module.mode if isinstance(module, torch.nn.RNN) else type(module).__name__
+
+
+def shares_storage(module: torch.nn.RNNBase) -> bool:
+    """Whether weights of a module are parts of one storage, as cuDNN has them on a GPU."""
+    weights = list(module.parameters())
+    return len({each.untyped_storage().data_ptr() for each in weights}) < len(weights)
 
 
 def helper(source: Source, text: str) -> Piece:
@@ -180,6 +188,7 @@ def cell_of(
     cell: str = "step(carry, each, w=weights[1], bias=bias)",
     masked: str = "",
     scanned: str = "inputs",
+    shared: bool = False,
 ) -> str:
     """The text of a function that runs the cell of a kind of module for each step.
 
@@ -191,6 +200,7 @@ def cell_of(
         cell: the function that is one step of the cell, with what it takes.
         masked: what makes the step of the scan of it, if it is another one.
         scanned: what the scan goes through.
+        shared: whether the module's weights are parts of one storage, which a scan refuses.
     """
     lstm = kind == "LSTM"
     linear = f"{torch_name}.nn.functional.linear"
@@ -204,6 +214,7 @@ def cell_of(
         step=step + masked.replace("{torch}", torch_name).rstrip(),
         linear=linear,
         scanned=scanned,
+        weights=_OF_ONE_STORAGE if shared else "rnn.all_weights[number]",
         torch=torch_name,
     )
     return template.format(
