@@ -51,8 +51,8 @@ class CachesRegistered:
 def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
     """The classes of caches among values, and in the tuples and dicts there."""
     try:
-        is_cache = import_module(_EXPORTER).is_cache_class
-    except (ImportError, AttributeError):  # before transformers 5.18 it had another name
+        is_cache = _is_cache()
+    except ImportError:
         return ()
     found: dict[type, None] = {}
     waiting = list(values)
@@ -65,6 +65,20 @@ def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
         elif is_cache(type(value)):
             found[type(value)] = None
     return tuple(sorted(found, key=lambda each: each.__name__))
+
+
+def _is_cache() -> Callable[[type], bool]:
+    """What transformers takes for a cache; before 5.18 it has no function that says so.
+
+    Raises:
+        ImportError: it has no exporters.
+    """
+    exporter = import_module(_EXPORTER)
+    base = import_module("transformers.cache_utils").Cache
+    found: Callable[[type], bool] = getattr(
+        exporter, "is_cache_class", lambda each: issubclass(each, base)
+    )
+    return found
 
 
 def saved_class(name: str) -> CachesRegistered | None:

@@ -18,6 +18,7 @@ import explorer
 from explorer.exporting import explored
 from explorer.generation import Generations, _exported
 from export_engine.attempt import Exported, Request
+from export_engine.attempt.transformers_caches import cache_classes
 from export_engine.capture import capture
 from export_engine.generation import (
     CallApart,
@@ -722,3 +723,15 @@ def test_a_scan_is_exported_with_any_number_of_steps() -> None:
         )
     a, b = torch.rand(2, 9, 3), torch.rand(2, 9, 3)
     torch.testing.assert_close(found.program.module()(a, b), model(a, b))
+
+
+def test_a_transformers_that_does_not_say_what_a_cache_is_has_caches_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As before 5.18."""
+    exporter = pytest.importorskip("transformers.exporters.exporter_dynamo")
+    from transformers import DynamicCache
+
+    known = cache_classes([{"past": (DynamicCache(), torch.ones(2))}])
+    monkeypatch.delattr(exporter, "is_cache_class", raising=False)
+    assert cache_classes([{"past": (DynamicCache(), torch.ones(2))}]) == known == (DynamicCache,)
