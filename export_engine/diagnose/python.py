@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import traceback
 
 import torch
 
@@ -198,19 +199,40 @@ def plain_value(attempt: Failed) -> Diagnosis | None:
     place = failing_place(attempt.error)
     text = place.text
     called = f"`{text}`" if text else "This line"
-    sentence = (
-        f"{called} needs a concrete number, but it is computed from tensor values."
-        if number
-        else f"{called} {'makes text of' if written else 'copies'} tensor values, and fake tensors "
-        "have none."
-    )
+    why = _NO_VALUES
+    if any(map(_launches_triton, chain(attempt.error))):
+        sentence = f"{called} launches a Triton kernel on fake tensors, which have no memory."
+        why = _KERNEL
+    elif number:
+        sentence = f"{called} needs a concrete number, but it is computed from tensor values."
+    else:
+        does = "makes text of" if written else "copies"
+        sentence = f"{called} {does} tensor values, and fake tensors have none."
     return Diagnosis(
         kind=Kind.OUTPUT_FROM_DATA,
         sentence=sentence,
-        why="torch.export traces the model once, with fake tensors, which have shapes but no "
-        "values. Only torch ops accept them.",
+        why=why,
         stack=place.stack,
         span=place.span,
         links=exportdb(Kind.OUTPUT_FROM_DATA),
         facts=DataDependent(""),
+    )
+
+
+_NO_VALUES = (
+    "torch.export traces the model once, with fake tensors, which have shapes but no values. Only "
+    "torch ops accept them."
+)
+_KERNEL = (
+    "Non-strict export runs the Python, and so the launch itself. Make an op of it: "
+    "`torch.library.triton_op`, with `torch.library.wrap_triton` around the kernel. Strict mode "
+    "traces the launch as it is, but torch cannot save such a program."
+)
+
+
+def _launches_triton(error: BaseException) -> bool:
+    """Whether an error passed through Triton."""
+    return any(
+        str(frame.f_globals.get("__name__")).startswith("triton.")
+        for frame, _ in traceback.walk_tb(error.__traceback__)
     )

@@ -793,3 +793,22 @@ def test_torchs_words_on_a_device_are_made_plain() -> None:
         "build process (if using custom build)."
     )
     assert plain(said, {}) == "`mine::op` has no kernel for CUDA"
+
+
+def test_a_kernel_of_tritons_is_said_to_be_launched() -> None:
+    """Triton is not here: a function of a module that is called as its own takes the addresses."""
+    names: dict[str, Any] = {"__name__": "triton.runtime.jit"}
+    exec("def launch(*tensors):\n    return [each.data_ptr() for each in tensors]", names)
+    kernel = {(4,): names["launch"]}
+
+    class Launches(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            out = torch.empty_like(x)
+            kernel[(4,)](x, out)
+            return out
+
+    attempt = capture(Request(target=Launches(), args=(torch.ones(4),)))
+    assert isinstance(attempt, Failed)
+    found = diagnose(attempt)
+    assert found.sentence.startswith("`kernel[(4,)](x, out)` launches a Triton kernel")
+    assert "triton_op" in found.why
