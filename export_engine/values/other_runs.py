@@ -28,15 +28,21 @@ def dtype_named(name: object) -> torch.dtype | None:
 def eager_run(exported: Exported, request: Request, device: str) -> RunOf:
     """The model's own run: traced once more, at exactly these inputs.
 
+    What cannot be traced without fixes is traced with those of the program.
+
     Raises:
         ValueError: there is no model, since the program is from a file, or it cannot be traced.
     """
     if exported.request is None:
         raise ValueError("There is no eager model to compare with: the program is from a file.")
+    title = "eager"
     traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
     if not isinstance(traced, Exported):
+        title = "eager with the fixes" if request.edits else "eager in the program's mode"
+        traced = capture(request.with_changes(shapes=None))
+    if not isinstance(traced, Exported):
         raise ValueError("The eager model cannot be traced at these inputs.")
-    return RunOf("eager", traced, describe(traced), request, device)
+    return RunOf(title, traced, describe(traced), request, device)
 
 
 def run_in_dtype(

@@ -81,3 +81,18 @@ def test_inputs_are_those_that_are_given(ex: Exploration) -> None:
     assert ex.watch((torch.full((2, 4), 3.0),))["input"].mean == 3
     with pytest.raises(FixError, match="positional arguments"):
         ex.watch((1, 2))
+
+
+class Halves(nn.Module):
+    """A branch on data, which no trace takes without a fix."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:
+            x = x / 2
+        return x
+
+
+def test_a_model_that_was_fixed_is_compared_with_itself_as_fixed() -> None:
+    found = explorer.explore(Halves(), (torch.ones(3, 4),))
+    found.autofix()
+    assert "against eager with the fixes" in repr(found.compare_values("eager"))
