@@ -46,6 +46,7 @@ from export_engine.fixes.code.sizes import (
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.own_lines import in_own_lines
 from export_engine.fixes.tested_conditions import tested
+from export_engine.fixes.written_out import after, written_out
 from export_engine.process import answered, raise_if_interrupted, sandbox
 from export_engine.progress import Progress, Report
 from export_engine.torch_internals import counters_kept
@@ -181,6 +182,8 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
     with sandbox():
         for provider in PROVIDERS:
             _ask(provider, attempt, progress, found)
+        if not any(_leads_on(each) for each in found):
+            found += _of_written_out(attempt, progress)
         for provider in LAST_RESORTS:
             if not any(_leads_on(each) for each in found):
                 _ask(provider, attempt, progress, found)
@@ -196,6 +199,20 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
             _ask(provider, attempt, progress, found)
             more = found[before:]  # what only may lead on is no better than a program with bounds
             found[before:] = [e for e in more if isinstance(e, NoFix) or _leads_on(e)]
+
+
+def _of_written_out(attempt: Failed, progress: Report | None) -> list[Fix | NoFix]:
+    """The fixes that are known to lead on once statements have lines of their own."""
+    found: list[Fix | NoFix] = []
+    again = None
+    with passing_over("writing statements on lines of their own"):
+        again = written_out(attempt)
+    if again is None:
+        return []
+    failed, edit = again
+    for provider in PROVIDERS:
+        _ask(provider, failed, progress, found)
+    return [after(edit, each) for each in found if isinstance(each, Fix) and _leads_on(each)]
 
 
 def _leads_on(found: Fix | NoFix) -> bool:

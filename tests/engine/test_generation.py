@@ -729,7 +729,9 @@ def test_a_transformers_that_does_not_say_what_a_cache_is_has_caches_all_the_sam
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As before 5.18."""
-    exporter = pytest.importorskip("transformers.exporters.exporter_dynamo")
+    exporter = pytest.importorskip(
+        "transformers.exporters.exporter_dynamo", reason="transformers has no exporters"
+    )
     from transformers import DynamicCache
 
     known = cache_classes([{"past": (DynamicCache(), torch.ones(2))}])
