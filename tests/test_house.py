@@ -542,10 +542,13 @@ _FACTORIES = {
     *("randn", "randperm", "tensor", "zeros"),
 }
 """What makes a tensor on the default device, which may be a GPU, unless told where."""
+_MAKES = re.compile(rf"\btorch\.(?:{'|'.join(_FACTORIES)})\(")
 
 
 def made_anywhere(code: str) -> list[int]:
     """Lines that make a tensor without saying on which device."""
+    if not _MAKES.search(code):
+        return []
     return [
         node.lineno
         for node in ast.walk(ast.parse(code))

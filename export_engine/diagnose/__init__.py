@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from export_engine.diagnose.torch_messages import explanation as explanation
     from export_engine.diagnose.torch_messages import formats_a_tensor as formats_a_tensor
     from export_engine.diagnose.torch_messages import hints as hints
+    from export_engine.diagnose.torch_messages import of_a_device as of_a_device
     from export_engine.diagnose.torch_messages import reads_in_vmap as reads_in_vmap
 else:
     __getattr__, __dir__ = lazy_names(__name__)

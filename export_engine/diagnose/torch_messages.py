@@ -35,6 +35,11 @@ _FAKE = re.compile(
 _NO_KERNEL = re.compile(
     r"Could not run '(?P<op>[\w:.]+)' with arguments from the '(?P<device>\w+)' backend\..*"
 )
+_LOST = re.compile(
+    r"(?P<said>(?:CUDA|HIP) error: .*?)"
+    r" (?:Search for|(?:CUDA|HIP) kernel errors|For debugging|Compile with) .*"
+)
+_NO_ROOM = re.compile(r"(?P<said>(?:CUDA|HIP) out of memory\. Tried to allocate [\d.]+ \w+)\. .*")
 _PARAMETER = re.compile(r"Parameter\((a tensor of shape \([^)]*\))\)")
 _CLASS = re.compile(r"<class '(?:\w+\.)*(\w+)'>")
 _SOURCE = re.compile(r"L\['(\w+)'\]([\w.\[\]']*?)\.size\(\)\[(\d+)\]")
@@ -69,7 +74,7 @@ def plain(text: str, names: Mapping[str, str]) -> str:
     """
     first = " ".join(text.strip().split("\n\n", maxsplit=1)[0].split())
     first = _FAKE.sub(r"a tensor of shape \1", first)
-    first = _NO_KERNEL.sub(r"`\g<op>` has no kernel for \g<device>", first)
+    first = of_a_device(first)
     first = _PARAMETER.sub(r"a parameter, \1", first)
     first = _CLASS.sub(r"`\1`", first)
     first = _SOURCE.sub(r"\1\2.shape[\3]", first)
@@ -77,6 +82,13 @@ def plain(text: str, names: Mapping[str, str]) -> str:
     first = _with_names(first, names)
     first = first.rstrip(".")
     return first if len(first) <= _LONGEST else first[: _LONGEST - 1] + "…"
+
+
+def of_a_device(text: str) -> str:
+    """A message of one line without what torch adds on a device: advice on building, or bytes."""
+    text = _NO_KERNEL.sub(r"`\g<op>` has no kernel for \g<device>", text)
+    text = _LOST.sub(r"\g<said>; nothing runs on the GPU until Python starts again", text)
+    return _NO_ROOM.sub(r"\g<said>", text)
 
 
 def _with_names(text: str, names: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ import torch
 from export_engine.attempt import Diagnosis, Failed, Kind, Request
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import passed_over
-from export_engine.diagnose import failing_place, message
+from export_engine.diagnose import failing_place, message, of_a_device
 from export_engine.shapes import leaf_values
 from export_engine.torch_internals import is_fake
 from export_engine.verify import run
@@ -45,7 +45,7 @@ def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
     if diagnosis.kind in _SAME_IN_EAGER:
         sentence = f"{_TOO}{diagnosis.sentence.removeprefix(_TOO)}"  # it may have been said before
         return replace(diagnosis, sentence=sentence, why=_WHY_EAGER), False
-    said = " ".join(message(error).split())
+    said = of_a_device(" ".join(message(error).split()))
     said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
     place = failing_place(error)
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__

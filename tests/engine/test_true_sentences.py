@@ -793,6 +793,27 @@ def test_torchs_words_on_a_device_are_made_plain() -> None:
         "build process (if using custom build)."
     )
     assert plain(said, {}) == "`mine::op` has no kernel for CUDA"
+    said = (
+        "CUDA error: device-side assert triggered\nSearch for `cudaErrorAssert' in https://there "
+        "for more information.\nCUDA kernel errors might be asynchronously reported."
+    )
+    lost = "CUDA error: device-side assert triggered; nothing runs on the GPU until Python starts"
+    assert plain(said, {}) == f"{lost} again"
+    said = "CUDA out of memory. Tried to allocate 192.00 GiB. GPU 0 has a capacity of 139 GiB."
+    assert plain(said, {}) == "CUDA out of memory. Tried to allocate 192.00 GiB"
+
+
+def test_a_gpu_that_has_failed_is_said_to_have() -> None:
+    class Fails(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise torch.AcceleratorError("CUDA error: unspecified launch failure\nSearch for `it'.")
+
+    attempt = capture(Request(target=Fails(), args=(torch.ones(4),)))
+    assert isinstance(attempt, Failed)
+    found, runs = beside_eager(replace(attempt, diagnosis=diagnose(attempt)))
+    assert found is not None
+    assert not runs
+    assert "launch failure; nothing runs on the GPU until Python starts again." in found.sentence
 
 
 def test_a_kernel_of_tritons_is_said_to_be_launched() -> None:
