@@ -2,7 +2,8 @@
 
 Whatever snapshots or replaces process state is a context manager made by `undone`. It takes the one
 lock first, so two threads never restore over each other, and lets no interrupt in between a change
-and its undo. `Patience` ends a call of the user's code that never would.
+and its undo. `Patience` ends a call of the user's code that never would. While an action goes on,
+kernels that would stop a GPU for good look first.
 """
 
 from typing import TYPE_CHECKING

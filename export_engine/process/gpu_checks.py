@@ -142,7 +142,7 @@ def _by_each(tensor: Any, indices: Any, *_: Any, **__: Any) -> None:
     for each in indices:
         if each is None:
             dim += 1
-        elif each.dtype.is_floating_point or not _counts(each):
+        elif not _counts(each):
             dim += each.dim()
         else:
             _within(each, tensor.shape[dim], dim, -tensor.shape[dim])
