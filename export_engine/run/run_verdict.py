@@ -33,7 +33,7 @@ def compared(
         result: of its first call.
         folder: for what is compiled to find where they part.
     """
-    drawn = "" if backend.name == "eager" else _random_op(bench.program())
+    drawn = "" if backend.name == "eager" else _random_op(bench.subject.program)
     found = bench.compared(aligned(result, bench.reference))
     if drawn and not found.same and isinstance(backend, RandomBackend):
         result = _as_eager_draws(bench, backend, folder)
