@@ -496,6 +496,7 @@ CHANGES_NOTHING_SHARED = {
     ("process/gpu_checks.py", "gpu_checked"),
     ("process/gpu_checks.py", "gpu_unchecked"),
     ("process/patience.py", "Alarm"),
+    ("run/builtin_backends/trial_load.py", "tried_first"),
     ("torch_internals/capability.py", "tolerated"),
 }
 """Context managers of the engine that are not made by `undone`: files, threads and exceptions of

@@ -11,6 +11,7 @@ from export_engine.capture import descriptors_quiet
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.input_strides import InputStrides
 from export_engine.run.builtin_backends.needs import compiler
+from export_engine.run.builtin_backends.trial_load import tried_first
 from export_engine.run.made_of_ops import ops_of
 from export_engine.torch_internals import (
     compiled_package,
@@ -36,7 +37,9 @@ class AOTInductor:
     def prepare(self, job: Job) -> Ready:
         """Compiles for every size of the program's contract, saves, and loads."""
         options = {"fallback_random": True} if job.eager_random else None
-        file = compiled_package(job.program, job.folder / "model.pt2", options=options)
+        with tried_first(self.name) as tries:
+            file = compiled_package(job.program, job.folder / "model.pt2", options=options)
+            tries(file)
         package = loaded_package(file)
         args, kwargs, copied = InputStrides(job.program).given(job.args, job.kwargs)
         note = (
@@ -47,7 +50,9 @@ class AOTInductor:
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Compiles code alone: the weights stay the program's, which others of its set share."""
-        file = compiled_package(job.program, job.folder / "model.pt2", weights=False)
+        with tried_first(self.name) as tries:
+            file = compiled_package(job.program, job.folder / "model.pt2", weights=False)
+            tries(file)
         package = loaded_package(file, {**job.program.state_dict, **job.program.constants})
         strides = InputStrides(job.program)
 
@@ -63,7 +68,9 @@ class AOTInductor:
 
     def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
         """The buffers of the code as it is fused; what stays inside of a kernel has no buffer."""
-        file, made = printing_package(job.program, job.folder / "model.pt2")
+        with tried_first(self.name) as tries:
+            file, made = printing_package(job.program, job.folder / "model.pt2")
+            tries(file)
         package = loaded_package(file)
         with descriptors_quiet(), saved_in(job.folder) as saved:
             args, kwargs, _ = InputStrides(job.program).given(job.args, job.kwargs)

@@ -1,0 +1,87 @@
+"""Compiled code is first loaded by a process of its own, once in a session.
+
+Where the C++ compiler and torch's libraries do not fit, loading it ends the process that does: seen
+with AOTInductor of torch 2.11 on a machine with an H200, inside of the package's own `std::regex`.
+That must not be the user's session.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_SECONDS = 60
+_OF_WINDOWS = 256
+"""From here on an exit code is no program's own, but what ended it there."""
+_CODE = """
+import importlib, sys
+from contextlib import suppress
+from pathlib import Path
+for each in sys.argv[1:]:
+    with suppress(Exception):
+        importlib.import_module(each)
+from export_engine.torch_internals import loaded_package
+loaded_package(Path(sys.stdin.readline().rstrip("\\n")))
+"""
+_BESIDE = ("numpy", "scipy", "pandas", "onnxruntime", "torch", "openvino", "executorch")
+"""Packages with libraries of their own, which a session may have loaded before torch's."""
+
+_loads: set[str] = set()
+"""`aoti`, once its code was seen to load."""
+
+
+@contextmanager
+def tried_first(backend: str) -> Iterator[Callable[[Path], None]]:
+    """What tries a file in another process, which starts while the file is compiled inside.
+
+    Args:
+        backend: whose files are alike in this: one that was seen to load speaks for all.
+
+    Raises:
+        RuntimeError: from what is yielded, if loading ended that process.
+    """
+    if backend in _loads:
+        yield lambda _: None
+        return
+    names = [each for each in sys.modules if each in _BESIDE]
+    paths = os.pathsep.join(filter(None, sys.path))
+    child: subprocess.Popen[str] | None = None
+    with suppress(OSError, ValueError):  # no Python to start, as where it is embedded
+        child = subprocess.Popen(
+            [sys.executable, "-c", _CODE, *names],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths},
+            text=True,
+        )
+
+    def tries(file: Path) -> None:
+        if child is None:
+            return
+        with suppress(subprocess.TimeoutExpired, OSError):
+            child.communicate(f"{file}\n", timeout=_SECONDS)
+        if child.returncode is not None and not 0 <= child.returncode < _OF_WINDOWS:
+            raise RuntimeError(_ended_by(child.returncode))
+        _loads.add(backend)
+
+    try:
+        yield tries
+    finally:
+        if child is not None and child.poll() is None:
+            child.kill()
+            child.wait()
+
+
+def _ended_by(code: int) -> str:
+    what = signal.Signals(-code).name if code < 0 else hex(code)
+    return (
+        f"Loading what it compiled ends Python here ({what}), so it was not loaded. The C++ "
+        "compiler and torch's libraries may not fit: another compiler can be named by the variable "
+        "CXX."
+    )
