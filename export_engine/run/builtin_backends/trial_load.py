@@ -17,7 +17,7 @@ from pathlib import Path
 
 _SECONDS = 60
 _OF_WINDOWS = 256
-"""From here on an exit code is no program's own, but what ended it there."""
+"""From here on, an exit code says what ended a program there."""
 _CODE = """
 import importlib, sys
 from contextlib import suppress
