@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from export_engine.findings.analysis import Analysis as Analysis
     from export_engine.findings.baked_values import momentary_values as momentary_values
     from export_engine.findings.finding import Finding as Finding
+    from export_engine.findings.operators import random_ops as random_ops
     from export_engine.findings.program_ops import Op as Op
     from export_engine.findings.program_ops import ops_of as ops_of
     from export_engine.findings.providers import find_findings as find_findings

@@ -19,11 +19,18 @@ _WAITING = frozenset({"data_dependent_output", "dynamic_output_shape"})
 
 def found(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per kind, at its first place."""
-    yield from _summed(calls(record, _may_draw), _draws, _random)
+    drawn = random_ops(record)
+    if drawn:
+        yield _random(drawn)
     yield from _summed(calls(record, _may_wait), _waits, _waiting)
     unbacked = _Unbacked(record)
     yield from _summed(calls(record, _is_assert), unbacked.asserted, _checks)
     yield from map(_predicate, filter(_has_wide_predicate, calls(record, _is_cond)))
+
+
+def random_ops(record: Record) -> list[Op]:
+    """The ops of a program that draw random numbers."""
+    return [op for op in calls(record, _may_draw) if _draws(op)]
 
 
 def _summed(

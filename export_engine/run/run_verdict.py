@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 import msgspec
 import torch
 
+from export_engine.findings import random_ops
 from export_engine.record import RunRow
 from export_engine.run.backend import Backend, RandomBackend, Ready
 from export_engine.run.divergence import Located, located
 from export_engine.run.eager_baseline import Bench, detached
 from export_engine.run.half_precision import as_near_as_eager
-from export_engine.torch_internals import OpOverload, pytree
+from export_engine.torch_internals import pytree
 
 
 def compared(
@@ -33,7 +33,7 @@ def compared(
         result: of its first call.
         folder: for what is compiled to find where they part.
     """
-    drawn = "" if backend.name == "eager" else _random_op(bench.subject.program)
+    drawn = "" if backend.name == "eager" else _random_op(bench)
     found = bench.compared(aligned(result, bench.reference))
     if drawn and not found.same and isinstance(backend, RandomBackend):
         result = _as_eager_draws(bench, backend, folder)
@@ -77,19 +77,11 @@ def _as_eager_draws(bench: Bench, backend: Backend, folder: Path) -> Any:
     return as_result(ready, bench.seeded(ready.call))
 
 
-def _random_op(program: torch.export.ExportedProgram) -> str:
-    """The name of the first op that draws random numbers; empty if none does."""
-    for node in _nodes(program.graph_module):
-        op = node.target
-        if isinstance(op, OpOverload) and torch.Tag.nondeterministic_seeded in op.tags:
-            return node.name
-    return ""
-
-
-def _nodes(module: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
-    for each in module.modules():
-        if isinstance(each, torch.fx.GraphModule):
-            yield from each.graph.nodes
+def _random_op(bench: Bench) -> str:
+    """The name of the first op that draws random numbers, or runs one; empty if none does."""
+    drawn = random_ops(bench.subject.record)
+    nodes = list(bench.subject.program.graph.nodes)
+    return nodes[drawn[0].position].name if drawn else ""
 
 
 def as_result(ready: Ready, raw: Any) -> Any:

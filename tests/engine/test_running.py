@@ -879,6 +879,25 @@ class Off:
         return Ready(call=call)
 
 
+def test_ops_that_could_draw_and_do_not_are_not_what_a_backend_is_off_by(
+    rows: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attention and dropout of a model in eval mode have torch's tag of random ops."""
+
+    class Attends(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            found = nn.functional.scaled_dot_product_attention(x, x, x)
+            return nn.functional.dropout(found, 0.5, self.training)
+
+    attempt = exported_of(Attends().eval(), torch.randn(2, 4, 8))
+    monkeypatch.setattr(backend_registry, "BUILT_IN", (lambda: Off(0.1),))
+
+    (row,) = rows(attempt, "off")
+
+    assert row.outcome == "differs"
+    assert "random numbers" not in row.sentence
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("steps", [1, 40])
 def test_half_precision_is_judged_by_float32(
