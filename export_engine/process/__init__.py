@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.process.children import another_python as another_python
     from export_engine.process.generators import seed as seed
     from export_engine.process.gpu_checks import gpu_unchecked as gpu_unchecked
     from export_engine.process.interrupts import answered as answered

@@ -49,9 +49,8 @@ def gpu_checked(key: str = "CUDA") -> Iterator[None]:
 @contextmanager
 def gpu_unchecked() -> Iterator[None]:
     """Kernels are torch's own inside, as they are to be timed; for what ran before, checked."""
-    kept = list(_kept)
+    key = _kept[0].key if _kept else ""
     _kept.clear()
-    key = kept.pop().key if kept else ""
     try:
         yield
     finally:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from export_engine.process import another_python
 
 _MODULE = "export_engine.reproduce.trial_process"
 _LONGEST = 20.0
@@ -87,8 +88,7 @@ class Trials:
         found = dict(nothing)
         try:
             for question in questions:
-                command = [sys.executable, "-m", _MODULE, question, request]
-                processes.append(self._opened(command))
+                processes.append(self._opened(question, request))
             for process in processes:
                 said, _ = process.communicate(timeout=max(0.1, until - time.monotonic()))
                 found |= json.loads(said)
@@ -100,26 +100,16 @@ class Trials:
                 process.communicate()
         return found
 
-    def _opened(self, command: list[str]) -> subprocess.Popen[str]:
-        """A process in an empty folder, with the packages that this process finds."""
-        found = os.pathsep.join(str(Path(each).absolute()) for each in sys.path)
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=self._folder.name,
-            env={**os.environ, "PYTHONPATH": found, "PYTHONSAFEPATH": "1"},
-            start_new_session=True,
-        )
+    def _opened(self, *arguments: str) -> subprocess.Popen[str]:
+        """A process in an empty folder."""
+        return another_python(["-m", _MODULE, *arguments], self._folder.name)
 
     def _request(self, seconds: float) -> dict[str, Any]:
         return {"file": str(self._file), "compared": self._compared, "seconds": seconds}
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
-            self._process = self._opened([sys.executable, "-m", _MODULE])
+            self._process = self._opened()
         return self._process
 
     def _end(self) -> None:

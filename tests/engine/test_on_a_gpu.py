@@ -13,6 +13,8 @@ from torch import nn
 import explorer
 from export_engine.process import gpu_checks, sandbox
 
+from .test_gpu_checks import Asserts
+
 pytestmark = pytest.mark.skipif(
     not torch.cuda.is_available(), reason="torch sees no NVIDIA GPU here"
 )
@@ -65,18 +67,6 @@ def test_indices_that_are_out_of_range_end_a_run_and_not_the_gpu() -> None:
     assert {row.outcome for row in wrong} == {"failed"}
     assert "index 9 is out of bounds" in wrong[0].sentence
     assert found.run("cuda").ok
-
-
-class Asserts(nn.Module):
-    """An assertion in a branch."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        def above(x: torch.Tensor) -> torch.Tensor:
-            torch.ops.aten._assert_async.msg((x > 0).all(), "not all are above zero")
-            return x.sin()
-
-        found: torch.Tensor = torch.cond(x.sum() > 0, above, torch.cos, (x,))
-        return found
 
 
 def test_an_assertion_of_a_program_ends_a_run_and_not_the_gpu() -> None:

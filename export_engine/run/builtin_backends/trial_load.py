@@ -7,13 +7,14 @@ That must not be the user's session.
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from export_engine.process import another_python
 
 _SECONDS = 60
 _OF_WINDOWS = 256
@@ -49,17 +50,9 @@ def tried_first(backend: str) -> Iterator[Callable[[Path], None]]:
         yield lambda _: None
         return
     names = [each for each in sys.modules if each in _BESIDE]
-    paths = os.pathsep.join(filter(None, sys.path))
     child: subprocess.Popen[str] | None = None
-    with suppress(OSError, ValueError):  # no Python to start, as where it is embedded
-        child = subprocess.Popen(
-            [sys.executable, "-c", _CODE, *names],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
-            text=True,
-        )
+    with suppress(OSError, ValueError, TypeError):  # no Python to start, as where it is embedded
+        child = another_python(["-c", _CODE, *names])
 
     def tries(file: Path) -> None:
         if child is None:
@@ -73,9 +66,9 @@ def tried_first(backend: str) -> Iterator[Callable[[Path], None]]:
     try:
         yield tries
     finally:
-        if child is not None and child.poll() is None:
+        if child is not None:
             child.kill()
-            child.wait()
+            child.communicate()
 
 
 def _ended_by(code: int) -> str:
