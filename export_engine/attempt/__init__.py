@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from export_engine.attempt.source_edits import EditError as EditError
     from export_engine.attempt.source_edits import combined as combined
     from export_engine.attempt.source_edits import edited as edited
+    from export_engine.attempt.source_edits import functions_remembered as functions_remembered
     from export_engine.attempt.source_edits import line_before as line_before
     from export_engine.attempt.source_edits import text_in_effect as text_in_effect
     from export_engine.attempt.target import as_module as as_module

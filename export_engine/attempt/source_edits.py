@@ -15,10 +15,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from types import CodeType, FunctionType, ModuleType
 
 from export_engine.process import undone
-from export_engine.source import edited_name, unified
+from export_engine.source import edited_name, unedited, unified
 
 
 @dataclass(frozen=True)
@@ -117,15 +118,34 @@ def edited(edits: Sequence[Edit]) -> Iterator[None]:
             function.__code__ = code
 
 
+@undone
+def functions_remembered() -> Iterator[None]:
+    """Inside, the functions of a file are looked for once, as a search for fixes edits it often.
+
+    What an import makes meanwhile is found all the same.
+    """
+    if _remembered:
+        yield
+        return
+    _remembered.append({})
+    try:
+        yield
+    finally:
+        _remembered.clear()
+
+
+_remembered: list[dict[str, list[FunctionType]]] = []
+"""The functions of files, as they were found; empty outside of `functions_remembered`."""
+
+
 def _living(files: set[str]) -> dict[str, dict[str, list[FunctionType]]]:
     """Every function that exists of these files, by file and qualified name."""
     found: dict[str, dict[str, list[FunctionType]]] = {file: {} for file in files}
     if not files:
         return found
-    # Every function refers to Python's builtins: they are found in half the time of all objects.
-    # Not isinstance, which asks a weak reference for what it refers to.
-    seen = [each for each in gc.get_referrers(builtins.__dict__) if type(each) is FunctionType]
-    for each in [*seen, *_frozen(files)]:
+    known = _remembered[0] if _remembered else {}
+    known |= _looked_for(files - known.keys())
+    for each in chain(*(known[file] for file in files), _of_modules(files)):
         code = each.__code__
         if code.co_filename in files:
             same = found[code.co_filename].setdefault(code.co_qualname, [])
@@ -134,12 +154,28 @@ def _living(files: set[str]) -> dict[str, dict[str, list[FunctionType]]]:
     return found
 
 
+def _looked_for(files: set[str]) -> dict[str, list[FunctionType]]:
+    """The functions of files, among them those that run edited code of theirs."""
+    found: dict[str, list[FunctionType]] = {file: [] for file in files}
+    if not files:
+        return found
+    # Every function refers to Python's builtins: they are found in half the time of all objects.
+    # Not isinstance, which asks a weak reference for what it refers to.
+    for each in gc.get_referrers(builtins.__dict__):
+        if type(each) is FunctionType:
+            name = each.__code__.co_filename
+            home = unedited(name) if name.endswith(")") else name
+            if home in found:
+                found[home].append(each)
+    return found
+
+
 _IN_MODULE, _IN_CLASS = (vars(kind)["__dict__"].__get__ for kind in (ModuleType, type))
 """The names in them as they are: to ask for one could load a module, or run code of the user's."""
 
 
-def _frozen(files: set[str]) -> Iterator[FunctionType]:
-    """The functions that modules of these files define: `gc.freeze()` hides them from `gc`."""
+def _of_modules(files: set[str]) -> Iterator[FunctionType]:
+    """The functions that modules of these files define: new ones, and what `gc.freeze()` hides."""
     loaded: dict[str, object] = dict(sys.modules)  # which may hold anything
     modules = {name: _IN_MODULE(e) for name, e in loaded.items() if issubclass(type(e), ModuleType)}
     modules = {name: inside for name, inside in modules.items() if inside.get("__file__") in files}

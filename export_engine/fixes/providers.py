@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import PurePath
 
-from export_engine.attempt import Failed, Fix, NoFix
+from export_engine.attempt import Failed, Fix, NoFix, functions_remembered
 from export_engine.defects import passed_over, passing_over
 from export_engine.diagnose import diagnose
 from export_engine.fixes import (
@@ -179,7 +179,7 @@ def _drop_frames(error: BaseException) -> None:
 
 def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) -> None:
     """Adds what every provider offers, or why it does not."""
-    with sandbox():
+    with sandbox(), functions_remembered():
         for provider in PROVIDERS:
             _ask(provider, attempt, progress, found)
         if not any(_leads_on(each) for each in found):

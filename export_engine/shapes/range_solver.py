@@ -87,8 +87,11 @@ class Condition:
             return False
 
 
+@lru_cache(maxsize=1024)
 def compiled(text: str, *names: str) -> Condition:
     """A condition printed by torch's Python printer, as a function of the sizes in it.
+
+    A search for fixes asks for the same ones after each export, which is why they are kept.
 
     Args:
         text: a Python expression over numbers, operators and `names`. It is parsed, never run.
@@ -108,7 +111,11 @@ def solve_sizes(conditions: Sequence[Condition], example: int, least: int = 2) -
     Returns:
         The progression; the example alone where nothing else was found.
     """
-    different = list(dict.fromkeys(conditions))
+    return _solution(tuple(dict.fromkeys(conditions)), example, least)
+
+
+@lru_cache(maxsize=256)
+def _solution(different: tuple[Condition, ...], example: int, least: int) -> Progression:
     if not all(condition(example) for condition in different):
         return Progression(example, example, exact=all(each.formula for each in different))
     try:

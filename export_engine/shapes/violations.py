@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice, product
 from math import gcd, isqrt
 from typing import Any, Literal
@@ -11,7 +12,7 @@ from typing import Any, Literal
 from export_engine.shapes.condition_causes import fixing_condition, function_of, joining_condition
 from export_engine.shapes.dims import Bounds, Named
 from export_engine.shapes.names import LARGEST
-from export_engine.shapes.range_solver import Progression, compiled
+from export_engine.shapes.range_solver import Condition, Progression, compiled
 from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
 from export_engine.source import Stack, in_the_model
 from export_engine.torch_internals import linear_in, symbol_printer
@@ -298,8 +299,14 @@ def _always_holds(condition: Any, symbols: list[Any], roots: Mapping[Any, Progre
     """Whether a condition holds for the combinations tried of sizes that are each allowed."""
     names = {str(symbol): f"size{number}" for number, symbol in enumerate(symbols)}
     holds = compiled(symbol_printer(names)(condition), *names.values())
-    tried = product(*(roots[symbol].some() for symbol in symbols))
-    return all(holds(*sizes) for sizes in islice(tried, _MOST_COMBINATIONS))
+    return _holds_for(holds, tuple(roots[symbol] for symbol in symbols))
+
+
+@lru_cache(maxsize=1024)
+def _holds_for(condition: Condition, allowed: tuple[Progression, ...]) -> bool:
+    """Whether it holds for the combinations that are tried; a search asks after each export."""
+    tried = product(*(sizes.some() for sizes in allowed))
+    return all(condition(*sizes) for sizes in islice(tried, _MOST_COMBINATIONS))
 
 
 def _with_cause(

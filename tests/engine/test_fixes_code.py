@@ -22,6 +22,7 @@ from export_engine.attempt import (
     Request,
     combined,
     edited,
+    functions_remembered,
     text_in_effect,
 )
 from export_engine.capture import capture
@@ -423,6 +424,25 @@ def test_what_marimo_runs_without_the_function_around_it_is_found() -> None:
         edited([Edit(file, "", after, ("no",))]),
     ):
         pass
+
+
+def test_functions_are_found_again_whatever_an_edit_or_an_import_did() -> None:
+    """Objects are looked through once in a search, and modules each time."""
+    before, after = "def f(): return 1\n", "def f(): return 2\n"
+    file = "/cells/found_again.py"
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(before, file, "exec"), space)
+    late = types.ModuleType("found_again")
+    late.__file__ = file
+
+    with functions_remembered(), pytest.MonkeyPatch.context() as patch:
+        with edited([Edit(file, before, after, ("f",))]):
+            assert space["f"]() == 2
+        patch.setitem(sys.modules, "found_again", late)
+        exec(compile(before, file, "exec"), vars(late))
+        with edited([Edit(file, before, after, ("f",))]):
+            assert (space["f"](), late.f()) == (2, 2)
+        assert (space["f"](), late.f()) == (1, 1)
 
 
 def test_edits_of_one_file_build_on_each_other() -> None:
