@@ -42,28 +42,34 @@ _DEFERRED: Option = "prefer_deferred_runtime_asserts_over_guards"
 _AROUND = (*range(1, 9), *range(-1, -5, -1))
 """How far from the example's size others are compared where torch may drop a condition: it does so
 of `math.ceil`, and each remainder by up to a dozen is one of these."""
-_COMBINED = (*([each] for each in _OPTIONS), [*_OPTIONS])
-"""What is tried: each by itself, and then both."""
 
 
 def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
     """The tried options with which the call exports and every wanted dim stays dynamic.
 
-    Both options at once are tried where neither alone keeps all sizes.
+    Both at once are tried where the first alone does not keep all sizes, and the second alone only
+    where both led to a program: it is the one that takes longest.
     """
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
     if isinstance(diagnosis.facts, SizesViolated) and _is_a_number(diagnosis):
         return  # no option lets a loop run on, or gives a plain number back its symbol
-    whole = False
-    for names in _COMBINED:
-        if request.options & {*names} or (len(names) > 1 and whole):
-            continue
-        fix = _tried(request, diagnosis, names, progress)
-        if fix is not None and (len(names) == 1 or not fix.narrows):
-            whole = whole or not fix.narrows
-            yield fix
+
+    def tried(*names: Option) -> Fix | None:
+        known = request.options & {*names}
+        return None if known else _tried(request, diagnosis, [*names], progress)
+
+    if (first := tried(_OBLIVIOUS)) is not None:
+        yield first
+        if not first.narrows:
+            return
+    both = None if request.options else tried(_OBLIVIOUS, _DEFERRED)
+    second = tried(_DEFERRED) if both is not None or request.options else None
+    if second is not None:
+        yield second
+    if both is not None and not both.narrows and (second is None or second.narrows):
+        yield both
 
 
 def keeping_all_sizes(
