@@ -58,7 +58,7 @@ check: ## lint and the tests that take seconds
 	@$(MAKE) -k -j 3 check-python check-frontend lint-frontend lint-python lint-prose
 
 check-python: setup
-	@$(ON_A_CORE) $(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not slow" --ignore tests/browser
+	@$(ON_A_CORE) WITHOUT_MODELS=1 $(BIN)/python -m pytest -q $(IN_PARALLEL) -m "not slow and not after_check" --ignore tests/browser
 
 check-frontend: setup
 	@$(NPM) --silent run test:unit

@@ -19,6 +19,7 @@ import pytest
 
 import hatch_build
 from export_engine import lazy_names
+from tests.syntax import nodes_of
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("explorer", "export_engine", "kernel_ext", "widgets")
@@ -92,26 +93,31 @@ def test_no_name_of_a_face_is_also_a_module(room: str) -> None:
 def test_what_a_test_imports_of_ours_is_there() -> None:
     """In tests: mypy reads the packages alone, and a module that moved is seen when a test runs."""
     missing = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.module}.{each.name}"
+        f"{path.relative_to(ROOT)} {node.module}.{each.name}"
         for path in sorted((ROOT / "tests").rglob("*.py"))
-        for node in statements(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level
-        if node.module.split(".")[0] in PACKAGES
+        for node in imports_of_ours(path.read_text(encoding="utf-8"))
         for each in node.names
-        if not is_there(node.module, each.name)
+        if not is_there(str(node.module), each.name)
     ]
 
     assert not missing
 
 
-def statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every statement, without the expressions in it, of which there are ten times as many."""
-    inside = [tree]
-    while inside:
-        node = inside.pop()
+_IMPORTS = re.compile(rf"^ *(from (?:{'|'.join(PACKAGES)})\b\S* import (?:\([^)]*\)|.*))", re.M)
+
+
+def imports_of_ours(code: str) -> Iterator[ast.ImportFrom]:
+    """What a test imports by `from`, also in code that it runs; to parse all of it takes long."""
+    for said in _IMPORTS.findall(code):
+        (node,) = ast.parse(said).body
+        assert isinstance(node, ast.ImportFrom)
         yield node
-        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
-            inside += found if isinstance(found := getattr(node, part, None), list) else []
+
+
+def test_an_import_of_ours_is_noticed() -> None:
+    code = "def f():\n    from explorer.page import (  # why\n        a,\n        b as c,\n    )\n"
+    assert [each.name for node in imports_of_ours(code) for each in node.names] == ["a", "b"]
+    assert [node.module for node in imports_of_ours(code)] == ["explorer.page"]
 
 
 @cache
@@ -176,7 +182,7 @@ def test_private_torch_names_live_in_one_module() -> None:
     asked: list[tuple[str, str]] = []
     found: list[str] = []
     for path in SOURCES:
-        nodes, file = nodes_of(path), str(path.relative_to(ROOT))
+        nodes, file = syntax_of(path), str(path.relative_to(ROOT))
         ours |= hidden_names(nodes)
         asked += ((f"{file}:{line}", name) for line, name in hidden_attributes(nodes))
         found += (f"{file}:{line} {name}" for line, name in torch_names(nodes) if private(name))
@@ -193,7 +199,7 @@ def test_no_private_torch_name_is_imported_but_by_its_capability() -> None:
         for path in sorted(PRIVATE_NAMES_LIVE_IN.rglob("*.py"))
         if path.name != made_by_hand
         for line, name in torch_names(
-            [each for each in nodes_of(path) if isinstance(each, ast.Import | ast.ImportFrom)]
+            [each for each in syntax_of(path) if isinstance(each, ast.Import | ast.ImportFrom)]
         )
         if private(name)
     ]
@@ -216,7 +222,7 @@ def test_a_private_name_is_noticed(tmp_path: Path) -> None:
         "    return torch.export.export(y), torch.__version__\n"
     )
 
-    nodes = nodes_of(path)
+    nodes = syntax_of(path)
     found = {name for _, name in torch_names(nodes) if private(name)}
 
     assert found == {
@@ -230,7 +236,7 @@ def test_a_private_name_is_noticed(tmp_path: Path) -> None:
     asked = {name for _, name in hidden_attributes(nodes)}
     assert asked >= {"_version", "_schema", "_C"}
     assert "_replace" not in asked
-    assert hidden_names(nodes_of(Path(__file__))) >= {"_named_files"}
+    assert hidden_names(syntax_of(Path(__file__))) >= {"_named_files"}
 
 
 def test_both_lists_of_sources_agree() -> None:
@@ -269,9 +275,9 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.rpartition("modules:")[2].split())
 
 
-def nodes_of(path: Path) -> list[ast.AST]:
+def syntax_of(path: Path) -> list[ast.AST]:
     """Every node of a module's syntax."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return nodes_of(path.read_text(encoding="utf-8"))
 
 
 def torch_names(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
@@ -384,7 +390,7 @@ def silent_excepts(code: str) -> Iterator[int]:
     """The lines at which any exception at all is let pass, and none is logged or raised again."""
     if "except" not in code and "suppress" not in code:
         return
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes_of(code):
         if isinstance(node, ast.ExceptHandler) and is_broad(node.type):
             inside = [each for statement in node.body for each in ast.walk(statement)]
             called = {dotted(each.func)[-1] for each in inside if isinstance(each, ast.Call)}
@@ -508,7 +514,7 @@ def own_contexts(code: str) -> list[str]:
     found: list[str] = []
     if "contextmanager" not in code and "__enter__" not in code:
         return found
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes_of(code):
         if isinstance(node, ast.ClassDef):
             names = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
             if "__enter__" in names:
@@ -552,7 +558,7 @@ def made_anywhere(code: str) -> list[int]:
         return []
     return [
         node.lineno
-        for node in ast.walk(ast.parse(code))
+        for node in nodes_of(code)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in _FACTORIES

@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.syntax import nodes_of
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("explorer", "export_engine", "ide", "kernel_ext", "widgets")
 QUOTES_THEM = "## How we write"
@@ -151,7 +153,7 @@ STRING_OR_COMMENT = re.compile(
 def python_prose(file: str, source: str) -> Iterator[Place]:
     """Strings, docstrings among them, and comments; what has no space is not prose."""
     inner = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.JoinedStr):
             said = [part for part in node.values if isinstance(part, ast.Constant)]
             inner |= {id(part) for part in said}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import nodes_of
+
 TESTS = Path(__file__).parent
 FRONT_END = TESTS.parent / "widgets" / "frontend" / "src"
 REASONED = {"skipif", "importorskip", "xfail"}
@@ -18,7 +20,7 @@ REASONED = {"skipif", "importorskip", "xfail"}
 def skips(path: Path) -> Iterator[tuple[int, ast.Call | ast.Attribute]]:
     """Each place that leaves a test out, as a call, or as the bare name of a mark."""
     code = path.read_text(encoding="utf-8")
-    nodes = list(ast.walk(ast.parse(code))) if re.search("skip|xfail", code) else []
+    nodes = nodes_of(code) if re.search("skip|xfail", code) else []
     called = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in {*REASONED, "skip"}:

@@ -60,6 +60,7 @@ def test_a_tensor_of_another_layout_has_no_strides_to_tell() -> None:
     assert found.detail == "output 0: strides torch.sparse_coo instead of (3, 1)"
 
 
+@pytest.mark.after_check
 def test_a_program_that_differs_only_in_strides_agrees_and_says_so() -> None:
     attempt = exported(Turned(), (torch.randn(3, 4),), "x: n, _")
 
@@ -102,6 +103,7 @@ def test_clean_models_agree_at_other_sizes() -> None:
         assert len({tuple(each.items()) for each in sizes}) == len(sizes)
 
 
+@pytest.mark.after_check
 def test_a_hidden_condition_is_found_and_named() -> None:
     agreement = check(exported(Hidden(), (torch.randn(8, 8),), "x: *, *"))
     assert agreement.verdict == "refused"
@@ -132,6 +134,7 @@ def test_sizes_that_eager_refuses_say_nothing() -> None:
     assert agreement.verdict == "not checked"
 
 
+@pytest.mark.after_check
 def test_the_model_the_inputs_and_the_random_numbers_stay_as_they_were() -> None:
     model, x = Momentum(), torch.randn(4, 3)
     model.train()
@@ -178,6 +181,7 @@ def test_float32_is_not_rounded_to_tf32_in_a_comparison(monkeypatch: pytest.Monk
     assert flags.allow_tf32
 
 
+@pytest.mark.after_check
 def test_both_ways_of_a_branch_on_data_are_taken() -> None:
     taken: SimpleQueue[bool] = SimpleQueue()  # a list would be put back
 
@@ -360,6 +364,7 @@ def test_a_state_that_the_program_lacks_is_seen_in_a_second_call(
     assert "keeps a state" in agreement.baked
 
 
+@pytest.mark.after_check
 def test_a_branch_on_a_count_agrees_only_by_chance() -> None:
     found = try_request(Request(target=CountsCalls(), args=(torch.randn(6),)))
 
@@ -368,6 +373,7 @@ def test_a_branch_on_a_count_agrees_only_by_chance() -> None:
     assert found.agreement.verdict == "differs", found.agreement
 
 
+@pytest.mark.after_check
 def test_a_state_in_a_buffer_is_in_the_program_too() -> None:
     agreement = check(exported(Momentum(), (torch.randn(4, 3),), "x: n, _"))
 

@@ -95,6 +95,7 @@ def test_a_program_of_a_later_schema_is_refused_in_a_sentence(saved: Path, tmp_p
         load(path)
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     ("operator", "said"),
     [
@@ -130,6 +131,7 @@ class Reads(torch.nn.Module):
         return cache.keys * 2
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("module", ["transformers.some_caches", "somebodys.caches"])
 def test_a_container_that_is_not_here_is_registered_if_it_is_of_transformers_else_named(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -437,6 +437,7 @@ def test_what_the_record_tells_is_found_in_a_plain_archive_too(tmp_path: Path) -
     }
 
 
+@pytest.mark.after_check
 def test_a_kept_record_does_not_hide_what_the_graph_shows(tmp_path: Path) -> None:
     attempt = models.exported(CASES["stateful"]())
     record = describe(attempt)
@@ -451,6 +452,7 @@ def test_a_kept_record_does_not_hide_what_the_graph_shows(tmp_path: Path) -> Non
     assert found.verdict.endswith(", 1 finding") or "findings" in found.verdict
 
 
+@pytest.mark.after_check
 def test_a_record_of_a_torch_with_other_tags_is_of_the_same_program(tmp_path: Path) -> None:
     """torch 2.13 tags in-place ops, 2.12 does not; what a file says of tags is not believed."""
     attempt = models.exported(CASES["stateful"]())

@@ -32,6 +32,7 @@ def test_there_is_one_of_each_supported_torch() -> None:
     assert sum(file.stat().st_size for file in HERE.rglob("*.pt2")) < 1_500_000
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("name", NAMES)
 def test_they_open_alike_and_say_which_torch_made_them(name: str) -> None:
     records = {version: opened(version, name) for version in VERSIONS}

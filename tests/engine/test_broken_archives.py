@@ -205,6 +205,7 @@ def test_with_a_size_that_would_run_code(
             load(path)
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("name", ["model/it.so", "a/b/it.so", "model/data/aotinductor/it.so"])
 def test_compiled_libraries_are_not_loaded_with_the_program(
     good: bytes, tmp_path: Path, name: str
@@ -245,6 +246,7 @@ def test_no_module_is_imported_because_a_file_says_so() -> None:
     assert "antigravity" not in sys.modules
 
 
+@pytest.mark.after_check
 def test_example_inputs_of_a_class_are_left_out_and_said(
     good: bytes, tmp_path: Path, evils: list[bytes], ran: Path
 ) -> None:

@@ -121,6 +121,7 @@ def test_a_name_that_an_old_torch_is_known_to_lack_is_left_out_all_the_same(
     assert "does not have" in known.sentence
 
 
+@pytest.mark.after_check
 def test_what_changed_in_a_trace_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hook that runs into another torch's objects costs its own record, and not the export."""
     monkeypatch.setattr(guard_hooks, "_asking_op", lambda: torch.renamed_in_2_99)

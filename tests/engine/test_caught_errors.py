@@ -198,6 +198,7 @@ def twice_or_added(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     ("target", "severity"), [(twice_or_added, "surprising"), (branch, "wrong")]
 )

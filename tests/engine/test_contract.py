@@ -104,6 +104,7 @@ def test_each_guard_says_what_came_of_it(strict: bool) -> None:
     assert all(record.guards.index(guard) not in rules for guard in implied)
 
 
+@pytest.mark.after_check
 def test_the_timeline_tells_in_order() -> None:
     args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
     record = record_of(Bounded(), args, "x: *, k; y: k, *")
@@ -119,6 +120,7 @@ def test_the_timeline_tells_in_order() -> None:
     assert any(text.endswith("a number from data") for text in births)
 
 
+@pytest.mark.after_check
 def test_repeated_events_are_counted() -> None:
     args = (torch.ones(8, 16), torch.ones(16, 32), torch.tensor(5))
     record = record_of(Bounded(), args, "x: *, *; y: *, *")
@@ -146,6 +148,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
+@pytest.mark.after_check
 @given(EXPRESSIONS, st.tuples(*[st.integers(0, 50)] * 3))
 def test_a_formula_has_the_value_that_python_gives(text: str, sizes: tuple[int, ...]) -> None:
     formula = compile_formula(text, sized)
@@ -276,6 +279,7 @@ class BranchesOnData(nn.Module):
         return x.cos()
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_failure_has_the_sizes_as_far_as_the_trace_came(strict: bool) -> None:
     args = (torch.randn(3, 7), torch.randn(3, 2))
@@ -303,6 +307,7 @@ class Undecided(nn.Module):
         return z.sin() if z.sum() > 0 else z.cos()
 
 
+@pytest.mark.after_check
 def test_dims_of_one_name_are_one_size_of_a_failure() -> None:
     shapes = Shapes.parse("x: batch, _; y: batch, _")
     record = describe(

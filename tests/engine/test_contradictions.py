@@ -97,6 +97,7 @@ relations = st.builds(
 )
 
 
+@pytest.mark.after_check
 @given(st.lists(relations, min_size=1, max_size=3), st.none() | st.integers(1, 7))
 @settings(max_examples=60, deadline=None)
 def test_what_some_sizes_fulfil_is_never_refused(assumed: list[Relation], high: int | None) -> None:

@@ -25,6 +25,7 @@ def exported(name: str) -> Exported:
     return models.exported(cases[name]())
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     "text", ["core", "none", "core -linear -conv2d", "only t transpose", "only aten.t.default"]
 )
@@ -42,6 +43,7 @@ def test_a_table_that_means_nothing_says_so(text: str) -> None:
         DecompositionTable.parse(text)
 
 
+@pytest.mark.after_check
 def test_an_op_that_torch_does_not_know_is_named() -> None:
     with pytest.raises(TableError, match="no decomposition for lineer"):
         DecompositionTable.parse("core -lineer").to_torch()
@@ -99,6 +101,7 @@ def test_what_is_to_stay_whole_does_and_what_is_outside_is_said() -> None:
     assert "aten.t.default" in targets
 
 
+@pytest.mark.after_check
 def test_a_python_decomposition_has_its_file_and_line() -> None:
     attempt = capture(Request(target=torch.nn.Hardswish(), args=(torch.ones(3),)))
     assert isinstance(attempt, Exported)
@@ -164,6 +167,7 @@ def test_a_decomposed_program_keeps_its_guarantees() -> None:
     assert found.ok, str(found)
 
 
+@pytest.mark.after_check
 def test_a_table_of_ones_own_is_used_as_it_is() -> None:
     aten = torch.ops.aten
     attempt = capture(Request(target=torch.nn.Hardswish(), args=(torch.ones(3),)))

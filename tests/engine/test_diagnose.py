@@ -137,6 +137,7 @@ def test_spans_are_the_expression_that_decides() -> None:
         assert shown(of_case(name, strict)) == text
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_flag_is_followed_to_where_it_was_computed(strict: bool) -> None:
     related = of_case("flag", strict).related
@@ -159,6 +160,7 @@ def forward(x):
 """
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_flag_on_an_object_is_followed_too(strict: bool) -> None:
     found = diagnosed(cell(FLAG_ON_SELF), torch.ones(2), strict=strict)
@@ -166,6 +168,7 @@ def test_a_flag_on_an_object_is_followed_too(strict: bool) -> None:
     assert [each.stack[-1].function for each in found.related] == ["listen"]
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_number_is_followed_to_where_it_was_computed(strict: bool) -> None:
     found = of_case("number", strict)
@@ -265,6 +268,7 @@ def cell(text: str) -> Callable[..., Any]:
     return function
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_cell_that_is_no_file(strict: bool) -> None:
     function = cell(CELL)
@@ -286,6 +290,7 @@ def forward(x):
 """
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_expressions_over_several_lines_and_letters_of_several_bytes(strict: bool) -> None:
     found = diagnosed(cell(MANY_LINES), torch.ones(2, 4), strict=strict)
@@ -313,6 +318,7 @@ class InAComprehension(nn.Module):
         ])  # fmt: skip
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_the_condition_in_a_comprehension_is_what_fails(strict: bool) -> None:
     diagnosis = diagnosed(InAComprehension(), [torch.ones(2), torch.ones(2)], strict=strict)
@@ -320,6 +326,7 @@ def test_the_condition_in_a_comprehension_is_what_fails(strict: bool) -> None:
     assert shown(diagnosis) == "x.sum() > 0"
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_an_operand_that_python_misplaces_is_not_taken_for_another(strict: bool) -> None:
     found = diagnosed(cell(AFTER_A_COMPARISON), torch.ones(2, 4), strict=strict)
@@ -353,6 +360,7 @@ def test_an_input_of_an_unknown_class_is_named_by_its_path(strict: bool) -> None
     assert "`options.parts.0` is of class `Plain`" in found.sentence
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_an_output_of_an_unknown_class_is_shown_at_its_return(strict: bool) -> None:
     def forward(x: torch.Tensor) -> Any:
@@ -384,6 +392,7 @@ OWN = {
 }
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("function", OWN, ids=lambda function: function.__name__)
 def test_an_error_of_the_model_is_told_as_the_models(
@@ -433,6 +442,7 @@ def forward(x):
 """
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(
     ("said", "told"), [(", 'seven!'", "seven!"), ("", "`x.shape[0] == 7` does")]
@@ -472,6 +482,7 @@ def multiplies(x: torch.Tensor) -> torch.Tensor:
     return x @ x  # <- multiplies
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_an_operator_says_what_it_refuses(strict: bool) -> None:
     found = diagnosed(multiplies, torch.ones(2, 3), strict=strict)
@@ -481,6 +492,7 @@ def test_an_operator_says_what_it_refuses(strict: bool) -> None:
     assert found.stack[-1].line == marked("multiplies")
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_devices_that_differ_are_named(strict: bool) -> None:
     def forward(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -491,6 +503,7 @@ def test_devices_that_differ_are_named(strict: bool) -> None:
     assert found.sentence == "`x + y` mixes tensors on cpu and meta."
 
 
+@pytest.mark.after_check
 def test_a_graph_break_has_its_page_and_the_advice() -> None:
     def forward(x: torch.Tensor) -> torch.Tensor:
         return x * len(open("nowhere").read())  # noqa: PTH123
@@ -596,6 +609,7 @@ class Checkpoints(nn.Module):
         return torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False)  # <- saves
 
 
+@pytest.mark.after_check
 def test_activation_checkpointing_in_strict_mode_is_named() -> None:
     found = diagnosed(Checkpoints(), torch.ones(2), strict=True)
 
@@ -604,6 +618,7 @@ def test_activation_checkpointing_in_strict_mode_is_named() -> None:
     assert found.stack[-1].line == marked("saves")
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_program_is_no_module(strict: bool) -> None:
     program = torch.export.export(nn.Linear(2, 2), (torch.ones(1, 2),))
@@ -612,6 +627,7 @@ def test_a_program_is_no_module(strict: bool) -> None:
     assert "program.module()" in found.why
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_an_operator_in_a_test_is_not_taken_for_the_test(strict: bool) -> None:
     def forward(x: torch.Tensor) -> torch.Tensor:

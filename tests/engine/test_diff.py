@@ -62,6 +62,7 @@ def test_a_known_edit_is_what_the_diff_says(
         assert said == wanted
 
 
+@pytest.mark.after_check
 def test_programs_that_are_not_edited_have_no_place_for_it() -> None:
     edits = {edit.name: edit for edit in EDITS}
     assert [each for each in PLACELESS if scored(each[0], edits[each[1]], 0) is not None] == []
@@ -113,6 +114,7 @@ class Blocks(torch.nn.Module):
         return x
 
 
+@pytest.mark.after_check
 def test_a_block_that_was_moved_is_still_the_same_block() -> None:
     """Nothing is new; only where the blocks begin, and what comes out, reads another value."""
     args = (torch.ones(2, 8),)
@@ -156,6 +158,7 @@ def test_a_narrower_range_is_a_difference() -> None:
     assert {(kind, before, after) for kind, _, before, after in sizes} == {("sizes", *judged)}
 
 
+@pytest.mark.after_check
 def test_a_difference_inside_a_branch_is_found_there() -> None:
     attempt, before = exported("branching"), recorded("branching")
     program = copied_program(attempt.program)
@@ -174,6 +177,7 @@ def test_a_difference_inside_a_branch_is_found_there() -> None:
     assert titles == ["main.true_graph_0"] or titles == ["main.true_fn"], titles
 
 
+@pytest.mark.after_check
 def test_a_failure_has_nothing_to_compare() -> None:
     failed = describe(capture(Request(target=lambda x: x + bool(x.sum()), args=(torch.ones(2),))))
     with pytest.raises(ValueError, match="export failed"):

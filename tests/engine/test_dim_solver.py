@@ -78,6 +78,7 @@ def test_a_range_is_solved_for_any_size_of_the_example(
     assert called <= len(texts), "no size but the example is tried"
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("example", [1000, 10**9])
 def test_what_has_no_exact_answer_says_so(example: int) -> None:
     found = solve_sizes(conditions("math.sqrt(n) > 3", f"n <= {2 * example}"), example)

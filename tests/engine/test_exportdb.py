@@ -130,6 +130,7 @@ def test_a_program_that_differs_from_eager_is_found() -> None:
     assert not found.as_declared
 
 
+@pytest.mark.after_check
 def test_an_edited_text_runs_in_a_module_of_its_own() -> None:
     request = request_of("own", WHOLE)
     again = request_of("own", WHOLE.replace("sin", "cos"))

@@ -298,6 +298,7 @@ class TableBySize(nn.Module):
         return x * {3: 2.0}.get(x.shape[0], 1.0)
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(("model", "shapes"), [(CountsFromData(), None), (TableBySize(), "x: n")])
 def test_strict_mode_is_not_tried_where_python_asks(
     model: nn.Module, shapes: str | None, monkeypatch: pytest.MonkeyPatch

@@ -300,6 +300,7 @@ def test_what_cannot_be_done_soundly_is_refused_with_the_reason(case: str) -> No
         branch_to_cond(text, line)
 
 
+@pytest.mark.after_check
 def test_an_assert_becomes_a_check_of_the_program() -> None:
     model, _ = defined('assert x.sum() > 0, "must be positive"\nreturn x * 2', "asserting")
     report = autofix(Request(target=model, args=(torch.rand(4, 3),)))
@@ -372,6 +373,7 @@ def test_a_fix_is_shown_as_a_diff() -> None:
     assert "+        return torch.cond(x.sum() > 0, _then, _otherwise, ())" in diff
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     ("after", "functions", "said"),
     [

@@ -221,6 +221,7 @@ def test_what_a_loop_skips_does_nothing(form: str) -> None:
             [run_as(probe, model)(each) for each in (alike, -alike)]
 
 
+@pytest.mark.after_check
 def test_it_is_tried_in_eager_before_an_export() -> None:
     model, text, line = defined(FORMS["unique"], "tried_data_loop")
     assert agreed(model, text, line)
@@ -360,6 +361,7 @@ def test_it_is_tried_in_what_the_export_runs_in() -> None:
     assert agrees(request, made)
 
 
+@pytest.mark.after_check
 def test_a_size_beside_a_larger_one_is_never_below_zero() -> None:
     model, text, line = defined(FORMS["unique"], "masked_data_loop")
 

@@ -193,6 +193,7 @@ def test_an_op_made_by_custom_op(strict: bool) -> None:
     assert "def _(x, times=3):" in kernel_text(attempt)
 
 
+@pytest.mark.after_check
 def test_the_text_is_what_runs(define: Callable[..., Any]) -> None:
     op = define("(Tensor x, int size, int step=2) -> Tensor", windows)
     attempt = failed(lambda x: op(x, 3), torch.randn(2, 11))
@@ -212,6 +213,7 @@ def kernel_text_unapplied(attempt: Failed) -> str:
     return fixes[0].after
 
 
+@pytest.mark.after_check
 def test_a_kernel_is_taken_back_when_the_export_fails(define: Callable[..., Any]) -> None:
     op = define("(Tensor x) -> Tensor", torch.sin)
 
@@ -232,6 +234,7 @@ def writes(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     ("schema", "kernel", "reason"),
     [
@@ -273,6 +276,7 @@ def test_an_op_made_by_custom_op_gives_back_what_was_tried() -> None:
     failed(op, torch.randn(3, 4))
 
 
+@pytest.mark.after_check
 def test_a_kernel_is_taken_back_when_the_export_succeeds() -> None:
     op = custom_op()
     attempt = failed(op, torch.randn(3, 4))

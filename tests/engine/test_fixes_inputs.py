@@ -199,6 +199,7 @@ def test_the_sizes_inside_a_container_are_left_to_torch(strict: bool) -> None:
     assert float(program(torch.ones(9, 2), Memory(torch.ones(6, 2)))[0]) == 30
 
 
+@pytest.mark.after_check
 def test_a_program_with_a_container_is_saved_and_loaded(tmp_path: Any) -> None:
     attempt = failed(Makes(), torch.randn(5, 2))
     exported = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
@@ -275,6 +276,7 @@ class ReadsBothWays(nn.Module):
         return given.a + given["b"] * given.scale
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("cls", [Shared, Both])
 def test_a_dict_whose_items_are_attributes_is_registered(cls: Any) -> None:
     given = cls(a=torch.ones(3), b=torch.ones(3), scale=2)
@@ -390,6 +392,7 @@ class TestCaches:
 
         good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
 
+    @pytest.mark.after_check
     def test_a_static_cache_that_is_empty(self) -> None:
         from transformers import StaticCache
 
@@ -403,6 +406,7 @@ class TestCaches:
         assert "`StaticLayer`" in fix.title
         assert not cache.layers[0].is_initialized
 
+    @pytest.mark.after_check
     def test_caches_for_an_encoder_and_a_decoder(self) -> None:
         from transformers import DynamicCache, EncoderDecoderCache
 
@@ -577,6 +581,7 @@ class Sampled:
     mask: torch.Tensor
 
 
+@pytest.mark.after_check
 def test_a_class_is_registered_with_the_specs_for_what_is_in_it() -> None:
     given = {"batch": {"ids": {0: B}, "mask": {0: B}}}
     attempt = failed(lambda batch: batch.ids * batch.mask, Sampled(X, X.clone()), shapes=given)
@@ -596,6 +601,7 @@ class Weighed:
     scale: int = 2
 
 
+@pytest.mark.after_check
 def test_specs_in_the_order_of_a_dataclass_are_those_of_its_fields() -> None:
     given = {"batch": [{0: B}, None, None]}
     attempt = failed(lambda batch: batch.ids * batch.scale, Weighed(X), shapes=given)
@@ -606,6 +612,7 @@ def test_specs_in_the_order_of_a_dataclass_are_those_of_its_fields() -> None:
     assert str(found.request.shapes) == "batch.ids: b, _"
 
 
+@pytest.mark.after_check
 def test_what_a_size_is_made_of_is_not_1_in_an_example() -> None:
     height = Dim("h", max=8)
     attempt = failed(lambda x: x * 2, torch.ones(5, 3), shapes={"x": {0: 4 * height + 1}})
@@ -626,6 +633,7 @@ class Level(enum.Enum):
     HIGH = "high"
 
 
+@pytest.mark.after_check
 def test_a_member_of_an_enum_that_is_returned_is_a_constant() -> None:
     attempt = failed(lambda x: {"x": x * 2, "level": Level.HIGH}, X)
     assert attempt.diagnosis is not None

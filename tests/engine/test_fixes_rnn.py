@@ -66,6 +66,7 @@ def model_of(text: str, kind: str, options: dict[str, Any]) -> Any:
     return names["Model"](kind, **options).eval()
 
 
+@pytest.mark.after_check
 @pytest.mark.usefixtures("plain_scan")
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN", "RNN_RELU"])

@@ -238,6 +238,7 @@ def test_a_difference_from_anything_else_is_kept(code: str) -> None:
         missing_to_multiple(f"def f(x, n):\n    if n % 4:\n        {code}\n    return x\n", 2)
 
 
+@pytest.mark.after_check
 def test_sizes_that_a_remainder_excludes_are_said_with_the_line() -> None:
     attempt = capture(Request(target=Pads(), args=(torch.ones(9),), shapes=Shapes.parse("x: n")))
     assert isinstance(attempt, Failed)

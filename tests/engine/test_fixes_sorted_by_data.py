@@ -24,6 +24,7 @@ FORMS = {
 }
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("form", FORMS)
 def test_the_order_is_pythons_also_of_equal_numbers(form: str) -> None:
     text = f"import torch\ndef f(n):\n    return {form}\n"
@@ -68,6 +69,7 @@ def test_rows_in_the_order_of_their_lengths_export_and_agree(strict: bool) -> No
         assert torch.equal(report.attempt.program.module()(x), model(x))
 
 
+@pytest.mark.after_check
 def test_of_what_is_no_branch_it_is_not_said_why_none_is_rewritten() -> None:
     model, _ = defined("return x[sorted(range(4), key=lambda i: x[i].sum())]", "sorted_by_sums")
     attempt = capture(Request(target=model, args=(torch.randn(4, 3),)))

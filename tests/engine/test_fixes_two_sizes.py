@@ -115,6 +115,7 @@ class OnlyWhereShorter(nn.Module):
         return q @ k[: q.shape[0]].T
 
 
+@pytest.mark.after_check
 def test_a_relation_that_eager_asks_for_too_is_no_refusal() -> None:
     args: Any = (torch.randn(4, 3), torch.randn(6, 3))
     request = Request(target=OnlyWhereShorter(), args=args, shapes=Shapes.parse("q: n, _; k: m, _"))

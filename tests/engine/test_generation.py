@@ -155,6 +155,7 @@ class Twice(torch.nn.Module):
         return x.reshape(y.shape[0], 2, 2) + y[:, None]
 
 
+@pytest.mark.after_check
 def test_an_end_that_no_size_reaches_is_none_between_programs() -> None:
     for end, upper in ((2**31, None), (64, 128)):
         given = torch.randn(4, 2), torch.randn(2, 2)
@@ -283,6 +284,7 @@ def test_a_table_of_generations_keeps_its_numbers_and_reasons_whole() -> None:
     assert max(map(len, lines)) <= 78
 
 
+@pytest.mark.after_check
 def test_what_only_a_first_call_waits_for_is_in_no_time(
     kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +301,7 @@ def test_what_only_a_first_call_waits_for_is_in_no_time(
     assert calls == [(False, 2), (True, 2), *[(False, 4), (True, 4)] * 2]
 
 
+@pytest.mark.after_check
 def test_a_backend_that_is_not_there_says_so(
     kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +323,7 @@ def test_a_backend_that_is_not_there_says_so(
             kit.generate(4, sizes=sizes)  # type: ignore[arg-type]
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -499,6 +503,7 @@ def test_tensors_that_a_call_keeps_in_attributes_are_named() -> None:
     )
 
 
+@pytest.mark.after_check
 def test_patches_that_change_a_models_result_are_named_where_no_op_is_off() -> None:
     class Halved(torch.nn.Module):
         factor = 0.5
@@ -538,6 +543,7 @@ def test_an_argument_that_no_module_reads_differs_without_effect() -> None:
     assert differing_arguments(calls) == {"factor": ("1", "2")}
 
 
+@pytest.mark.after_check
 def test_an_encoder_of_images_is_given_what_it_would_read_from_their_sizes() -> None:
     from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLVisionConfig
     from transformers.models.qwen2_vl.modeling_qwen2_vl import (
@@ -626,6 +632,7 @@ def test_a_full_window_of_a_cache_is_still_one_that_grows() -> None:
     assert made.components[1].varying["past_key_values.0"] == (rows, past)
 
 
+@pytest.mark.after_check
 def test_sizes_of_one_symbol_are_equal_before_the_model_computes_with_them() -> None:
     """As GIT does: what is made of both batches is not fixed as more than one row."""
 

@@ -93,6 +93,7 @@ def test_assertions_of_programs_raise_as_they_do_on_a_cpu() -> None:
             torch._assert_async(torch.tensor(0))
 
 
+@pytest.mark.after_check
 def test_an_assertion_in_a_branch_of_a_program_raises() -> None:
     program = torch.export.export(Asserts(), (torch.ones(3),)).module()
     with gpu_checked("CPU"), pytest.raises(RuntimeError, match="not all are above zero"):

@@ -187,6 +187,7 @@ def test_a_program_of_integers_has_no_plumbing() -> None:
     assert described(Counter(), torch.arange(4)).graphs[0].groups == []
 
 
+@pytest.mark.after_check
 def test_branches_have_groups_of_their_own() -> None:
     def squashed(x: Tensor) -> Tensor:
         return x.sin().cos()

@@ -275,6 +275,7 @@ def test_a_wrong_value_is_traced_to_its_op(clean: Exported) -> None:
     assert any("`sin`" in line for line in sound.evidence)
 
 
+@pytest.mark.after_check
 def test_a_corrupted_archive_is_refused() -> None:
     from export_engine.archive import ArchiveError, load
 

@@ -72,6 +72,7 @@ def test_a_text_that_pygments_takes_minutes_for_is_plain_after_a_second(text: st
     assert joined(lines).rstrip("\n") == text.rstrip("\n")
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("text", [" \n" * 14_000, ("'%" + "0" * 1_900 + "\n") * 14])
 def test_what_takes_pygments_long_stays_plain_and_whole(text: str) -> None:
     started = time.thread_time()

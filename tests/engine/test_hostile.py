@@ -47,6 +47,7 @@ class SaysNothing(nn.Module):
         raise RuntimeError
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_model_that_raises_is_shown_with_its_line(strict: bool) -> None:
     attempt = capture(Request(target=Raises(), args=(torch.ones(1),), strict=strict))
@@ -133,6 +134,7 @@ TENSORS = {
 }
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("kind", TENSORS)
 def test_unusual_tensors_have_a_readable_type(kind: str) -> None:
     value, text = TENSORS[kind]

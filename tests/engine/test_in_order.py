@@ -16,6 +16,7 @@ from export_engine.diff.in_order import in_order
 ITEMS = st.lists(st.sampled_from("abc"), max_size=30)
 
 
+@pytest.mark.after_check
 @given(ITEMS, ITEMS)
 def test_pairs_are_equal_and_rise_in_both(ones: list[str], others: list[str]) -> None:
     found = list(in_order(ones, others))
@@ -24,6 +25,7 @@ def test_pairs_are_equal_and_rise_in_both(ones: list[str], others: list[str]) ->
     assert len({one for one, _ in found}) == len({other for _, other in found}) == len(found)
 
 
+@pytest.mark.after_check
 @given(ITEMS, st.integers(0, 30))
 def test_one_item_more_or_less_leaves_all_others_paired(ones: list[str], place: int) -> None:
     others = [*ones[:place], "new", *ones[place:]]

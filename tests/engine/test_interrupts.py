@@ -113,6 +113,7 @@ ACTIONS: dict[str, Callable[[Exported], Any]] = {
 }
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.usefixtures("losing")
 def test_so_it_does_in_every_action_that_runs_the_model(action: str) -> None:
@@ -170,6 +171,7 @@ def test_what_a_handler_of_the_users_own_raises_in_a_finalizer_arrives() -> None
         signal.signal(signal.SIGINT, own)
 
 
+@pytest.mark.after_check
 def test_an_interrupt_ends_the_wait_for_another_thread() -> None:
     entered, leave = threading.Event(), threading.Event()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
@@ -29,6 +30,7 @@ class Takes(nn.Module):
         return made
 
 
+@pytest.mark.after_check
 def test_its_parameters_are_inputs_by_their_names_and_the_program_is_compared() -> None:
     attempt = capture(Request(target=Takes(), args=(torch.randn(4, 3), Scaled())))
     assert isinstance(attempt, Exported)

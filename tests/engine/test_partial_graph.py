@@ -137,6 +137,7 @@ def test_branches_are_nested(strict: bool) -> None:
     assert len(record.graphs) == 3
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_program_that_exports_keeps_no_second_graph(strict: bool) -> None:
     attempt = capture(Request(target=Layer(), args=(torch.ones(2, 4),), strict=strict))
@@ -149,6 +150,7 @@ class FailsAtOnce(nn.Module):
         raise ValueError("no")
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_nothing_traced_is_no_graph(strict: bool) -> None:
     assert record_of(strict, FailsAtOnce()).graphs == []

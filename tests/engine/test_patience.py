@@ -24,6 +24,7 @@ def for_ever() -> None:
             time.sleep(0.001)
 
 
+@pytest.mark.after_check
 def test_a_call_that_does_not_end_is_left_and_so_is_the_next() -> None:
     patience = Patience(0.4)
     for _ in range(2):
@@ -35,6 +36,7 @@ def test_a_call_that_does_not_end_is_left_and_so_is_the_next() -> None:
     assert not [each for each in threading.enumerate() if each.name.endswith("(_ring)")]
 
 
+@pytest.mark.after_check
 def test_the_first_call_has_all_the_time_and_the_others_many_times_as_much() -> None:
     patience = Patience()
     patience.call(time.sleep, 0.2)
@@ -52,6 +54,7 @@ class Climbs(torch.nn.Module):
         return x + node
 
 
+@pytest.mark.after_check
 def test_a_loop_that_fresh_values_never_leave_refuses_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

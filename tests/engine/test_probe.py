@@ -174,6 +174,7 @@ def check_outputs(record: Record, sizes: tuple[int | None, ...], made: Any) -> N
             assert value.shape[output.dim] == size
 
 
+@pytest.mark.after_check
 def test_sizes_are_given_by_name() -> None:
     request = Request(
         target=seed_cases.Multiplies(),
@@ -203,6 +204,7 @@ def chosen_by_sizes(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return x.sum() - y.sum()
 
 
+@pytest.mark.after_check
 def test_conditions_of_the_code_speak_of_sizes_by_their_names() -> None:
     attempt = capture(
         Request(

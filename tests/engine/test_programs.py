@@ -83,6 +83,7 @@ def scaled_in_parts() -> torch.nn.Module:
     return net
 
 
+@pytest.mark.after_check
 def test_a_weight_made_of_tensors_is_shared_if_they_are() -> None:
     net, x = scaled_in_parts(), torch.randn(2, 4)
     shared = explorer.explore_many({"one": (net, (x,)), "other": (net, (x + 1,))})
@@ -182,6 +183,7 @@ class Twice(torch.nn.Module):
         return features * 2.0
 
 
+@pytest.mark.after_check
 def test_what_is_cut_on_its_way_flows_all_the_same() -> None:
     images = torch.randn(2, 5, 8)
     seen = images * 2.0

@@ -136,6 +136,7 @@ def test_a_reduction_keeps_what_is_needed():
     assert not {"64", "import", "def g", "for "} & set(reduction.text.split())
 
 
+@pytest.mark.after_check
 def test_the_smallest_part_that_fails_the_same_is_found_and_the_model_is_as_before():
     model = Deep(nn.Sequential(nn.ReLU(), BranchOnSum()))
     failed = capture(Request(target=model, args=(torch.ones(2, 4),)))

@@ -120,6 +120,7 @@ def test_random_numbers_are_compared_where_a_compiler_draws_those_of_eager(rows:
     assert "`dropout` draws others" in row.sentence
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("name", ["tensorrt", "xla"])
 def test_backends_that_cannot_be_here_are_rows_that_say_what_is_missing(
     vision: Exported, rows: Runner, name: str
@@ -237,6 +238,7 @@ def test_inputs_of_ones_own(vision: Exported, rows: Runner) -> None:
     assert by_path[0].inputs == "given inputs"
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -566,6 +568,7 @@ def test_inputs_that_do_not_fit_into_memory_are_a_row(deep: Exported, rows: Runn
     assert row.sentence == "Out of memory on cpu. Try smaller sizes."
 
 
+@pytest.mark.after_check
 def test_inputs_are_counted_at_the_width_of_their_dtype_and_with_their_copy(
     deep: Exported, rows: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -879,6 +882,7 @@ class Off:
         return Ready(call=call)
 
 
+@pytest.mark.after_check
 def test_ops_that_could_draw_and_do_not_are_not_what_a_backend_is_off_by(
     rows: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -898,6 +902,7 @@ def test_ops_that_could_draw_and_do_not_are_not_what_a_backend_is_off_by(
     assert "random numbers" not in row.sentence
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("steps", [1, 40])
 def test_half_precision_is_judged_by_float32(

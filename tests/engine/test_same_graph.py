@@ -54,6 +54,7 @@ def test_a_size_that_is_written_otherwise_is_no_difference() -> None:
         assert (difference(program, changed) is None) is same
 
 
+@pytest.mark.after_check
 def test_the_least_of_sizes_is_decided_where_they_cannot_be_negative() -> None:
     """As torch does once it loads a program."""
 

@@ -148,6 +148,7 @@ def test_any_text_parses_or_points_at_a_column(text: str) -> None:
     assert 0 <= column <= len(text)
 
 
+@pytest.mark.after_check
 @given(st.lists(st.text(), min_size=1))
 def test_a_path_splits_into_what_it_was_joined_from(path: list[str]) -> None:
     assert split_path(join_path(path)) == path

@@ -168,6 +168,7 @@ class Doubled(nn.Module):
         return x.repeat(2) + y
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("shapes", ["", pytest.param("; a >= 2", marks=needs_spec)])
 def test_a_size_made_of_another_is_one_rule_which_the_program_enforces(
     shapes: str, tmp_path: Path

@@ -157,6 +157,7 @@ class Picks(nn.Module):
         return x.nonzero()
 
 
+@pytest.mark.after_check
 def test_a_symbol_that_no_value_has_is_no_range_that_was_lost() -> None:
     attempt = exported(Picks(), torch.ones(5), strict=True)
     assert len(attempt.program.range_constraints) == 2, "else the plant is none"
@@ -236,6 +237,7 @@ def test_another_graph_of_the_same_inputs_is_run(
     assert found.sentence.startswith(said), found.sentence
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     ("verdict", "lacking", "code"),
     [

@@ -61,6 +61,7 @@ def test_a_module_exports_in_both_modes(strict: bool) -> None:
     assert attempt.seconds > 0
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_failure_is_an_attempt_and_not_an_exception(strict: bool) -> None:
     attempt = capture(Request(target=Undecided(), args=(torch.randn(3),), strict=strict))
@@ -195,6 +196,7 @@ def torch_state() -> dict[str, Any]:
     }
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("model", [nn.Linear(3, 3), Undecided()], ids=["exports", "fails"])
 @pytest.mark.parametrize("strict", [False, True])
 def test_torch_and_the_module_are_left_as_they_were(model: nn.Module, strict: bool) -> None:
@@ -228,6 +230,7 @@ def test_an_interrupt_gets_through_and_leaves_torch_as_it_was() -> None:
     assert isinstance(capture(Request(target=nn.ReLU(), args=(torch.randn(2),))), Exported)
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_guards_know_the_line_that_asked(strict: bool) -> None:
     class Guarded(nn.Module):
@@ -291,6 +294,7 @@ class InAComprehension(nn.Module):
         return torch.stack([row * 2 for row in x.unbind()])
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_comprehension_is_a_line_of_its_function(strict: bool) -> None:
     attempt = capture(Request(target=InAComprehension(), args=(torch.ones(2, 3),), strict=strict))

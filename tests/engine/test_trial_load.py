@@ -44,6 +44,7 @@ def test_what_loads_there_is_tried_once(
     assert started[0].returncode == 0
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT"])
 def test_what_ends_that_process_is_an_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     code = f"{READS}import os, signal; os.kill(os.getpid(), signal.{name})"

@@ -89,6 +89,7 @@ class Windowed(nn.Module):
         return x * torch.from_numpy(np.hamming(x.shape[0]))
 
 
+@pytest.mark.after_check
 def test_a_size_that_numpy_is_given_is_said() -> None:
     shapes = Shapes.parse("x: time")
     attempt = capture(Request(target=Windowed(), args=(torch.ones(4),), shapes=shapes))
@@ -174,6 +175,7 @@ class Forces(nn.Module):
         return -force
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_gradient_of_an_input_is_named_in_either_mode(strict: bool) -> None:
     attempt = capture(Request(target=Forces(), args=(torch.ones(4),), strict=strict))
@@ -214,6 +216,7 @@ class CountsToLongest(nn.Module):
         return x
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_range_of_a_tensor_is_a_loop_on_data_in_either_mode(strict: bool) -> None:
     args = (torch.ones(2), torch.tensor([1, 2]))
@@ -222,6 +225,7 @@ def test_a_range_of_a_tensor_is_a_loop_on_data_in_either_mode(strict: bool) -> N
     assert diagnose(attempt).kind is FailureKind.LOOP_ON_DATA
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("model", [planted.AddsId(), planted.AddsTime()])
 def test_an_agreement_by_chance_is_none(model: nn.Module) -> None:
     attempt = try_fixes.try_request(Request(target=model, args=(torch.ones(3, 4),)))
@@ -461,6 +465,7 @@ class OnlyInts(nn.Module):
         return x
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_that_the_model_fails_in_eager_is_said_first(strict: bool) -> None:
     attempt = capture(Request(target=NeedsIds(), args=(torch.ones(3),), strict=strict))
@@ -518,6 +523,7 @@ class Exits(nn.Module):
         return x
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_model_that_ends_the_process_ends_only_its_export(strict: bool) -> None:
     attempt = capture(Request(target=Exits(), args=(torch.ones(3),), strict=strict))
@@ -527,6 +533,7 @@ def test_a_model_that_ends_the_process_ends_only_its_export(strict: bool) -> Non
     assert found.sentence == "The model fails in eager too, with SystemExit: too few rows."
 
 
+@pytest.mark.after_check
 def test_an_error_that_only_tracing_leads_to_is_not_called_the_models() -> None:
     request = Request(target=OnlyInts(), args=(torch.ones(9),), shapes=Shapes.parse("x: n"))
     attempt = capture(request)
@@ -580,6 +587,7 @@ class Packs(nn.Module):
         return rnn.pad_packed_sequence(y, batch_first=True)[0]
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize(
     ("strict", "text"), [(False, "self.rnn(rows)"), (True, "rnn.pack_padded_sequence(x, ")]
 )
@@ -704,6 +712,7 @@ class Chunked(nn.Module):
         return x.sin() if x.shape[0] <= 4_000_000 else x.cos()
 
 
+@pytest.mark.after_check
 def test_a_condition_is_not_tested_on_inputs_that_take_all_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -750,6 +759,7 @@ class ByTask(nn.Module):
         return -x if task is Task.NEGATE else x
 
 
+@pytest.mark.after_check
 def test_a_member_of_an_enum_is_named_as_an_input_and_becomes_a_constant() -> None:
     request = Request(
         target=ByTask(), args=(torch.ones(3), Task.NEGATE), shapes=Shapes.parse("x: n")

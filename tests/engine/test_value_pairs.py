@@ -145,6 +145,7 @@ class Written(nn.Module):
         return (y @ angles).sin()
 
 
+@pytest.mark.after_check
 def test_a_program_that_writes_to_views_has_clean_pairs_in_any_dtype() -> None:
     result = explorer.explore(Written(), (torch.randn(4, 4),))
     assert any(each.mutates for each in result.record.targets)
@@ -213,6 +214,7 @@ def _sparse(x: torch.Tensor) -> torch.Tensor:
     return x.relu().to_sparse() @ x
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("of", [_in_float8, _sparse])
 def test_sparse_tensors_and_8_bit_floats_are_watched_and_compared(
     of: Callable[[torch.Tensor], torch.Tensor],

@@ -71,6 +71,7 @@ def test_nothing_is_left_of_a_run_that_writes() -> None:
     assert torch.equal(torch.get_rng_state(), random)
 
 
+@pytest.mark.after_check
 def test_statistics_are_those_of_the_tensor_that_is_fetched(
     writing: tuple[Exported, Record, Watched],
 ) -> None:
@@ -92,6 +93,7 @@ def test_statistics_are_those_of_the_tensor_that_is_fetched(
     assert checked > 20
 
 
+@pytest.mark.after_check
 def test_the_branch_that_ran_and_every_turn_of_a_loop_are_noted(
     writing: tuple[Exported, Record, Watched],
 ) -> None:
@@ -105,6 +107,7 @@ def test_the_branch_that_ran_and_every_turn_of_a_loop_are_noted(
     assert turns.runs[node_of(record, "mul", turns.graph)] == 3 + first
 
 
+@pytest.mark.after_check
 def test_a_record_with_values_is_sent_and_checked(
     writing: tuple[Exported, Record, Watched],
 ) -> None:

@@ -75,6 +75,7 @@ def test_the_slide_static_then_dynamic_then_a_new_path() -> None:
     assert first.sizes == "x.shape[0] = 512"
 
 
+@pytest.mark.after_check
 def test_a_size_that_a_graph_takes_is_run_again() -> None:
     report = seen(slide, torch.randn(512, 8), torch.randn(8, 8), sizes=[512, 600, 700, 512])
     assert [each.outcome for each in report.calls] == ["compiled", "recompiled", "reused", "reused"]
@@ -136,6 +137,7 @@ def only_prints(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
+@pytest.mark.after_check
 def test_what_has_no_graph_is_left_to_the_interpreter() -> None:
     report = seen(only_prints, torch.ones(3))
     (call,) = report.calls
@@ -179,6 +181,7 @@ def refuses(x: torch.Tensor) -> torch.Tensor:
     return x + 1
 
 
+@pytest.mark.after_check
 def test_what_a_call_raises_is_said_and_the_others_still_run() -> None:
     report = seen(refuses, torch.ones(3), sizes="3,7,4")
     assert [each.outcome for each in report.calls][1] == "failed"
@@ -187,6 +190,7 @@ def test_what_a_call_raises_is_said_and_the_others_still_run() -> None:
     assert [each.export for each in report.calls] == ["takes", "refuses", "takes"]
 
 
+@pytest.mark.after_check
 def test_named_dims_vary_together() -> None:
     def both(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return x + y
@@ -229,6 +233,7 @@ def test_what_the_user_has_compiled_stays_and_meets_nothing_new() -> None:
     assert len(graphs) == 2
 
 
+@pytest.mark.after_check
 def test_dynamo_is_as_before() -> None:
     torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
     before = (

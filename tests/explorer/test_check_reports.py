@@ -83,6 +83,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Base:
     return Base(file.read_bytes())
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("old", ["input", "linear"])
 @pytest.mark.parametrize("text", COMMANDS)
 def test_a_name_in_an_archive_is_no_command(

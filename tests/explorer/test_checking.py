@@ -65,6 +65,7 @@ def line_of(text: str) -> int:
     return MODELS.splitlines().index(text) + 1
 
 
+@pytest.mark.after_check
 def test_what_is_right_passes(capsys: pytest.CaptureFixture[str]) -> None:
     code, said = run(capsys, call("clean"), "-d", "input: batch, _")
     assert code == OK
@@ -113,6 +114,7 @@ def test_json_and_junit_have_every_target(capsys: pytest.CaptureFixture[str]) ->
     assert not clean["failed"]
 
 
+@pytest.mark.after_check
 def test_a_golden_file_is_written_compared_and_the_difference_said(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -59,6 +59,7 @@ def net(act: nn.Module | None = None, shapes: str | None = "x: batch, _") -> exp
     )
 
 
+@pytest.mark.after_check
 def test_what_is_identical_says_so() -> None:
     found = explorer.diff(net(), net())
     assert found.ok
@@ -89,6 +90,7 @@ def test_weights_of_other_values_are_named(tmp_path: Path) -> None:
         assert shown["weights"] == "1 weight holds other values: lin.bias."
 
 
+@pytest.mark.after_check
 def test_of_many_weights_of_other_values_a_few_are_named() -> None:
     found = explorer.diff(*(explorer.explore(deep(), (torch.ones(4),)) for _ in range(2)))
     assert found.weights == "6 weights hold other values: 0.weight, 0.bias, 1.weight and 3 more."
@@ -98,6 +100,7 @@ def deep() -> nn.Module:
     return nn.Sequential(*(nn.Linear(4, 4) for _ in range(3)))
 
 
+@pytest.mark.after_check
 def test_a_difference_is_said_with_its_place() -> None:
     found = explorer.diff(net(), net(nn.GELU()))
     assert not found.ok
@@ -135,6 +138,7 @@ def test_a_line_that_is_another_in_the_second_program_is_said_too() -> None:
     assert " → " not in str(explorer.diff(net(), net(nn.GELU()))).splitlines()[-1]
 
 
+@pytest.mark.after_check
 def test_a_new_guard_is_said_with_its_line() -> None:
     def before(x: torch.Tensor) -> torch.Tensor:
         return x.sin()
@@ -163,6 +167,7 @@ class Stack(nn.Module):
         return sum(next(iter(each.values()))(x) for each in self.blocks)  # type: ignore[operator,misc,union-attr]
 
 
+@pytest.mark.after_check
 def test_a_renamed_module_is_one_difference_and_hides_no_other() -> None:
     made = (Stack("inner", nn.ReLU()), Stack("core", nn.Tanh()))
     found = explorer.diff(*(explorer.explore(each, (torch.ones(3, 4),)) for each in made))
@@ -177,6 +182,7 @@ def test_a_renamed_module_is_one_difference_and_hides_no_other() -> None:
     assert len(scope.others) == 2 * 6 == len(found.diff.others)
 
 
+@pytest.mark.after_check
 def test_anything_that_is_a_program_can_be_compared(tmp_path: Path) -> None:
     first = net()
     plain = tmp_path / "plain.pt2"
@@ -341,6 +347,7 @@ def test_the_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--diff new.pt2" in text
 
 
+@pytest.mark.after_check
 def test_texts_that_differ_come_in_the_order_of_the_files() -> None:
     from export_engine.diff import text_differences
     from export_engine.record import Record, SourceFile
@@ -354,6 +361,7 @@ def test_texts_that_differ_come_in_the_order_of_the_files() -> None:
     assert [each.name for each in found] == [f"{name}.py" for name in "dbcaehgf"]
 
 
+@pytest.mark.after_check
 def test_a_log_that_has_no_such_character_gets_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,6 +377,7 @@ def test_a_log_that_has_no_such_character_gets_another(
     assert b"aten.relu.default ? aten.gelu.default" in log.getvalue()
 
 
+@pytest.mark.after_check
 def test_a_new_parameter_is_told_once_as_an_input() -> None:
     plain = nn.Sequential(nn.Linear(3, 3, bias=False))
     biased = nn.Sequential(nn.Linear(3, 3))
@@ -389,6 +398,7 @@ class Layers(nn.Module):
         return x
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("added", [True, False])
 def test_a_module_that_only_one_calls_is_one_difference(added: bool) -> None:
     made = Layers(nn.ReLU()), Layers(nn.ReLU(), nn.Tanh())
@@ -402,6 +412,7 @@ def test_a_module_that_only_one_calls_is_one_difference(added: bool) -> None:
     assert (module.kind, module.path) == ("added" if added else "removed", "layers.1")
 
 
+@pytest.mark.after_check
 def test_a_module_that_both_call_is_not_told_as_one_however_much_of_it_differs() -> None:
     x = (torch.ones(2, 4),)
     made = [Layers(nn.Sequential(nn.ReLU(), act)) for act in (nn.ReLU(), nn.Tanh())]

@@ -132,6 +132,7 @@ def test_the_command_line_compares_the_contracts(
     assert "Same ops." in said
 
 
+@pytest.mark.after_check
 def test_a_program_and_itself_reject_the_same() -> None:
     record = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, _").record
     assert rejected_differently(record, record) == []

@@ -188,6 +188,7 @@ def test_a_program_that_someone_holds_is_not_made_again(
     assert "is rebuilt" not in capsys.readouterr().err
 
 
+@pytest.mark.after_check
 @pytest.mark.usefixtures("sigint_heard")
 def test_an_interrupt_while_one_is_made_again_changes_nothing(decomposed: Exploration) -> None:
     ex = decomposed

@@ -92,11 +92,13 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
         check_ahead(files=[tmp_path])
 
 
+@pytest.mark.after_check
 def test_an_op_without_a_decomposition_is_named() -> None:
     with pytest.raises(ValueError, match="lineer"):
         check_ahead("core -lineer")
 
 
+@pytest.mark.after_check
 def test_nothing_is_written(tmp_path: Path) -> None:
     check_ahead("core", [tmp_path / "model.pt2", None, ""])
 

@@ -147,6 +147,7 @@ def test_the_page_shows_ranges_and_a_failing_line(explored: explorer.Exploration
     assert "<pre>if x.sum() &gt; 0:</pre>" in static_html(failed.record)
 
 
+@pytest.mark.after_check
 def test_a_graph_of_many_ops_is_summed_up_in_the_picture() -> None:
     def many(x: torch.Tensor) -> torch.Tensor:
         for _ in range(60):

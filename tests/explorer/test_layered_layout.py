@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def overlaps(placed: Placed) -> list[tuple[int, int]]:
     ]
 
 
+@pytest.mark.after_check
 @given(graphs())
 def test_no_box_covers_another_and_all_are_in_the_picture(inputs: list[set[int]]) -> None:
     placed = layered(inputs, SIZE, pinned=[0])
@@ -36,6 +38,7 @@ def test_no_box_covers_another_and_all_are_in_the_picture(inputs: list[set[int]]
     assert all(y >= 0 and y + SIZE.height <= placed.height for _, y in placed.boxes)
 
 
+@pytest.mark.after_check
 @given(graphs())
 def test_edges_run_downwards_and_through_no_box(inputs: list[set[int]]) -> None:
     placed = layered(inputs, SIZE, pinned=[])

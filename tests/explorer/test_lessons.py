@@ -212,6 +212,7 @@ def test_a_reply_is_escaped_and_marks_code() -> None:
     assert "✗ Not <b>yet</b>" in repr(reply)
 
 
+@pytest.mark.after_check
 def test_a_model_with_inputs_is_an_answer_too() -> None:
     lesson = explorer.Lesson("Models")
 
@@ -231,6 +232,7 @@ def refused(ask: Any) -> str:
     return str(raised.value)
 
 
+@pytest.mark.after_check
 def test_what_an_answer_can_be_asked() -> None:
     good = answer()
     good.exported()
@@ -272,6 +274,7 @@ def test_a_failed_export_is_no_answer() -> None:
     assert "A fix did that" in refused(failed.by_hand)
 
 
+@pytest.mark.after_check
 def test_a_program_that_is_right_for_the_example_alone_is_noticed() -> None:
     calls[:] = [1]
     frozen = Answer(explorer.explore(Frozen(), (torch.randn(2, 4),), dynamic_shapes="x: batch, _"))
@@ -314,6 +317,7 @@ def own_notebook(folder: Path, third: str) -> Path:
     return path
 
 
+@pytest.mark.after_check
 def test_a_lesson_of_ones_own_is_rehearsed(tmp_path: Path, folder: Path) -> None:
     found = rehearse(own_notebook(tmp_path, "mine = 'text'"))
 

@@ -20,6 +20,7 @@ def browser() -> tuple[explorer.Library, LibraryWidget, LibraryHandlers]:
     return library, widget, answers
 
 
+@pytest.mark.after_check
 def test_a_case_is_listed_coloured_tried_and_shown() -> None:
     library, widget, answers = browser()
     value, _ = answers("cases", {})
@@ -39,6 +40,7 @@ def test_a_case_is_listed_coloured_tried_and_shown() -> None:
     assert encoded == widget.record
 
 
+@pytest.mark.after_check
 def test_a_text_that_cannot_be_run_leaves_what_is_shown() -> None:
     _, widget, answers = browser()
     source = explorer.exportdb.case("list_contains").source

@@ -81,6 +81,7 @@ def page(widget: ExplorerWidget, what: str, view: str = "1", on: str = "page") -
     widget._handle_custom_msg({"ask": what, "view": view, "page": on}, [])
 
 
+@pytest.mark.after_check
 def test_a_model_is_freed_with_its_exploration() -> None:
     ex, model = explored()
     repr(ex)

@@ -18,6 +18,7 @@ KNOWN = [(MessageHandlers, *each) for each in ASKS.items()]
 KNOWN += [(LibraryHandlers, *each) for each in LIBRARY_ASKS.items()]  # type: ignore[list-item]
 
 
+@pytest.mark.after_check
 def test_the_front_end_has_the_types_of_this_schema() -> None:
     assert (FRONT_END / "messages.gen.ts").read_text() == generate(), "run `make types`"
 

@@ -39,6 +39,7 @@ def state_of(model: nn.Module) -> dict[str, Any]:
     }
 
 
+@pytest.mark.after_check
 def test_what_varies_together_has_one_name_and_a_program_agrees_on_every_call() -> None:
     model = Encoder().eval()
     with explorer.observing(model) as calls:
@@ -64,6 +65,7 @@ def test_what_varies_together_has_one_name_and_a_program_agrees_on_every_call() 
     assert [each.outcome for each in found.calls] == ["rejected", "agrees", "rejected"]
 
 
+@pytest.mark.after_check
 def test_none_an_int_and_a_relation_are_told() -> None:
     model = Encoder().eval()
     with explorer.observing(model) as calls:
@@ -110,6 +112,7 @@ def test_the_model_is_as_before_also_where_the_block_or_a_call_raises() -> None:
     assert torch.equal(model.calls, counted), "a check leaves the buffers be"
 
 
+@pytest.mark.after_check
 def test_copies_stay_within_their_budget_and_other_calls_are_checked_all_the_same() -> None:
     model = nn.Linear(4, 2).eval()
     with explorer.observing(model, most_bytes=4 * 4 * 10) as calls:

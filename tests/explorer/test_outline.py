@@ -1,5 +1,6 @@
 """The top of a graph as pictures and texts show it: modules, helpers, and ops of their own."""
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -30,6 +31,7 @@ class Model(nn.Module):
         return self.out(x).softmax(-1)
 
 
+@pytest.mark.after_check
 def test_helpers_and_positions_are_one_block_each() -> None:
     record = describe(capture(Request(target=Model(), args=(torch.randn(3, 4),))))
     blocks = top_blocks(record)

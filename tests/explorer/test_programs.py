@@ -52,6 +52,7 @@ def test_one_that_fails_leaves_the_others_whole() -> None:
         kit.save("never.pt2")
 
 
+@pytest.mark.after_check
 def test_a_shared_weight_is_in_the_file_once(kit: explorer.Programs, saved: Path) -> None:
     with zipfile.ZipFile(saved) as archive:
         weights = [each for each in archive.namelist() if "/weights/weight_" in each]
@@ -63,6 +64,7 @@ def test_a_shared_weight_is_in_the_file_once(kit: explorer.Programs, saved: Path
     torch.testing.assert_close(ours(x), theirs(x))
 
 
+@pytest.mark.after_check
 def test_a_file_of_several_opens_as_a_set(kit: explorer.Programs, saved: Path) -> None:
     opened = explorer.load(saved)
 
@@ -75,6 +77,7 @@ def test_a_file_of_several_opens_as_a_set(kit: explorer.Programs, saved: Path) -
     assert opened["decode"].program.graph_signature.user_inputs == ("x", "cache")
 
 
+@pytest.mark.after_check
 def test_a_stranger_s_set_is_data_until_it_is_trusted(saved: Path, tmp_path: Path) -> None:
     strange = tmp_path / "strange.pt2"
     strange.write_bytes(saved.read_bytes() + b"")

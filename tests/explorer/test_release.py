@@ -45,6 +45,7 @@ def test_what_was_not_done_is_open(record: Record) -> None:
     assert states(record)["export"] == "good"
 
 
+@pytest.mark.after_check
 def test_numbers_from_data_are_counted_and_not_named() -> None:
     def counts(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return x.nonzero().sum() + y.nonzero().sum()
@@ -120,6 +121,7 @@ def test_what_verify_compared_with_eager_since_is_good(record: Record) -> None:
         assert states(replace(unchecked, verification=verified))["export"] == state
 
 
+@pytest.mark.after_check
 def test_all_of_it_done_is_ready(
     explored: explorer.Exploration, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ def test_the_profile_is_kept_and_told_by_op_scope_and_line(explored: explorer.Ex
     assert "Profile" in repr(explored)
 
 
+@pytest.mark.after_check
 def test_a_program_that_raises_has_no_profile_but_a_sentence() -> None:
     def chosen(x: torch.Tensor) -> torch.Tensor:
         return torch.cond(x > 0, torch.sin, torch.cos, (x,))
@@ -418,6 +419,7 @@ def test_the_calls_of_the_docs_work(explored: explorer.Exploration, tmp_path: Pa
     assert len(explored.run(sizes=5).rows) == 10
 
 
+@pytest.mark.after_check
 def test_a_size_below_zero_or_beyond_memory_is_refused_whatever_is_asked() -> None:
     handlers = MessageHandlers(
         explorer.explore(Small(), (torch.ones(2, 4),), dynamic_shapes="x: batch, _").session
@@ -431,6 +433,7 @@ def test_a_size_below_zero_or_beyond_memory_is_refused_whatever_is_asked() -> No
         handlers("run", {**asked, "sizes": {"batch": -1}, "backends": ["program"]})
 
 
+@pytest.mark.after_check
 def test_what_is_compiled_goes_with_the_process_unless_a_folder_is_named(
     explored: explorer.Exploration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ def pasted(text: str) -> Any:
     return cell["dynamic_shapes"]
 
 
+@pytest.mark.after_check
 def test_a_fix_of_shapes_is_shown_in_every_form_that_torch_takes(failed: Exploration) -> None:
     assert failed.record.failure is not None
     card = failed.record.failure.fixes[0]

@@ -134,6 +134,7 @@ def test_a_locked_database_is_a_note(folder: Path, monkeypatch: pytest.MonkeyPat
     assert signed(b"abc").is_known()
 
 
+@pytest.mark.after_check
 def test_many_at_once_share_one_secret() -> None:
     with ThreadPoolExecutor(8) as threads:
         notes = list(threads.map(lambda number: signed(b"%d" % number).keep(), range(40)))

@@ -333,6 +333,7 @@ def test_there_are_many_models() -> None:
     assert len(CALLS) >= 40
 
 
+@pytest.mark.after_check
 def test_a_change_is_seen() -> None:
     model, x = Remembers(), torch.ones(3, 4)
     call = Call(model, (x,), {}, None)

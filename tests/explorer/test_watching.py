@@ -39,6 +39,7 @@ def test_an_op_is_asked_for_by_name(ex: Exploration) -> None:
         run.tensor("output")
 
 
+@pytest.mark.after_check
 def test_no_file_keeps_values_unless_asked(ex: Exploration, tmp_path: Path) -> None:
     assert ex.record.values is not None
     plain, full = ex.to_json(tmp_path / "a.json"), ex.to_json(tmp_path / "b.json", values=True)
@@ -92,6 +93,7 @@ class Halves(nn.Module):
         return x
 
 
+@pytest.mark.after_check
 def test_a_model_that_was_fixed_is_compared_with_itself_as_fixed() -> None:
     found = explorer.explore(Halves(), (torch.ones(3, 4),))
     found.autofix()

@@ -55,6 +55,7 @@ def explored() -> explorer.Exploration:
     return explorer.explore(case.model, case.args, dynamic_shapes="x: batch, _; y: batch, _")
 
 
+@pytest.mark.after_check
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_a_wrong_argument_is_told_without_frames(
     call: Call,

@@ -9,12 +9,11 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from .. import frozen_heap  # noqa: F401 - torch is imported once, and first
 from ..measured_briefly import measured_briefly  # noqa: F401
+from .cells import own_shell
 
 
 @pytest.fixture
 def shell() -> Iterator[InteractiveShell]:
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "kernel_ext")
-    yield shell
-    InteractiveShell.clear_instance()
+    with own_shell() as shell:
+        shell.run_line_magic("load_ext", "kernel_ext")
+        yield shell

@@ -214,6 +214,7 @@ There()(x)"""
     assert ", 1 op" in text
 
 
+@pytest.mark.after_check
 def test_a_cell_that_raises_fails_and_exports_nothing(shell: InteractiveShell) -> None:
     run(shell, "%export --no-display --as ex model(x)")
     before = shell.user_ns["ex"]
@@ -298,6 +299,7 @@ def test_a_line_that_does_not_work_says_why_without_a_traceback(
     assert 'File "' not in text
 
 
+@pytest.mark.after_check
 def test_an_error_of_the_users_own_expression_is_theirs_to_see(shell: InteractiveShell) -> None:
     result, text = run(shell, "%export model(1 / 0)")
     assert not result.success
@@ -389,6 +391,7 @@ def test_help_teaches_the_options(shell: InteractiveShell) -> None:
         assert option in text
 
 
+@pytest.mark.after_check
 def test_two_results_are_compared(shell: InteractiveShell, tmp_path: Path) -> None:
     run(shell, '%export -d "x: batch, _" --as a model(x)')
     run(shell, '%export -d "x: n, _" --as b model(x)')

@@ -234,6 +234,7 @@ def test_the_guide_goes_from_the_cell_and_from_python(shell: InteractiveShell) -
     assert isinstance(eval(python, shell.user_ns), explorer.Guided)
 
 
+@pytest.mark.after_check
 def test_two_programs_are_compared(shell: InteractiveShell) -> None:
     cell(shell, '%export --no-display -d "x: batch, _" --as a model(x)')
     cell(shell, '%export --no-display -d "x: n, _" --as b --save old.pt2 model(x)')
@@ -408,6 +409,7 @@ def test_the_short_language_takes_what_is_shown() -> None:
         assert str(Shapes.parse(spec)) == spec
 
 
+@pytest.mark.after_check
 def test_controls_that_a_page_names_are_on_the_page() -> None:
     """Words in bold, or slanted, are what a view or a button is called."""
     front_end = ROOT / "widgets" / "frontend" / "src"
@@ -448,6 +450,7 @@ def test_no_text_is_set_as_html() -> None:
     assert [path.name for path in sources if asks.search(path.read_text(encoding="utf-8"))] == []
 
 
+@pytest.mark.after_check
 def test_the_help_of_the_magic_says_what_holds(shell: InteractiveShell) -> None:
     text = inspect.cleandoc(shell.find_line_magic("export").__doc__ or "")
     options = text.partition("Options, before the call:")[2].partition("The last result")[0]

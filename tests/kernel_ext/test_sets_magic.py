@@ -55,6 +55,7 @@ def shell(shell: InteractiveShell) -> InteractiveShell:
     return shell
 
 
+@pytest.mark.after_check
 def test_a_set_grows_cell_by_cell(shell: InteractiveShell) -> None:
     run(shell, '%export --into kit --name encode -d "input: batch, _" first(x)')
     text = shown(shell, '%export --into kit --name decode -d "input: batch, _" then(first(x))')

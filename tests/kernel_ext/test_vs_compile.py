@@ -38,12 +38,14 @@ def test_both_sides_are_shown_and_the_export_is_kept(shell: InteractiveShell) ->
     assert shell.user_ns["ex"].ok
 
 
+@pytest.mark.after_check
 def test_one_call_without_sizes(shell: InteractiveShell) -> None:
     text = shown(shell, "%export --vs-compile slide(x, w)")
     assert "compile  compiles graph 1" in text
     assert "export   accepts it" in text
 
 
+@pytest.mark.after_check
 def test_dims_of_the_short_language_are_meant_by_name(shell: InteractiveShell) -> None:
     cell = '%export --vs-compile -d "x: batch[2..1024], _" --sizes batch=4,8 slide(x, w)'
     text = shown(shell, cell)

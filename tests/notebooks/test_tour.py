@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
 
 from export_engine.findings.finding import Kind
-from tests.kernel_ext.cells import run
+from tests.kernel_ext.cells import own_shell, run
 
 TOUR = Path(__file__).parents[2] / "notebooks" / "00_tour.ipynb"
 
@@ -27,18 +26,16 @@ class Shown(dict[str, str]):
 @pytest.fixture(scope="module")
 def tour() -> Iterator[Shown]:
     cells = json.loads(TOUR.read_text(encoding="utf-8"))["cells"]
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
     shown = Shown()
-    shown.names, shown.exports = shell.user_ns, {}
-    for cell in cells:
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code":
-            result, shown[source] = run(shell, source)
-            assert result.success, source
-            shown.exports[source] = shell.user_ns.get("_export")
-    yield shown
-    InteractiveShell.clear_instance()
+    with own_shell() as shell:
+        shown.names, shown.exports = shell.user_ns, {}
+        for cell in cells:
+            source = "".join(cell["source"])
+            if cell["cell_type"] == "code":
+                result, shown[source] = run(shell, source)
+                assert result.success, source
+                shown.exports[source] = shell.user_ns.get("_export")
+        yield shown
 
 
 def after(shown: Shown, line: str) -> Any:
