@@ -41,6 +41,7 @@ from export_engine.fixes.code.editing.try_edit import (
     tried,
     with_edit,
 )
+from export_engine.fixes.code.loops.chunks_at_once import chunks_at_once
 from export_engine.fixes.code.loops.equal_pieces import OfPieces, equal_lengths, with_equal_pieces
 from export_engine.fixes.code.loops.loop_forms import scannable
 from export_engine.fixes.code.loops.loop_to_scan import as_scan
@@ -97,6 +98,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         yield each
         if isinstance(each, Fix):
             return
+    whole = chunks_at_once(attempt, progress)
+    if whole is not None:
+        yield whole
+        return
     for place in fixed_places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         of_pieces = with_equal_pieces(text, line)

@@ -1,0 +1,221 @@
+"""A loop over chunks of a tensor that only bound how much memory is used: all of it at once.
+
+`for i in range(0, n, k)` over `x[:, i : i + k]`, and over what `x.split(k, 1)` gives, as one chunk.
+That no chunk depends on where it ends is for eager to say, on inputs of which there are several.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from export_engine.attempt import Edit, Failed, Fix, text_in_effect
+from export_engine.diagnose import SizesViolated
+from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded, with_bounds
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, tried
+from export_engine.progress import Progress, Report
+from export_engine.source import Location, unedited
+
+_WHY = (
+    "The chunks only bound how much memory is used at a time: that none depends on where it ends "
+    "was compared with eager, on inputs of which there are several. Without them the size stays "
+    "dynamic."
+)
+_NO_CHUNKS = "no chunks of a tensor are made there"
+_MADE = re.compile(r"\.(split|chunk)\(|\brange\(0\b")
+"""What is in the text of a function that makes chunks."""
+
+
+class AtOnce(NamedTuple):
+    """A text that takes all chunks at once, and one that raises `REACHED` where there are two."""
+
+    made: Rewritten
+    probe: Rewritten
+
+
+def chunks_at_once(attempt: Failed, progress: Report | None) -> Fix | None:
+    """The fix of chunks in a function that led to a bound; None where eager answers otherwise.
+
+    torch says where it asked for a size, which is mostly where a chunk is computed with.
+
+    Args:
+        attempt: a diagnosed failure.
+        progress: called before an export.
+    """
+    request = attempt.request
+    assert request is not None
+    for place in _places(attempt):
+        text, line = text_in_effect(request.edits, place.file, place.line)
+        for at, texts in _chunks(text, line):
+            edit, probe = (Edit(unedited(place.file), text, t.text, (t.function,)) for t in texts)
+            if not agrees(request, edit, (probe,)):
+                continue
+            fix = _fix(attempt, edit, place.line + at - line, progress)
+            if fix is not None:
+                return fix
+    return None
+
+
+def _places(attempt: Failed) -> list[Location]:
+    """A line of each function that led to a bound, the innermost first."""
+    diagnosis = attempt.diagnosis
+    assert diagnosis is not None
+    stacks = [diagnosis.stack]
+    if isinstance(diagnosis.facts, SizesViolated):
+        stacks += [each.stack for each in diagnosis.facts.problems]
+    functions = {(each.file, each.function): each for stack in stacks for each in reversed(stack)}
+    return list(functions.values())
+
+
+def _chunks(text: str, line: int) -> Iterator[tuple[int, AtOnce]]:
+    """The lines of the function around one that make chunks, with the texts of one chunk there."""
+    try:
+        source = Source(text, line)
+    except Unclear:
+        return
+    if not _MADE.search(
+        text, source.at_line(source.function.lineno), source.line_end(source.function)
+    ):
+        return
+    heads = {
+        node.iter.lineno if isinstance(node, ast.For | ast.comprehension) else node.lineno
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.For | ast.comprehension | ast.Assign)
+    }
+    for at in sorted(heads):
+        with suppress(Unclear):
+            yield at, without_chunks(text, at)
+
+
+def _fix(attempt: Failed, edit: Edit, line: int, progress: Report | None) -> Fix | None:
+    """The fix that an edit is, by itself or with bounds of the sizes; None if it leads nowhere."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
+    title = f"Compute the chunks of line {line} at once"
+    if progress:
+        progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
+    found = tried(request, edit)
+    leads = found is not None and leads_on(found, diagnosis, edit)
+    fix = plain_fix(
+        request,
+        diagnosis,
+        edit,
+        found if leads else None,
+        title=title,
+        why=_WHY,
+        gives_up="All chunks are in memory at once.",
+    )
+    if leads:
+        return fix
+    bounds = bounded(found, progress)
+    return beyond_bounds(request, diagnosis, with_bounds(fix, bounds)) if bounds else None
+
+
+def without_chunks(text: str, line: int) -> AtOnce:
+    """The text with one chunk at a line.
+
+    Raises:
+        Unclear: no chunks are made there, or more is done with a position than to cut at it.
+    """
+    source = Source(text, line)
+    for node in ast.walk(source.function):
+        loop = node if isinstance(node, ast.For | ast.comprehension) else None
+        if loop is not None and loop.iter.lineno == line:
+            if isinstance(loop.iter, ast.Call) and source.of(loop.iter.func) == "range":
+                return _of_positions(source, loop, loop.iter)
+            return _of_splits(source, loop.iter)
+        if isinstance(node, ast.Assign) and node.lineno == line:
+            if any(not isinstance(each, ast.Name) for each in node.targets):
+                raise Unclear("the chunks have a name each")
+            return _of_splits(source, node.value)
+    raise Unclear(_NO_CHUNKS)
+
+
+def _of_splits(source: Source, value: ast.expr) -> AtOnce:
+    """Every `x.split(k, 1)`, `torch.split(x, k, 1)` and `x.chunk(n // k)` as `(x,)`."""
+    cuts = [cut for node in ast.walk(value) if (cut := _split_tensor(source, node))]
+    if not cuts:
+        raise Unclear(_NO_CHUNKS)
+    whole = [_instead(source, call, f"({source.of(tensor)},)") for call, tensor in cuts]
+    return AtOnce(source.changed(whole), _probe(source, [call for call, _ in cuts]))
+
+
+def _split_tensor(source: Source, node: ast.AST) -> tuple[ast.Call, ast.expr] | None:
+    """The call and its tensor, of a call that makes as many chunks as a size says."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    by_function = source.of(node.func.value) == "torch"
+    given = [*([] if by_function else [node.func.value]), *node.args]
+    if node.func.attr not in ("split", "chunk") or len(given) < 2:
+        return None
+    if node.func.attr == "chunk" and isinstance(given[1], ast.Constant):
+        return None  # so many for every size
+    return None if isinstance(given[0], ast.Constant | ast.Starred) else (node, given[0])
+
+
+def _of_positions(source: Source, loop: ast.For | ast.comprehension, made: ast.Call) -> AtOnce:
+    """The loop over positions in steps of k as one over 0, with nothing cut off at `i + k`."""
+    if (
+        len(made.args) != 3
+        or source.of(made.args[0]) != "0"
+        or not isinstance(loop.target, ast.Name)
+    ):
+        raise Unclear(_NO_CHUNKS)
+    stop, step = map(source.of, made.args[1:])
+    ends = {f"{loop.target.id}+{step}", f"{step}+{loop.target.id}"}
+    pieces, clear = [_instead(source, made, "(0,)")], set[int]()
+    for node in _inside(source, loop):
+        if isinstance(node, ast.Slice) and _is(node.lower, loop.target):
+            clear.add(id(node.lower))
+            if node.upper is not None and _bare(source, node.upper) in ends:
+                assert node.lower is not None
+                clear |= {id(each) for each in ast.walk(node.upper)}
+                pieces.append(Piece(source.end(node.lower), source.end(node.upper), ":"))
+        elif isinstance(node, ast.Call) and source.of(node.func) == "min" and len(node.args) == 2:
+            texts = {_bare(source, each) for each in node.args}
+            if texts & ends and "".join(stop.split()) in texts:
+                clear |= {id(each) for each in ast.walk(node)}
+                pieces.append(_instead(source, node, stop))
+    uses = [node for node in _inside(source, loop) if _is(node, loop.target)]
+    if len(pieces) < 2 or any(id(each) not in clear for each in uses):
+        raise Unclear("more is done with a position than to cut at it")
+    return AtOnce(source.changed(pieces), _probe(source, [made]))
+
+
+def _inside(source: Source, loop: ast.For | ast.comprehension) -> Iterator[ast.AST]:
+    """What a loop runs: its body, or the comprehension without what it goes through."""
+    if isinstance(loop, ast.For):
+        for statement in loop.body:
+            yield from ast.walk(statement)
+        return
+    for node in ast.walk(source.function):
+        if loop in getattr(node, "generators", ()):
+            yield from (each for each in ast.walk(node) if each is not loop.target)
+
+
+def _is(node: ast.AST | None, name: ast.Name) -> bool:
+    return isinstance(node, ast.Name) and node.id == name.id
+
+
+def _bare(source: Source, node: ast.expr) -> str:
+    """The text of an expression without spaces."""
+    return "".join(source.of(node).split())
+
+
+def _instead(source: Source, node: ast.expr, text: str) -> Piece:
+    return Piece(source.start(node), source.end(node), text)
+
+
+def _probe(source: Source, cuts: list[ast.Call]) -> Rewritten:
+    """The text that raises where a call gives several chunks, or positions."""
+    raised = f"(_ for _ in ()).throw(LookupError({REACHED!r}))"
+    texts = [f"({own} if len({own}) < 2 else {raised})" for own in map(source.of, cuts)]
+    return source.changed([_instead(source, *each) for each in zip(cuts, texts, strict=True)])
