@@ -93,7 +93,7 @@ def _related(made: Failed, progress: Report | None) -> Fix | None:
     """The relation that the code needs of two sizes, each with a name, as a fix; None if none."""
     explained = replace(made, diagnosis=diagnose(made))
     for fix in shapes.offered(explained, progress):
-        if not fix.lossy and not fix.narrows and isinstance(fix.leads_to, Exported):
+        if isinstance(fix, Fix) and not fix.lossy and not fix.narrows and fix.is_known_to_export:
             return fix
     return None
 

@@ -14,8 +14,21 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Agreement, Attempt, Exported, Failed, Fix, Kind, Request, Trial
+from export_engine.attempt import (
+    Agreement,
+    Attempt,
+    Exported,
+    Failed,
+    Fix,
+    Kind,
+    NoFix,
+    Request,
+    Trial,
+)
+from export_engine.capture import as_exported, model_kept
+from export_engine.defects import passed_over
 from export_engine.diagnose import SizeLookedUp, chain
+from export_engine.error_text import error_text
 from export_engine.fixes.example_range import widened
 from export_engine.fixes.excluded_calls import allows, calls_without
 from export_engine.fixes.kept_sizes import kept_sizes
@@ -37,19 +50,23 @@ from export_engine.shapes import (
     solve,
 )
 from export_engine.torch_internals import is_constraint_violation, violated_dims
-from export_engine.verify import runs_in_eager
+from export_engine.verify import run, runs_in_eager
 
 _MOST_ROUNDS = 5
 _BEYOND_DIMS = ("multiple", "tied", "fixed")
 """Problems that a Dim can say only as a derived one, or not at all."""
 _SHOWN = 3
 _NEAR = 4
+_SETS = (
+    " The call sets `{name}` of the model, which the program does not. If that makes room for "
+    "longer inputs, call the model once with the longest, and export then."
+)
 _A_PART = "; of these, a Dim can say only "
 """In the text of a condition that no Dim says."""
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """Fixes of shapes for a diagnosed attempt."""
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """Fixes of shapes for a diagnosed attempt, or why there is none."""
     if attempt.diagnosis is None:
         return
     if attempt.diagnosis.kind is Kind.EXAMPLE_OUT_OF_RANGE:
@@ -74,7 +91,7 @@ class _Answer:
         return self.attempt.agreement if isinstance(self.attempt, Exported) else None
 
 
-def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
+def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix | NoFix]:
     before = shapes_of(attempt.request) if attempt.request else None
     answer = _search(attempt, progress)
     if before is None:
@@ -82,9 +99,13 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
     if answer is None:
         yield from shapes_spec_fix(attempt, before, (), progress, otherwise_lossy=True)
         return
+    exported = answer.attempt if isinstance(answer.attempt, Exported) else None
+    useless = _rejected_example(exported) if exported is not None else None
+    if useless is not None:
+        yield useless
+        return
     lost = [problem for problem in answer.problems if problem.lossy]
     rejected = _rejected(answer, attempt.request)
-    exported = answer.attempt if isinstance(answer.attempt, Exported) else None
     verdict = answer.agreement.verdict if answer.agreement else ""
     shapes = answer.shapes
     yield Fix(
@@ -106,6 +127,23 @@ def _solved(attempt: Failed, progress: Report | None) -> Iterator[Fix]:
     tied = [dim for each in answer.problems if each.kind == "tied" for dim in each.dims]
     if tied and _refused_by_the_model(answer):
         yield _kept(before, tied)
+
+
+def _rejected_example(found: Exported) -> NoFix | None:
+    """Why a program is not a fix: it rejects the example, as where the call replaces a table."""
+    request, trials = found.request, found.agreement.trials if found.agreement else ()
+    if request is None or not any(each.outcome == "refused" and not each.sizes for each in trials):
+        return None
+    try:
+        with as_exported(request), model_kept(request.target):
+            run(found.program.module(), request, seed=0)
+    except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
+        passed_over(error, "running a program on its example")
+        said = f"With {request.shapes} it exports, and the program rejects the example: "
+        changed = [each.name for each in found.recording.changes if each.owner == "attribute"]
+        why = _SETS.format(name=changed[0]) if changed else ""
+        return NoFix(f"{said}{error_text(error).rstrip('.')}.{why}")
+    return None
 
 
 def _kept(before: Shapes, dims: Sequence[InputDim]) -> Fix:

@@ -158,3 +158,40 @@ def test_a_model_that_takes_other_sizes_does_not_refuse_all_others() -> None:
 
     assert diagnosis is not None
     assert "the model itself also runs at 8: for some sizes the model raises" in diagnosis.sentence
+
+
+class Growing(torch.nn.Module):
+    """With a table that a longer input replaces by a longer one."""
+
+    table: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("table", torch.arange(4.0), persistent=False)
+        self.known = 4
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        n = x.shape[1]
+        if n > self.known:
+            self.known = n
+            self.register_buffer("table", torch.arange(n).float(), persistent=False)
+        return x + self.table[:n]
+
+
+@pytest.mark.slow
+def test_a_program_that_rejects_its_own_example_is_no_fix_but_a_reason() -> None:
+    request = Request(target=Growing(), args=(torch.ones(2, 6),), shapes=Shapes.parse("x: b, n"))
+    report = autofix(request)
+
+    assert not report.kept
+    assert isinstance(report.attempt, Failed)
+    (reason,) = report.attempt.refusals
+    assert "it exports, and the program rejects the example: The size of tensor a (4)" in reason
+    assert "The call sets `known` of the model, which the program does not." in reason
+
+    request.target(torch.ones(2, 16))  # as the reason says
+    report = autofix(request)
+    assert [step.fix.title for step in report.kept] == ["Bound n ≤ 16"]
+    assert isinstance(report.attempt, Exported)
+    assert report.attempt.agreement is not None
+    assert report.attempt.agreement.verdict == "agrees"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from export_engine.attempt import Diagnosis, Failed, Fix, Kind, Request
+from export_engine.attempt import Diagnosis, Failed, Fix, Kind, NoFix, Request
 from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes import assumptions, export_options, shapes
 from export_engine.fixes.excluded_calls import allows_any, calls_without
@@ -35,9 +35,10 @@ def bounded(found: object, progress: Report | None) -> Fix | None:
     return _leading(export_options.keeping_all_sizes(explained, progress)) or bounds
 
 
-def _leading(offered: Iterable[Fix]) -> Fix | None:
+def _leading(offered: Iterable[Fix | NoFix]) -> Fix | None:
     """The first lossless fix that is known to lead to a program."""
-    return next((each for each in offered if each.leads_to is not None and not each.lossy), None)
+    fixes = (each for each in offered if isinstance(each, Fix))
+    return next((each for each in fixes if each.leads_to is not None and not each.lossy), None)
 
 
 def beyond_bounds(request: Request, diagnosis: Diagnosis, edit: Fix) -> Fix:
