@@ -51,7 +51,7 @@ def test_twenty_reloads_bring_back_every_view_and_none_is_dark(lab: Lab) -> None
 def test_reopened_with_another_kernel_a_view_is_a_still_picture(lab: Lab) -> None:
     lab.open([LOAD, SMALL, '%export -d "x: batch, _" --as ex small(x)', "ex.graph"])
     lab.run_all(120)
-    explorer(lab)
+    lab.page.wait_for_function(_PAINTED, arg=2)  # a view that is not there yet keeps no picture
     lab.save()
     assert lab.path is not None
     stored = json.loads(lab.path.read_text(encoding="utf-8"))
