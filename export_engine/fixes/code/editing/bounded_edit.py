@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from export_engine.attempt import Diagnosis, Failed, Fix, Kind, NoFix, Request
+from export_engine.attempt import Attempt, Diagnosis, Edit, Failed, Fix, Kind, NoFix, Request
 from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes import assumptions, export_options, shapes
+from export_engine.fixes.code.editing.try_edit import leads_on
 from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Report
 from export_engine.shapes import Problem
@@ -39,6 +40,32 @@ def _leading(offered: Iterable[Fix | NoFix]) -> Fix | None:
     """The first lossless fix that is known to lead to a program."""
     fixes = (each for each in offered if isinstance(each, Fix))
     return next((each for each in fixes if each.leads_to is not None and not each.lossy), None)
+
+
+def with_needed_bounds(
+    request: Request,
+    diagnosis: Diagnosis,
+    edit: Edit,
+    fix: Fix,
+    found: Attempt | None,
+    progress: Report | None,
+) -> Fix | None:
+    """A fix of code by itself, or with the bounds of sizes that it needs; None if it leads nowhere.
+
+    Args:
+        request: without the fix.
+        diagnosis: of its failure.
+        edit: what the fix changes.
+        fix: to be judged.
+        found: the attempt with it; None where it does not fit the code.
+        progress: called before each further export.
+    """
+    if found is None:
+        return None
+    if leads_on(found, diagnosis, edit):
+        return fix
+    bounds = bounded(found, progress)
+    return beyond_bounds(request, diagnosis, with_bounds(fix, bounds)) if bounds else None
 
 
 def beyond_bounds(request: Request, diagnosis: Diagnosis, edit: Fix) -> Fix:

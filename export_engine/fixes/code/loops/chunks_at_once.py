@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, text_in_effect
 from export_engine.diagnose import SizesViolated
-from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded, with_bounds
+from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
-from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, tried
+from export_engine.fixes.code.editing.try_edit import plain_fix, tried
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, unedited
 
@@ -103,20 +103,16 @@ def _fix(attempt: Failed, edit: Edit, line: int, progress: Report | None) -> Fix
     if progress:
         progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
     found = tried(request, edit)
-    leads = found is not None and leads_on(found, diagnosis, edit)
     fix = plain_fix(
         request,
         diagnosis,
         edit,
-        found if leads else None,
+        found,
         title=title,
         why=_WHY,
         gives_up="All chunks are in memory at once.",
     )
-    if leads:
-        return fix
-    bounds = bounded(found, progress)
-    return beyond_bounds(request, diagnosis, with_bounds(fix, bounds)) if bounds else None
+    return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
 
 
 def without_chunks(text: str, line: int) -> AtOnce:

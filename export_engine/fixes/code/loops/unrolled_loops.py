@@ -30,7 +30,12 @@ from export_engine.diagnose import (
     reads_in_vmap,
 )
 from export_engine.fixes.assumptions import assumed, with_answers
-from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded, with_bounds
+from export_engine.fixes.code.editing.bounded_edit import (
+    beyond_bounds,
+    bounded,
+    with_bounds,
+    with_needed_bounds,
+)
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.failing_text import fixed_places
 from export_engine.fixes.code.editing.rewrite import Rewritten
@@ -208,12 +213,7 @@ def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix |
     )
     if found is None or _is_fixed_within(found):
         return None
-    if leads_on(found, diagnosis, edit):
-        return fix
-    bounds = bounded(found, progress)
-    if bounds is None:
-        return None
-    return beyond_bounds(request, diagnosis, with_bounds(fix, bounds))
+    return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
 
 
 def _vmapped(text: str, line: int) -> Rewritten | None:
@@ -303,13 +303,8 @@ def _exporting(
     if progress:
         progress(Progress(0, 0, f"rewriting {what}", "fix"))
     found = tried(request, edit)
-    if found is not None and leads_on(found, diagnosis, edit):
-        return _fix(request, edit, title, diagnosis.stack, found)
-    bounds = bounded(found, progress)
-    if bounds is None:
-        return None
-    fix = with_bounds(_fix(request, edit, title, diagnosis.stack, None), bounds)
-    return beyond_bounds(request, diagnosis, fix)
+    fix = _fix(request, edit, title, diagnosis.stack, found)
+    return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
 
 
 def _recurrent(request: Request) -> dict[str, torch.nn.RNNBase]:
