@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from export_engine.attempt import Diagnosis, Failed, Kind, Request, text_in_effect
 from export_engine.diagnose import SizesViolated
-from export_engine.source import Location
+from export_engine.source import Location, Stack
 
 
 class FailingText(NamedTuple):
@@ -34,11 +34,15 @@ def failing_text(attempt: Failed, kinds: Collection[Kind]) -> FailingText | None
     return FailingText(request, diagnosis, place, text, line)
 
 
-def fixed_places(attempt: Failed) -> list[Location]:
-    """Lines that may fix a size: that of the diagnosis, and of each fixed size."""
+def stacks_of(attempt: Failed, kind: str = "") -> list[Stack]:
+    """The stack of the diagnosis, and those of the problems with sizes, or of one kind of them."""
     diagnosis = attempt.diagnosis
     assert diagnosis is not None
-    stacks = [diagnosis.stack]
-    if isinstance(diagnosis.facts, SizesViolated):
-        stacks += [each.stack for each in diagnosis.facts.problems if each.kind == "fixed"]
-    return list(dict.fromkeys(stack[-1] for stack in stacks if stack))
+    facts = diagnosis.facts
+    problems = facts.problems if isinstance(facts, SizesViolated) else ()
+    return [diagnosis.stack, *(each.stack for each in problems if kind in ("", each.kind))]
+
+
+def fixed_places(attempt: Failed) -> list[Location]:
+    """Lines that may fix a size: that of the diagnosis, and of each fixed size."""
+    return list(dict.fromkeys(stack[-1] for stack in stacks_of(attempt, "fixed") if stack))

@@ -13,10 +13,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, text_in_effect
-from export_engine.diagnose import SizesViolated
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
+from export_engine.fixes.code.editing.failing_text import stacks_of
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.editing.try_edit import plain_fix, tried
@@ -65,11 +65,7 @@ def chunks_at_once(attempt: Failed, progress: Report | None) -> Fix | None:
 
 def _places(attempt: Failed) -> list[Location]:
     """A line of each function that led to a bound, the innermost first."""
-    diagnosis = attempt.diagnosis
-    assert diagnosis is not None
-    stacks = [diagnosis.stack]
-    if isinstance(diagnosis.facts, SizesViolated):
-        stacks += [each.stack for each in diagnosis.facts.problems]
+    stacks = stacks_of(attempt)
     functions = {(each.file, each.function): each for stack in stacks for each in reversed(stack)}
     return list(functions.values())
 

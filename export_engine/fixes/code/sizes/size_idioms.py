@@ -21,9 +21,10 @@ from export_engine.attempt import (
     Request,
     text_in_effect,
 )
-from export_engine.diagnose import DataDependent, SizesViolated, diagnose, formats_a_tensor
+from export_engine.diagnose import DataDependent, diagnose, formats_a_tensor
 from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded, with_bounds
 from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.failing_text import stacks_of
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.try_edit import (
     edited_file,
@@ -146,12 +147,7 @@ def _tried(request: Request, edit: Edit) -> tuple[Edit, Attempt | None]:
 
 
 def _places(attempt: Failed) -> list[Location]:
-    diagnosis = attempt.diagnosis
-    assert diagnosis is not None
-    stacks = [diagnosis.stack]
-    if isinstance(diagnosis.facts, SizesViolated):
-        stacks += [each.stack for each in diagnosis.facts.problems]
-    return list(dict.fromkeys(stack[-1] for stack in stacks if stack))
+    return list(dict.fromkeys(stack[-1] for stack in stacks_of(attempt) if stack))
 
 
 def _listed(names: list[str]) -> str:
