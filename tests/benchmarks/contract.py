@@ -25,10 +25,11 @@ from export_engine.torch_internals import recording
 from export_engine.trace import Recording
 
 from ..models import llama
-from .export_cost import _seconds, request_of
+from .export_cost import request_of
 from .table import Row
+from .timing import in_turn, seconds
 
-ROUNDS = 7
+ROUNDS = 10
 BRANCHES = 320
 
 
@@ -64,11 +65,7 @@ def _guards() -> list[Row]:
         with recording(Recording()):
             return export()
 
-    ratios = []
-    for _ in range(ROUNDS):
-        bare, _ = _seconds(export)
-        ours, _ = _seconds(recorded)
-        ratios.append(ours / bare)
+    ratios = [ours / bare for bare, ours in in_turn(export, recorded, ROUNDS)]
     name = f"{len(attempt.recording.guards)} guards"
     return [
         Row(
@@ -118,8 +115,8 @@ def _contract_seconds(attempt: Exported) -> float:
     spent: list[float] = []
 
     def timed(*args: Any) -> Any:
-        seconds, found = _seconds(lambda: describe_contract(*args))
-        spent.append(seconds)
+        taken, found = seconds(lambda: describe_contract(*args))
+        spent.append(taken)
         return found
 
     with patch.object(attempt_record, "describe_contract", timed):
@@ -128,4 +125,4 @@ def _contract_seconds(attempt: Exported) -> float:
 
 
 def _median(call: Callable[[], Any]) -> float:
-    return statistics.median(_seconds(call)[0] for _ in range(3))
+    return statistics.median(seconds(call)[0] for _ in range(3))

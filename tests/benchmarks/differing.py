@@ -19,8 +19,9 @@ from export_engine.transform import decompose
 
 from ..known_edits import EDITS, PLACELESS, PLACES, PROGRAMS, Edit, Score, scored
 from ..models import CASES, llama
-from .export_cost import _seconds, request_of
+from .export_cost import request_of
 from .table import Row
+from .timing import seconds
 
 LAYERS = (32, 170)
 """Of Llama; as Core ATen they are programs of about 4,000 and 20,000 ops."""
@@ -111,22 +112,22 @@ def _origins() -> Iterable[Row]:
 
 def _growth() -> Iterable[Row]:
     """Seconds of a diff, by ops; each program as traced beside itself decomposed."""
-    ops, seconds = [], []
+    ops, spent = [], []
     for layers in LAYERS:
         levels = _levels(layers)
-        spent, _ = _seconds(lambda levels=levels: diff_records(*levels), rounds=5)
+        taken, _ = seconds(lambda levels=levels: diff_records(*levels), rounds=5)
         ops.append(len(levels[1].graphs[0].name))
-        seconds.append(spent)
+        spent.append(taken)
     for index, budget in ((0, 1.0), (-1, 6.0)):
         yield Row(
             f"llama, {LAYERS[index]} layers, {ops[index]:,} ops",
             "diff beside Core ATen",
-            seconds[index],
+            spent[index],
             "s",
             most=budget,
             means="how long Compare takes in the kernel",
         )
-    x, y = [[math.log(value) for value in column] for column in (ops, seconds)]
+    x, y = [[math.log(value) for value in column] for column in (ops, spent)]
     yield Row(
         f"llama, {LAYERS[0]} to {LAYERS[-1]} layers",
         "growth of a diff",

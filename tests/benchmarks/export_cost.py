@@ -6,10 +6,7 @@ alone at most 0.05 of it; at most 300 bytes of Record an op.
 
 from __future__ import annotations
 
-import gc
 import statistics
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +20,7 @@ from export_engine.shapes import Shapes
 
 from ..models import CASES, Case
 from .table import Row
+from .timing import in_turn, seconds
 
 MODELS = ("bert2", "gpt2_12", "llama32")
 ROUNDS = {"bert2": 10, "gpt2_12": 8, "llama32": 4}
@@ -54,8 +52,7 @@ def _compare(name: str, case: Case, rounds: int, rows: list[Row]) -> Exported:
         encode(describe(attempt))
         return attempt
 
-    bare(), ours()  # first calls import and compile
-    pairs = [_pair(bare, ours, ours_first=bool(number % 2)) for number in range(rounds)]
+    pairs = in_turn(bare, ours, rounds)
     attempt = ours()
     ratio = statistics.median(recorded / plain for plain, recorded in pairs)
     rows.append(
@@ -73,8 +70,8 @@ def _compare(name: str, case: Case, rounds: int, rows: list[Row]) -> Exported:
 
 
 def _record_rows(name: str, attempt: Exported, bare_seconds: float | None) -> list[Row]:
-    seconds, record = _seconds(lambda: describe(attempt), rounds=3)
-    encoding, data = _seconds(lambda: encode(record), rounds=3)
+    describing, record = seconds(lambda: describe(attempt), rounds=3)
+    encoding, data = seconds(lambda: encode(record), rounds=3)
     nodes = _nodes(record)
     rows = [
         Row(
@@ -87,7 +84,7 @@ def _record_rows(name: str, attempt: Exported, bare_seconds: float | None) -> li
         )
     ]
     if bare_seconds is not None:
-        share = (seconds + encoding) / bare_seconds
+        share = (describing + encoding) / bare_seconds
         row = Row(
             name,
             "describe + encode over the export",
@@ -104,16 +101,6 @@ def _nodes(record: Record) -> int:
     return sum(len(graph.name) for graph in record.graphs)
 
 
-def _pair(
-    bare: Callable[[], Any], ours: Callable[[], Any], *, ours_first: bool
-) -> tuple[float, float]:
-    """Seconds of both; who goes first alternates, since the second finds the machine warmer."""
-    if ours_first:
-        recorded = _seconds(ours)[0]
-        return _seconds(bare)[0], recorded
-    return _seconds(bare)[0], _seconds(ours)[0]
-
-
 def torch_shapes(case: Case) -> Any:
     """The `dynamic_shapes` that torch itself takes; of `**kwargs` it wants each name on its own."""
     shapes = Shapes.parse(case.shapes).to_torch(case.model, case.args, case.kwargs) or {}
@@ -128,15 +115,3 @@ def request_of(case: Case) -> Request:
         shapes=Shapes.parse(case.shapes),
         title="model()",
     )
-
-
-def _seconds(call: Callable[[], Any], rounds: int = 1) -> tuple[float, Any]:
-    """The fastest of some calls, and what the last returned."""
-    best = float("inf")
-    value = None
-    for _ in range(rounds):
-        gc.collect()
-        started = time.perf_counter()
-        value = call()
-        best = min(best, time.perf_counter() - started)
-    return best, value

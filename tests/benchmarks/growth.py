@@ -15,8 +15,9 @@ from export_engine.describe import describe
 from export_engine.record import encode
 
 from ..models import llama
-from .export_cost import _seconds, request_of, torch_shapes
+from .export_cost import request_of, torch_shapes
 from .table import Row
+from .timing import seconds
 
 LAYERS = (8, 16, 32, 64)
 
@@ -28,15 +29,15 @@ def run() -> list[Row]:
         case = llama(layers)
         request = request_of(case)
         shapes = torch_shapes(case)
-        seconds, _ = _seconds(
+        taken, _ = seconds(
             lambda case=case, shapes=shapes: torch.export.export(
                 case.model, case.args, dict(case.kwargs), dynamic_shapes=shapes
             )
         )
-        plain.append(seconds)
+        plain.append(taken)
         attempt = capture(request)
-        seconds, data = _seconds(lambda attempt=attempt: encode(describe(attempt)), rounds=3)
-        described.append(seconds)
+        taken, data = seconds(lambda attempt=attempt: encode(describe(attempt)), rounds=3)
+        described.append(taken)
         sizes.append(len(data))
     name = f"llama, {LAYERS[0]} to {LAYERS[-1]} layers"
     return [
