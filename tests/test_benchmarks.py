@@ -27,6 +27,7 @@ NO_BENCHMARKS = {
     "measuring",
     "sampling",
     "table",
+    "timing",
 }
 GOOD = """
 from tests.benchmarks.table import Row

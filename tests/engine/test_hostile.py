@@ -19,6 +19,7 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import Record, encode
 from export_engine.record.wire import decode
+from export_engine.shapes import Shapes
 
 MARKUP = "<img src=x onerror=alert(1)>{0}}{</script>"
 
@@ -122,6 +123,19 @@ def test_a_module_called_twice_has_two_scopes() -> None:
 
     scopes = described(Twice(), torch.ones(2, 4)).scopes
     assert [(each.path, each.call) for each in scopes] == [("", 0), ("layer", 0), ("layer", 1)]
+
+
+def test_a_size_that_a_pass_of_torch_reads_is_of_no_module() -> None:
+    class OfRows(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + torch.arange(x.shape[0])[:, None]
+
+    shapes = Shapes.parse("x: rows, _")
+    record = describe(
+        capture(Request(target=OfRows(), args=(torch.ones(3, 4),), shapes=shapes, title="model()"))
+    )
+    assert "aten.sym_size.int" in call_names(record)
+    assert [each.path for each in record.scopes] == [""]
 
 
 TENSORS = {
