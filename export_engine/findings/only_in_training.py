@@ -1,4 +1,4 @@
-"""The code of a function that runs only in training mode, by what it asks `self.training`.
+"""The code of a function that runs only in training mode, by the `training` of a module.
 
 In eval mode, `if self.training and random.random() < p` asks for no random number. It reads source
 and runs nothing.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+_SETTINGS = ("args", "cfg", "config")
+"""Names of settings, whose `training` may say anything."""
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -67,8 +69,8 @@ def _after_the_end(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
 def _in_eval_mode(test: ast.expr) -> bool | None:
     """What a condition is there; None where that depends on more."""
     match test:
-        case ast.Attribute(value=ast.Name(id="self"), attr="training"):
-            return False
+        case ast.Attribute(value=ast.Name(id=owner), attr="training"):
+            return None if owner in _SETTINGS else False
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             answer = _in_eval_mode(operand)
             return None if answer is None else not answer

@@ -380,6 +380,10 @@ def test_a_state_in_a_buffer_is_in_the_program_too() -> None:
     assert agreement.verdict == "agrees", agreement
 
 
+def dropped(layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    return x * 0 if layer.training and random.random() < 0.1 else x
+
+
 class Branching(nn.Module):
     """In eval mode no random number is drawn; another is, but no branch asks for it."""
 
@@ -390,6 +394,7 @@ class Branching(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if self.training and random.random() < 0.5:
             return x
+        x = dropped(self, x)
         if not self.training or x.shape[0] < 2:
             return x * 2
         return x * 3 if random.random() < 0.5 else x
