@@ -520,6 +520,26 @@ def test_a_weight_that_an_iteration_reads_both_ways_round_is_no_alias(strict: bo
     torch.testing.assert_close(attempt.program.module()(x), model(x))
 
 
+NEIGHBOURS = """
+n, area = x.shape[0], 0.0
+for i in range(n):
+    j = (i + 1) % n
+    area = area + x[i, 0] * x[j, 1] - x[j, 0] * x[i, 1]
+return area.abs() / 2
+"""
+
+
+@pytest.mark.slow
+def test_rows_at_computed_positions_are_indexed_by_tensors_in_a_scan() -> None:
+    model, _ = defined(NEIGHBOURS, "neighbours")
+    request = Request(target=model, args=(torch.rand(5, 2),), shapes=Shapes.parse("x: n, _"))
+    report = autofix(request)
+    assert isinstance(report.attempt, Exported), report.sentence
+    program = report.attempt.program.module()
+    for points in (torch.rand(3, 2), torch.rand(9, 2)):
+        torch.testing.assert_close(program(points), model(points))
+
+
 def test_a_loop_of_a_length_from_data_is_kept_and_says_why() -> None:
     body = "n, ys = x.sum().int().item(), []\nfor _ in range(n):\n    ys.append(x)\nreturn ys"
     model, _ = defined(body, "data_loop")

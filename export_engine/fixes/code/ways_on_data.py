@@ -145,6 +145,7 @@ _INDEXED = Way(
     "An index that is a tensor is an op of the program; Python asks for no number.",
     indexed_by_tensors,
 )
+_ALL_INDEXED = _INDEXED._replace(rewrite=partial(indexed_by_tensors, everywhere=True))
 _TRUNCATED = Way(
     "Truncate the number in line {line} with torch",
     "`.long()` truncates as int() does, and `.item()` reads it as a number of the program.",
@@ -344,10 +345,11 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
                 _TYPED,
                 _MATH,
                 _INDEXED,
+                _ALL_INDEXED,
                 _WRITTEN,
             ]
         case Kind.GRAPH_BREAK:
-            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _STACKED, _SELECT, _INDEXED]
+            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _STACKED, _SELECT, _INDEXED, _ALL_INDEXED]
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:

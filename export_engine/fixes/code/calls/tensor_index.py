@@ -17,26 +17,37 @@ from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 
 
-def indexed_by_tensors(text: str, line: int) -> Rewritten:
+def indexed_by_tensors(text: str, line: int, *, everywhere: bool = False) -> Rewritten:
     """The text with what indexes at a line as tensors of one element each.
+
+    Args:
+        text: of the file.
+        line: of the index.
+        everywhere: in all that is read there, not only in the first that has such an index.
 
     Raises:
         Unclear: nothing there is read by an index that is computed, beside plain ones.
     """
     source = Source(text, line)
+    known = counters(source.function)
+    pieces: list[Piece] = []
     for node in ast.walk(source.function):  # outer ones come first
         if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
             continue
-        if not spans(node, line):
+        start, end = source.start(node), source.end(node)
+        if not spans(node, line) or any(each.start <= start < each.end for each in pieces):
             continue
         entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        known = counters(source.function)
         plain = [is_plain(each) or ast.unparse(each) in known for each in entries]
         if all(plain):
             continue
         made = source.of(node.value) + "".join(_steps(source, entries, plain))
-        return source.changed([Piece(source.start(node), source.end(node), made)])
-    raise Unclear("nothing is read there by an index that is computed")
+        pieces.append(Piece(start, end, made))
+        if not everywhere:
+            break
+    if not pieces:
+        raise Unclear("nothing is read there by an index that is computed")
+    return source.changed(pieces)
 
 
 def indexed_by_list(text: str, line: int, *, how: str = "tensor") -> Rewritten:
