@@ -306,7 +306,7 @@ _FORMULAS = (
     (r"(.+) must be at most (\d+)", r"\1 ≤ \2"),
     (r"(.+) must be at least (\d+)", r"\1 ≥ \2"),
     (r"(.+) must be from (\d+) to (\d+)", r"\2 ≤ \1 ≤ \3"),
-    (r"(.+) must be (a multiple of .+)", r"\1 is \2"),
+    (r"(.+) must be (odd|a multiple of .+|\d+ more than .+)", r"\1 is \2"),
     (r"(.+) must be (?:equal to )?(.+)", r"\1 = \2"),
     (r"(.+) can only be (.+)", r"\1 = \2"),
 )

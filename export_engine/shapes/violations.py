@@ -90,8 +90,12 @@ def _is_fixed_root(dim: InputDim, roots: Mapping[Any, Progression]) -> bool:
 
 def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) -> Problem:
     name = name_of(dim)
-    if root_size(dim) in (0, 1) and not getattr(dim.value, "free_symbols", None):
-        text = f"{name} is {dim.example} in the example, and torch specializes on 0 and 1"
+    root = root_size(dim)
+    if root in (0, 1) and not getattr(dim.value, "free_symbols", None):
+        said = f"{name} is {root} in the example"
+        if isinstance(dim.wanted, Named) and dim.wanted.derived:
+            said = f"{dim.wanted.name} is {root} in the example ({name} is made of it)"
+        text = f"{said}, and torch specializes on 0 and 1"
         return Problem("zero-one", text, (dim,))
     cause = fixing_condition(facts, dim)
     problem = _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)
@@ -231,7 +235,7 @@ def _refused(sizes: list[int], beyond: list[int]) -> str:
     rest = sizes[0] % step if step else 0
     if not step or any(size % step == rest for size in set(beyond) - set(sizes)):
         return "a size for which the condition holds"
-    return f"a size that is not a multiple of {step}" + (f" plus {rest}" if rest else "")
+    return f"a size that is not {_steps(step, rest)}"
 
 
 _NEAR = 32
@@ -331,13 +335,19 @@ def shortened(condition: str) -> str:
     return condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…"
 
 
+def _steps(step: int, rest: int) -> str:
+    """Which numbers leave a rest when divided by a step."""
+    if rest == 0:
+        return f"a multiple of {step}"
+    return "odd" if step == 2 else f"{rest} more than a multiple of {step}"
+
+
 def described(sizes: Progression, low: int) -> str:
-    """Sizes in words: `at most 16`, `a multiple of 4`, `from 2 to 16`."""
+    """Sizes in words: `at most 16`, `a multiple of 4`, `odd`, `from 2 to 16`."""
     first, last, step = sizes.first, sizes.last, sizes.step
     parts = []
     if step > 1:
-        rest = first % step
-        parts.append(f"a multiple of {step}" + (f" plus {rest}" if rest else ""))
+        parts.append(_steps(step, first % step))
     if last is not None and first > low and step == 1:
         parts.append(f"from {first} to {last}")
     elif last is not None:

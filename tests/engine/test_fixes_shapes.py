@@ -195,3 +195,23 @@ def test_a_program_that_rejects_its_own_example_is_no_fix_but_a_reason() -> None
     assert isinstance(report.attempt, Exported)
     assert report.attempt.agreement is not None
     assert report.attempt.agreement.verdict == "agrees"
+
+
+class AnotherKeyForOdd(nn.Module):
+    """Its output's key depends on the size."""
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"odd" if x.shape[0] % 2 else "even": x * 2}
+
+
+@pytest.mark.slow
+def test_a_dim_made_of_one_that_is_1_says_which_is_1() -> None:
+    wanted = Shapes.parse("x: rows, _")
+    attempt = capture(Request(target=AnotherKeyForOdd(), args=(torch.ones(3, 2),), shapes=wanted))
+    assert isinstance(attempt, Failed)
+    found = explain(attempt)
+    assert found.diagnosis is not None
+    assert "The program is right only where rows is odd" in found.diagnosis.sentence
+    assert [fix.gives_up.partition(",")[0] for fix in found.fixes] == [
+        "_rows is 1 in the example (x.shape[0] is made of it)"
+    ]
