@@ -27,8 +27,15 @@ def padded_transforms(source: Source, name: str) -> Iterator[Piece]:
         if not plain or [source.of(each) for each in lengths] != [name]:
             continue
         given = source.of(node.args[0])
-        if not isinstance(node.args[0], ast.Name):
+        if not _is_named(node.args[0]):
             continue  # it is named twice, and must be computed once
         pad = f"{source.torch}.nn.functional.pad({given}, (0, {name} - {given}.shape[-1]))"
         norm = "".join(f", {source.of(each)}" for each in node.keywords if each.arg == "norm")
         yield Piece(source.start(node.args[0]), source.end(node) - 1, f"{pad}{norm}")
+
+
+def _is_named(node: ast.expr) -> bool:
+    """Whether code names a value, such as `x` and `self.weight`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)

@@ -27,9 +27,9 @@ from export_engine.shapes import leaf_values, shapes_of
 from export_engine.source import unedited
 
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.NUMPY})
-_TITLE = "Compute a number of the size by an op in `{function}`"
+_TITLE = "Compute a number from the size with torch ops in `{function}`"
 _WHY = (
-    "Python needs the number of a size for it, which fixes the size. An op computes the same when "
+    "Python needs the size's number for it, which specializes the size. Ops compute the same when "
     "the program runs, and `.item()` reads it as a data-dependent number."
 )
 _SIZES = (*range(2, 11), 15, 16, 17, 25, 31, 32, 33, 36, 63, 64, 65)
