@@ -88,7 +88,7 @@ _OF_NON_STRICT = frozenset({Kind.OWN_ERROR, Kind.NUMPY})
 """Kinds of one mode that the other often gets past."""
 _TAKEN = "Python values other than tensors are taken as they are in the example"
 _OTHER = {"strict": "non-strict", "non-strict": "strict"}
-_WHY_WRONG = "Its program takes what eager takes and answers alike, as that of this mode does not."
+_WHY_WRONG = "Its program accepts what eager accepts and gives the same; this mode's does not."
 _WHY = {
     "strict": "Strict mode interprets the bytecode of your Python instead of running it, and "
     "gets past this line.",

@@ -139,7 +139,7 @@ def _rejected_example(found: Exported) -> NoFix | None:
             run(found.program.module(), request, seed=0)
     except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
         passed_over(error, "running a program on its example")
-        said = f"With {request.shapes} it exports, and the program rejects the example: "
+        said = f"With {request.shapes} it exports, but the program rejects the example: "
         changed = [each.name for each in found.recording.changes if each.owner == "attribute"]
         why = _SETS.format(name=changed[0]) if changed else ""
         return NoFix(f"{said}{error_text(error).rstrip('.')}.{why}")

@@ -135,7 +135,7 @@ def test_rows_are_selected_without_the_loop_at_any_number_of_them() -> None:
     example[0] = 1.0  # eager fails where no row is kept
     report, model = fixed(body, "kept_at_any_number", example, "x: n, _")
     assert [step.fix.title for step in report.kept] == [
-        "Select by a mask what the test in line 13 keeps"
+        "Select what the test in line 13 keeps with a mask"
     ]
     program = report.attempt.program.module()
     for n in (2, 7):

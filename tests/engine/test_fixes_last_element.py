@@ -51,7 +51,7 @@ def test_repeats_are_left_out_by_a_mask(strict: bool) -> None:
         Request(target=model, args=(scores_of(LABELS[0]),), shapes=shapes, strict=strict)
     )
     assert isinstance(report.attempt, Exported), report.sentence
-    assert "Select by a mask" in report.sentence
+    assert "Select what the test" in report.sentence
     assert not any(each.fix.narrows for each in report.kept)
     program = report.attempt.program.module()
     for labels in [*LABELS, [0, 0]]:
@@ -66,7 +66,7 @@ def test_an_empty_list_that_becomes_floats_is_rejected(strict: bool) -> None:
         Request(target=model, args=(scores_of(LABELS[0]),), shapes=shapes, strict=strict)
     ).first
     assert isinstance(first, Failed)
-    (fix,) = (each for each in first.fixes if each.title.startswith("Select by a mask"))
+    (fix,) = (each for each in first.fixes if each.title.startswith("Select what the test"))
     assert fix.narrows
     assert "of which nothing is kept" in fix.gives_up
     assert isinstance(fix.leads_to, Exported)

@@ -253,7 +253,7 @@ def test_sizes_that_a_remainder_excludes_are_said_with_the_line() -> None:
 @pytest.mark.parametrize(
     ("model", "title"),
     [
-        (Pads(), "with what is missing to a multiple"),
+        (Pads(), "and pad up to a multiple"),
         (TwoWays(), "with torch.cond"),
         (Clamps(), "Select the number"),
     ],

@@ -59,7 +59,7 @@ CASTS = {
 def test_a_cast_that_changes_nothing_is_left_out(form: str) -> None:
     first = fixed(CASTS[form], f"casts_{form}").first
     assert isinstance(first, Failed)
-    left_out = [each for each in first.fixes if each.title.startswith("Leave out the conversion")]
+    left_out = [each for each in first.fixes if each.title.startswith("Drop the conversion")]
     assert len(left_out) == 1
     assert not left_out[0].lossy
     assert left_out[0].leads_to is not None
@@ -72,7 +72,7 @@ def test_a_cast_that_changes_the_answer_stays() -> None:
     first = fixed("return self.up.double()(x.double())", "casts_up").first
     assert isinstance(first, Failed)
     assert not [each for each in first.fixes if "conversion" in each.title]
-    assert "The conversion is not left out: without it, the model answers otherwise." in (
+    assert "The conversion is not dropped: without it, the model gives another result." in (
         first.refusals
     )
 

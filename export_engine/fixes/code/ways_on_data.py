@@ -73,8 +73,8 @@ COND = Way(
 )
 APART = Way(
     "Rewrite the branch in line {line} with torch.cond, given clones of what shares memory",
-    "torch.cond puts both branches into the program, and takes no two tensors that share memory, "
-    "as views of one tensor do.",
+    "torch.cond puts both branches into the program, and does not take tensors that share memory, "
+    "such as two views of one tensor.",
     partial(branch_to_cond, apart=True),
 )
 WHERE = Way(
@@ -85,9 +85,9 @@ WHERE = Way(
 )
 AFTER = Way(
     "Always run the branch in line {line}, and keep its values with torch.where",
-    "torch.where keeps what the branch computes where its test holds, and else what was before.",
+    "torch.where keeps what the branch computes if its test holds, and the earlier value if not.",
     kept_where,
-    gives_up="The branch runs also where eager skips it.",
+    gives_up="The branch also runs where eager skips it.",
     selects=selects_alike,
 )
 _PADDED = "Pad the rows that the test in line {line} counts"
@@ -110,45 +110,45 @@ _COPY = Way(
 )
 _BOOL = Way(
     "Make the flag in line {line} a plain bool",
-    "The op takes no symbolic bool. Python then decides it for all sizes of the range.",
+    "The op does not take a symbolic bool. Python then decides it for all sizes in the range.",
     decided,
 )
 _UNCHECKED = Way(
     "Set validate_args=False in `{function}`",
-    "torch.distributions then does not read the values of its arguments to check them.",
+    "torch.distributions then does not read the values of its arguments to validate them.",
     unvalidated,
-    gives_up="The program does not reject arguments that the distribution rejects.",
+    gives_up="The program accepts arguments that the distribution rejects.",
 )
 
 _EVERY = Way(
     "Run every module of the list in line {line}, and select an output",
-    "Which module data choose is unknown while tracing; an index of their stacked outputs need not "
-    "be known.",
+    "Which module the data choose is unknown while tracing. The outputs of all of them, stacked, "
+    "can be indexed at run time.",
     all_run,
-    gives_up="Every module runs, also those that eager does not choose.",
+    gives_up="Every module runs, including those that eager does not choose.",
 )
 _KEYED = _EVERY._replace(rewrite=partial(all_run, keyed=True))
 _STACKED = Way(
     "Stack the list in line {line}, and index the tensor",
-    "Which tensor of a list data choose is unknown while tracing; an index of their stack need not "
-    "be known.",
+    "Which tensor of the list the data choose is unknown while tracing. All of them, stacked, can "
+    "be indexed at run time.",
     in_a_stack,
     selects=stacks_alike,
 )
 _SELECT = Way(
-    "Take the index from data in line {line} by select",
-    "`select` takes one index, which may be a number from data; the others follow it.",
+    "Use select for the data-dependent index in line {line}",
+    "`select` takes one index, which may be data-dependent; the other indices follow.",
     selected_by_number,
 )
 _INDEXED = Way(
     "Index with a tensor of one element in line {line}",
-    "An index that is a tensor is an op of the program; Python asks for no number.",
+    "Indexing with a tensor is an op of the program, and Python needs no number.",
     indexed_by_tensors,
 )
 _ALL_INDEXED = _INDEXED._replace(rewrite=partial(indexed_by_tensors, everywhere=True))
 _TRUNCATED = Way(
     "Truncate the number in line {line} with torch",
-    "`.long()` truncates as int() does, and `.item()` reads it as a number of the program.",
+    "`.long()` truncates as int() does, and `.item()` reads the result as a data-dependent number.",
     truncated,
     selects=lambda found, _: isinstance(found, Exported),
 )
@@ -171,28 +171,28 @@ AT_ONCE = Way(
 IN_SCAN = [
     Way(
         "Select with torch.where in line {line}, and rewrite its loop as a scan",
-        "torch.where keeps what an iteration computes where its test holds, and else what was "
-        "before; scan is one op for any number of iterations.",
+        "torch.where keeps what an iteration computes if its test holds, and the earlier value if "
+        "not; scan is one op for any number of iterations.",
         partial(kept_in_scan, unrolled=unrolled),
-        gives_up="The branch runs also where eager skips it. The program rejects a length of 0, "
+        gives_up="The branch also runs where eager skips it. The program rejects a length of 0, "
         "and runs only in a backend that has the operator scan.",
         selects=scans_symbols,
     )
     for unrolled in (False, True)
 ]
 _LISTED = Way(
-    "Index with a tensor of the list in line {line}",
-    "torch reads the numbers of a list that indexes; those of a tensor are part of the program.",
+    "Make the list that indexes in line {line} a tensor",
+    "To index with a list, torch reads its numbers; those of a tensor are read at run time.",
     indexed_by_list,
 )
 _LISTED_TENSORS = _LISTED._replace(rewrite=partial(indexed_by_list, how="stack"))
 _MATH = Way(
-    "Compute the function of math in line {line} with torch",
-    "Python's math needs a plain number. torch computes the same of a double, which a Python float "
-    "is, and `.item()` reads it as a number of the program.",
+    "Use torch for the math function in line {line}",
+    "Python's math needs a plain number. torch computes the same in float64, as a Python float is, "
+    "and `.item()` reads the result as a data-dependent number.",
     computed_by_torch,
-    gives_up="Where math raises an error, as for the root of a negative number, the program goes "
-    "on with NaN or an infinity.",
+    gives_up="Where math raises an error, as for the square root of a negative number, the program "
+    "goes on with NaN or an infinity.",
 )
 _ROWS_AT_ONCE = Way(
     "Compute the list in line {line} as one tensor",
@@ -203,21 +203,21 @@ _ROWS_AT_ONCE = Way(
 )
 _SORTED = Way(
     "Sort the indices in line {line} with torch.argsort",
-    "Python has to know the numbers that it sorts by; torch.argsort, where it is stable, gives the "
-    "same order at run time.",
+    "Python must know the numbers that it sorts by; torch.argsort with stable=True gives the same "
+    "order at run time.",
     sorted_by_torch,
     room=sorted_by_torch,
 )
 _TYPED = Way(
     "Make the tensor in line {line} with torch.tensor",
-    "torch.tensor takes numbers from data; a type of tensors, called, needs plain ones.",
+    "torch.tensor takes data-dependent numbers; calling a tensor type needs plain ones.",
     made_by_tensor,
 )
 MASKED = [
     Way(
-        "Write the rows in line {line} by a mask",
-        "A comparison of all columns says which of them are in the part of each row, so the loop "
-        "over the rows is one op, and their number stays dynamic.",
+        "Write the rows in line {line} with a mask",
+        "A comparison with the column numbers says which columns of each row are written, so the "
+        "loop over the rows is one op, and their number stays dynamic.",
         partial(written_by_mask, behind=behind),
         selects=lambda found, _: isinstance(found, Exported),
     )
@@ -230,13 +230,13 @@ _SUMMED = [
         "torch.where gives each value, or 0 where the filter's test does not hold; their sum is "
         "computed at run time.",
         partial(summed, as_number=as_number),
-        gives_up="Every value is computed, also those that the filter leaves out.",
+        gives_up="Every value is computed, including those that the filter leaves out.",
     )
     for as_number in (False, True)
 ]
 _WRITTEN = Way(
     "Read the index in line {line} with item()",
-    "A tensor that indexes what is written to is read by Python; a number from `.item()` is not.",
+    "Python reads a tensor that is an index of a write; a number from `.item()` stays symbolic.",
     written_by_number,
 )
 _COPIED = Way(
@@ -248,13 +248,13 @@ _TO_END = Way(
     "Run the loop to its end, and keep what it has where line {line} breaks",
     "torch.where then drops what the iterations after it compute.",
     run_to_end,
-    gives_up="Every iteration runs, also those that eager skips.",
+    gives_up="Every iteration runs, including those that eager skips.",
 )
 _RETURNED = Way(
     "Run the loop to its end, and select what line {line} returns",
     "torch.where selects what the first iteration whose test holds would return.",
     returned_at_end,
-    gives_up="Every iteration runs, also those that eager skips.",
+    gives_up="Every iteration runs, including those that eager skips.",
     selects=selects_alike,
 )
 WHILE = Way(
@@ -268,10 +268,10 @@ WHILE = Way(
 
 _MOST = Way(
     "Select the indices of the rows that line {line} cuts to",
-    "Both ways have at most as many rows, so torch.where selects the indices of the best ones, or "
-    "of all.",
+    "Neither branch keeps more rows than that, so torch.where selects the indices of the best "
+    "rows, or of all.",
     cut_to_the_best,
-    gives_up="The best rows are looked for also where there are few.",
+    gives_up="The best rows are looked for even where there are few.",
 )
 
 

@@ -23,7 +23,7 @@ _KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
 _FEWEST = 4
 """Inputs that go the way that is left out: on one of them, both ways may agree by chance."""
 _TITLE = "Always take the branch in line {line}"
-_WHY = "Both ways of the branch give the same. Compared with eager on inputs that go either way."
+_WHY = "Both branches give the same. Compared with eager on inputs that take either."
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:

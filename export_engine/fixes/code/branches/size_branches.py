@@ -352,18 +352,18 @@ _WAYS = (
     ),
     _Way(
         "Never take the branch in line {line}",
-        f"It is a shortcut: the other way gives the same {_COMPARED}",
+        f"It is a shortcut: the other branch gives the same {_COMPARED}",
         lambda text, line: one_way(text, line, False),
     ),
     _Way(
-        "Always take the branch in line {line}, with what is missing to a multiple",
-        f"Nothing is missing where the size is a multiple already {_COMPARED}",
+        "Always take the branch in line {line}, and pad up to a multiple",
+        f"No padding is added where the size is already a multiple {_COMPARED}",
         missing_to_multiple,
     ),
     _Way(
-        "Copy what line {line} slices, by index",
-        "torch asks of a slice whether it is all of the tensor; of a copy by index it does not. "
-        "The copy takes the memory of the slice.",
+        "Copy the slice in line {line} by index",
+        "torch asks whether a slice is the whole tensor; for a copy by index it does not. The copy "
+        "needs as much memory as the slice.",
         copied_slices,
         bounded=False,
     ),

@@ -45,13 +45,13 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     if progress:
         progress(Progress(0, 0, "leaving out the conversion, in eager", "fix"))
     if not agrees(request, edit):
-        yield NoFix("The conversion is not left out: without it, the model answers otherwise.")
+        yield NoFix("The conversion is not dropped: without it, the model gives another result.")
         return
     fix = code_fix(
         request,
         diagnosis,
         edit,
-        title=f"Leave out the conversion in line {place.line}",
+        title=f"Drop the conversion in line {place.line}",
         why="The module has that dtype and device already, and answers the same without it.",
     )
     if fix is not None:

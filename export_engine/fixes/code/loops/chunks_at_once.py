@@ -24,9 +24,8 @@ from export_engine.progress import Progress, Report
 from export_engine.source import Location, unedited
 
 _WHY = (
-    "The chunks only bound how much memory is used at a time: that none depends on where it ends "
-    "was compared with eager, on inputs of which there are several. Without them the size stays "
-    "dynamic."
+    "The chunks only bound memory use: that none depends on where it ends was compared with eager, "
+    "on inputs of several chunks. Without them the size stays dynamic."
 )
 _NO_CHUNKS = "no chunks of a tensor are made there"
 _MADE = re.compile(r"\.(split|chunk)\(|\brange\(0\b")

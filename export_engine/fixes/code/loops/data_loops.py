@@ -29,11 +29,11 @@ _KINDS = (
     Kind.GRAPH_BREAK,
 )
 _WHY = (
-    "What is skipped in eager has nothing selected, and then writes nothing: it runs on empty "
-    "tensors. Compared with eager on inputs that skip it, too."
+    "Where eager skips an iteration nothing is selected, so it runs on empty tensors and writes "
+    "nothing. Compared with eager, also on inputs that skip it."
 )
 _COUNTS = "The number of counts is fixed, so that the loop over them is, too."
-_COSTS = "Every iteration runs, also those that eager skips."
+_COSTS = "Every iteration runs, including those that eager skips."
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:

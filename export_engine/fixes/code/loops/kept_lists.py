@@ -22,16 +22,16 @@ from export_engine.progress import Progress, Report
 from export_engine.source import unedited
 
 _KINDS = (Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED)
-_TITLE = "Select by a mask what the test in line {line} keeps"
+_TITLE = "Select what the test in line {line} keeps with a mask"
 _LEFT = "The list that the test in line {line} fills is not made a tensor: {reason}."
 _OTHERWISE = "where it keeps nothing, eager has another value than a tensor without rows"
 _UNTYPED = "where it keeps nothing, eager makes a tensor of floats, and else one of another dtype"
 _DIFFERS = "what a mask selects differs from what eager keeps"
-_WHY = "How many elements a tensor has may depend on data; that of a Python list may not."
-_COSTS = "What the test skips in eager is computed, too."
+_WHY = "A tensor may have a data-dependent number of elements; a Python list may not."
+_COSTS = "Elements that the test skips in eager are computed, too."
 _REJECTS = (
-    "The program rejects inputs of which nothing is kept, where eager makes a tensor of floats of "
-    "an empty list; `torch.tensor(…, dtype=torch.long)` is the same for both."
+    "The program rejects inputs of which nothing is kept: of an empty list eager makes a float "
+    "tensor. `torch.tensor(…, dtype=torch.long)` gives the same for both."
 )
 _CHECKED = "Expected cond to be True"
 """Begins the error of a `torch._check` that does not hold."""

@@ -31,14 +31,14 @@ _KINDS = (
     Kind.GRAPH_BREAK,
     Kind.LOOP_ON_DATA,
 )
-_TITLE = "Run the loop around line {line} for all elements, with a mask of what is left"
+_TITLE = "Run the loop around line {line} over all elements, with a mask of those left"
 _WHY = (
-    "What is left has another length in each iteration; a mask of it keeps its own. That the test "
-    "of an element knows nothing of the others was compared with eager."
+    "The elements left have another length in each iteration; a mask of them keeps one length. "
+    "That the test of an element does not depend on the others was compared with eager."
 )
 _GIVES_UP = (
-    "Every iteration runs, also those that eager skips. The program rejects a length of 0, and "
-    "runs only in a backend that has the operator scan."
+    "Every iteration runs, including those that eager skips. The program rejects a length of 0, "
+    "and runs only in a backend that has the operator scan."
 )
 _NO_ELEMENT = "stack expects a non-empty TensorList"
 """Begins the error of `torch.stack([])`."""
