@@ -315,3 +315,27 @@ def test_a_rewrite_that_bounds_sizes_says_which_the_model_takes_too() -> None:
     assert rewritten.after == "x: a, b[17..]; y: b, d[17..]"
     assert rewritten.narrows
     assert "rejects b = 16, which the model takes" in rewritten.gives_up
+
+
+class BestOfTheKept(nn.Module):
+    """Returns early where nothing is kept; what is behind that fails as well."""
+
+    def forward(self, x: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        kept = scores > 0
+        if kept.sum() == 0:
+            return torch.zeros(4)
+        x, scores = x[kept], scores[kept]
+        return x[scores.argmax()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_a_branch_returns_is_fixed_once_it_is_a_branch_of_torch_cond(strict: bool) -> None:
+    model, shapes = BestOfTheKept(), Shapes.parse("x: n, _; scores: n")
+    args = (torch.randn(6, 4), torch.tensor([1.0, -1, 3, 2, -2, 0]))
+    report = autofix(Request(target=model, args=args, shapes=shapes, strict=strict))
+    assert isinstance(report.attempt, Exported), report.sentence
+    program = report.attempt.program.module()
+    for scores in (torch.tensor([-1.0, -2, -3]), torch.tensor([0.5, -1, 0, 1, 0.75, 0.25, 0, 0])):
+        x = torch.randn(len(scores), 4)
+        torch.testing.assert_close(program(x, scores), model(x, scores))

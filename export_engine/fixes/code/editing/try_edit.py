@@ -167,7 +167,10 @@ def _made(diagnosis: Diagnosis, edit: Edit) -> bool:
     lines = edit.after.splitlines()
     line = lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
     known = {each.strip() for each in edit.before.splitlines()}
+    given_back = line.startswith("return ") and line.endswith(".clone()")  # by a branch of a cond
+    computed = line.removeprefix("return ").removesuffix(".clone()")
+    if given_back and not computed.isidentifier():
+        line = f"return {computed}"
     if diagnosis.kind in _OF_LINES and line not in known:
         return True
-    given_back = line.startswith("return ") and line.endswith(".clone()")  # by a branch of a cond
     return line not in known and (given_back or any(mark in line for mark in _MARKS))
