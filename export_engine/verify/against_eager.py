@@ -25,7 +25,7 @@ from export_engine.verify.untraced_sizes import Sizes, choices, evaluated, shown
 
 __all__ = ["check"]
 
-_STATE = "After another call the model gives another result: it keeps a state that the program lacks."
+_STATE = "After another call the model gives another result: it keeps state that the program lacks."
 
 
 def check(
