@@ -421,6 +421,18 @@ class TakesTensor(nn.Module):
         return x * y
 
 
+class Named(nn.Module):
+    """Has a layer of a name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.add_module(name, nn.Linear(4, 4))
+        self.name = name
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return getattr(self, self.name)(x)
+
+
 class CatchesTorchsError(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         try:
@@ -517,6 +529,7 @@ def plants() -> list[Plant]:
         Plant(Kind.DEVICE_BAKED, MakesOnCpu(), FollowsDevice()),
         Plant(Kind.DTYPE_BAKED, Halves(), FollowsDevice()),
         Plant(Kind.CAUGHT_ERROR, CatchesTorchsError(), CatchesItsOwnError()),
+        Plant(Kind.NAME_TAKEN, Named("graph"), Named("graphs")),
         Plant(Kind.RANDOM, Draws(), Relu()),
         Plant(Kind.SYNCHRONISES, Nonzero(), Relu()),
         Plant(Kind.RUNTIME_CHECK, ChecksData(), TakesTensor(), (*x, number), (*x, shared)),

@@ -63,6 +63,7 @@ CODES: dict[str, tuple[Group, str]] = {
     "EX220": ("finding", "SYNCHRONISES"),
     "EX221": ("finding", "PREDICATE"),
     "EX222": ("finding", "CAUGHT_ERROR"),
+    "EX223": ("finding", "NAME_TAKEN"),
     # Guarantees
     "EX301": ("guarantee", "flat"),
     "EX302": ("guarantee", "functional"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.record_ops import readers, stack_of
+from export_engine.findings.record_ops import place_of, readers
 from export_engine.record import InputEntry, Record
 from export_engine.source import Stack
 
@@ -35,8 +35,7 @@ def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
             number >= 0 and _LIFTED in record.targets[number].name for number in targets
         ):
             continue
-        stacks = (stack_of(record, graph.stack[node]) for node in reading)
-        stack = next((each for each in stacks if each), ())
+        stack = place_of(record, reading)
         if entry.target in parameters:
             yield _parameter(entry.target, parameters[entry.target], stack)
         else:

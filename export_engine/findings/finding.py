@@ -42,6 +42,7 @@ class Kind(StrEnum):
     SYNCHRONISES = "A device synchronization"
     PREDICATE = "A predicate of several elements"
     CAUGHT_ERROR = "A tracing error that the code caught"
+    NAME_TAKEN = "A name that a GraphModule has itself"
 
     @property
     def code(self) -> str:

@@ -129,6 +129,12 @@ def _walk(
                 yield from _walk(record, inner, at, targets, seen)
 
 
+def place_of(record: Record, nodes: Iterable[int]) -> Stack:
+    """The user's lines of the first of some ops of the main graph that has any."""
+    stacks = (stack_of(record, record.graphs[0].stack[node]) for node in nodes)
+    return next((each for each in stacks if each), ())
+
+
 def readers(record: Record, nodes: Iterable[int]) -> dict[int, list[int]]:
     """Per node of the main graph, the nodes there that read it."""
     found: dict[int, list[int]] = {node: [] for node in nodes}

@@ -10,6 +10,7 @@ from export_engine.findings import (
     constants,
     hidden_conditions,
     operators,
+    taken_names,
     training_mode,
     unused_inputs,
     writes,
@@ -30,6 +31,7 @@ RECORD_PROVIDERS: tuple[tuple[RecordProvider, tuple[Kind, ...]], ...] = (
     (unused_inputs.found, (Kind.BAKED_ARGUMENT, Kind.UNUSED_INPUT)),
     (hidden_conditions.found, (Kind.HIDDEN_CONDITION,)),
     (training_mode.found, (Kind.TRAINING_MODE,)),
+    (taken_names.found, (Kind.NAME_TAKEN,)),
     (operators.found, (Kind.RANDOM, Kind.SYNCHRONISES, Kind.RUNTIME_CHECK, Kind.PREDICATE)),
 )
 OF_THE_CALL = (

@@ -14,6 +14,7 @@ from export_engine.defects import passed_over
 from export_engine.observe.seen_calls import Call, Seen
 from export_engine.observe.variation import Group
 from export_engine.process import raise_if_interrupted, sandbox
+from export_engine.torch_internals import callable_module
 from export_engine.verify import compare, fresh_request, run
 
 
@@ -40,7 +41,7 @@ def check_calls(
         KeyboardInterrupt: the user interrupted.
     """
     with sandbox(), model_kept(target) as restore:
-        called = program.module()
+        called = callable_module(program)
         for number, (call, seen) in enumerate(group.calls):
             raise_if_interrupted()
             request = _request(target, group, call, seen)

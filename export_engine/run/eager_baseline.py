@@ -18,7 +18,7 @@ from export_engine.run.backend import Job
 from export_engine.run.failure_text import memory_told
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import home_of
-from export_engine.torch_internals import moved_program, pytree
+from export_engine.torch_internals import callable_module, moved_program, pytree
 from export_engine.verify import Difference, Subject, compare, copied_leaf, in_eager
 
 SEED = 0
@@ -80,7 +80,7 @@ class Bench:
     def reference(self) -> Any:
         """Eager's result, or the program's if there is no eager model."""
         job = self.job(Path())
-        called: Callable[..., Any] = job.model or job.program.module()
+        called: Callable[..., Any] = job.model or callable_module(job.program)
         result = self.in_eager(lambda: called(*job.args, **job.kwargs))
         return detached(result)
 
@@ -102,7 +102,7 @@ class Bench:
     def by_program(self) -> Any:
         """The result of the program itself, run op by op."""
         job = self.job(Path())
-        module = job.program.module()
+        module = callable_module(job.program)
         return detached(self.seeded(lambda: module(*job.args, **job.kwargs)))
 
     @cached_property

@@ -18,7 +18,7 @@ from export_engine.record import Profile, Record
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
 from export_engine.run.torch_devices import present_device, synchronize
-from export_engine.torch_internals import pytree
+from export_engine.torch_internals import callable_module, pytree
 from export_engine.verify import examined
 
 _SECONDS = 1.0
@@ -70,7 +70,7 @@ def profile(
 def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Timed]:
     """Timed runs of the program, after a warm-up."""
     job = bench.job(Path())
-    module = job.program.module()
+    module = callable_module(job.program)
     found: list[_Timed] = []
     started = time.perf_counter()
     for number in range(-1, _MOST):

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.errors import unknown_output as unknown_output
     from export_engine.torch_internals.errors import violated_dims as violated_dims
     from export_engine.torch_internals.errors import writing_nodes as writing_nodes
+    from export_engine.torch_internals.graph_module_names import own_names_in as own_names_in
     from export_engine.torch_internals.hooks import counters_kept as counters_kept
     from export_engine.torch_internals.hooks import module_hooks_left as module_hooks_left
     from export_engine.torch_internals.hooks import recording as recording
@@ -101,6 +102,8 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.patching import replaced as replaced
     from export_engine.torch_internals.private_names import all_capabilities as all_capabilities
     from export_engine.torch_internals.private_names import left_out as left_out
+    from export_engine.torch_internals.programs import NotCallable as NotCallable
+    from export_engine.torch_internals.programs import callable_module as callable_module
     from export_engine.torch_internals.programs import copied_program as copied_program
     from export_engine.torch_internals.programs import counted_nodes as counted_nodes
     from export_engine.torch_internals.programs import made_example as made_example

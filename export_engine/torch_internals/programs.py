@@ -9,11 +9,36 @@ from typing import Any
 
 import torch
 
+from export_engine.plain_errors import PlainError
 from export_engine.process import raise_if_interrupted, undone
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.capability import Capability, hooked
+from export_engine.torch_internals.graph_module_names import own_names_in
 from export_engine.torch_internals.symbols import expression_of, int_bound, symbol_hint
+
+
+class NotCallable(PlainError, RuntimeError):
+    """A program of which torch makes no module: why."""
+
+
+def callable_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
+    """`program.module()`.
+
+    Raises:
+        NotCallable: a weight has a name that a GraphModule has itself.
+    """
+    try:
+        return program.module()
+    except Exception as error:
+        targets = (spec.target or "" for spec in program.graph_signature.input_specs)
+        taken = own_names_in(targets)
+        if not taken:
+            raise
+        raise NotCallable(
+            f"The program cannot be called: `{taken[0]}` is a name that torch.fx.GraphModule has "
+            "itself. Rename it in the model."
+        ) from error
 
 
 def copied_program(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:

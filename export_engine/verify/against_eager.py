@@ -17,6 +17,7 @@ from export_engine.capture import as_exported, model_kept
 from export_engine.defects import passed_over
 from export_engine.process import Patience, raise_if_interrupted, sandbox
 from export_engine.progress import Progress
+from export_engine.torch_internals import callable_module
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import run
@@ -53,7 +54,7 @@ def check(
     found: list[Trial] = []
     calls: list[Request] = []
     with sandbox(), as_exported(request), model_kept(request.target) as restore:
-        program = exported.program.module()
+        program = callable_module(exported.program)
         patience = Patience()
         run_both = partial(_trial, program, restore=restore, patience=patience)
         own = run_both(request, {}, 0, grad=torch.is_grad_enabled())

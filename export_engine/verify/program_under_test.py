@@ -14,7 +14,12 @@ from export_engine.capture import contexts_entered, in_eval_mode, model_kept, qu
 from export_engine.defects import passed_over
 from export_engine.process import Patience, sandbox, undone
 from export_engine.record import Record, in_user_names
-from export_engine.torch_internals import counters_kept, made_example, operators_listed_once
+from export_engine.torch_internals import (
+    callable_module,
+    counters_kept,
+    made_example,
+    operators_listed_once,
+)
 from export_engine.transform import kept_whole
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
 from export_engine.verify.fresh_inputs import fresh_request
@@ -80,7 +85,7 @@ class Subject:
     @cached_property
     def module(self) -> torch.nn.Module:
         """The program as a module to call. It shares its tensors with the model."""
-        return self.program.module()
+        return callable_module(self.program)
 
     @cached_property
     def decomposed(self) -> Decomposed:

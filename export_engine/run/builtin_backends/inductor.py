@@ -9,7 +9,7 @@ import torch
 from export_engine.capture import model_kept
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import compiler
-from export_engine.torch_internals import cached_compilations
+from export_engine.torch_internals import cached_compilations, callable_module
 
 
 class Inductor:
@@ -29,7 +29,7 @@ class Inductor:
 
     def prepare(self, job: Job) -> Ready:
         """Compiles by a first call, for the sizes of that call."""
-        module = job.program.module()
+        module = callable_module(job.program)
         options: dict[str, Any] | None = {"fallback_random": True} if job.eager_random else None
         compiled = torch.compile(module, options=options)
         before = cached_compilations()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from export_engine.run.backend import Job, Ready
+from export_engine.torch_internals import callable_module
 
 
 class Program:
@@ -25,4 +26,4 @@ class Program:
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Builds the module."""
-        return job.program.module()
+        return callable_module(job.program)

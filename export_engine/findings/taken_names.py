@@ -1,0 +1,34 @@
+"""Weights with a name that torch.fx.GraphModule has itself, with which no program can be called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.record_ops import place_of, readers
+from export_engine.record import Record
+from export_engine.torch_internals import own_names_in
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Exported
+
+
+def found(record: Record, _: Exported | None) -> Iterator[Finding]:
+    """One finding per name."""
+    there = record.signature.inputs if record.graphs else ()
+    held = [each for each in there if each.target and each.node >= 0]
+    for name in own_names_in(each.target for each in held):
+        first = next(each for each in held if each.target.partition(".")[0] == name)
+        what = "submodule" if "." in first.target else first.kind.replace("_", " ")
+        yield Finding(
+            kind=Kind.NAME_TAKEN,
+            severity="wrong",
+            sentence=f"The program cannot be called: its {what} `{name}` is named like an "
+            "attribute of torch.fx.GraphModule.",
+            why="`program.module()` makes a GraphModule, which has a "
+            f"`{name}` of its own, and torch fails to give it another one. Rename it in the model; "
+            "inside a submodule the name is free.",
+            stack=place_of(record, readers(record, [first.node]).get(first.node, [])),
+            node=first.node,
+        )
