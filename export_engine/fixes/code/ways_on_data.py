@@ -37,6 +37,7 @@ from export_engine.fixes.code.calls.index_writes import written_by_number
 from export_engine.fixes.code.calls.math_of_tensors import computed_by_torch
 from export_engine.fixes.code.calls.number_index import selected_by_number
 from export_engine.fixes.code.calls.sorted_by_data import sorted_by_torch
+from export_engine.fixes.code.calls.stacked_tensors import stacked
 from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
 from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
 from export_engine.fixes.code.editing.conditions import Unclear
@@ -208,6 +209,11 @@ _SORTED = Way(
     sorted_by_torch,
     room=sorted_by_torch,
 )
+_STACKED_NUMBERS = Way(
+    "Make the tensor in line {line} with torch.stack",
+    "torch.tensor reads the values of the tensors in a list; torch.stack is an op of the program.",
+    stacked,
+)
 _TYPED = Way(
     "Make the tensor in line {line} with torch.tensor",
     "torch.tensor takes data-dependent numbers; calling a tensor type needs plain ones.",
@@ -343,6 +349,7 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
                 _ROWS_AT_ONCE,
                 _SORTED,
                 _TYPED,
+                _STACKED_NUMBERS,
                 _MATH,
                 _INDEXED,
                 _ALL_INDEXED,

@@ -9,7 +9,7 @@ from export_engine.fixes.code.editing.liveness import nodes_about
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 
-_DTYPES = {
+DTYPES = {
     "LongTensor": "int64",
     "IntTensor": "int32",
     "ShortTensor": "int16",
@@ -19,6 +19,7 @@ _DTYPES = {
     "FloatTensor": "float32",
     "DoubleTensor": "float64",
 }
+"""What a type of tensors is called, and its dtype."""
 
 
 def made_by_tensor(text: str, line: int) -> Rewritten:
@@ -32,16 +33,16 @@ def made_by_tensor(text: str, line: int) -> Rewritten:
         if not isinstance(node, ast.Call) or not spans(node, line) or node.keywords:
             continue
         owner, _, name = source.of(node.func).rpartition(".")
-        listed = len(node.args) == 1 and _is_list(source, node.args[0])
-        if name in _DTYPES and owner == source.torch and listed:
-            made = f"{owner}.tensor({source.of(node.args[0])}, dtype={owner}.{_DTYPES[name]})"
+        listed = len(node.args) == 1 and is_list(source, node.args[0])
+        if name in DTYPES and owner == source.torch and listed:
+            made = f"{owner}.tensor({source.of(node.args[0])}, dtype={owner}.{DTYPES[name]})"
             pieces.append(Piece(source.start(node), source.end(node), made))
     if not pieces:
         raise Unclear("no list is made a tensor by its type there")
     return source.changed(pieces)
 
 
-def _is_list(source: Source, value: ast.expr) -> bool:
+def is_list(source: Source, value: ast.expr) -> bool:
     """Whether it is a list, or a name that is only ever given one."""
     if not isinstance(value, ast.Name):
         return isinstance(value, ast.List | ast.ListComp)

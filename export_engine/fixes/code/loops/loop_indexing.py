@@ -105,7 +105,7 @@ def is_full(source: Source, tensor: str, dim: int, stop: str) -> bool:
 def _uses(node: ast.expr, index: str) -> bool:
     """Whether a number is in an entry of a subscript, other than in a mask.
 
-    That is a comparison with it, or a row of its own: `x[m == i]`, `x[m[i]]`.
+    That is a comparison with it, or a row of its own: `x[m == i]`, `x[m[i]]`, `x[m[i] > 0]`.
     """
     if isinstance(node, ast.Subscript) and not _uses(node.value, index):
         return False
@@ -115,6 +115,9 @@ def _uses(node: ast.expr, index: str) -> bool:
         other = sides.get(index)
         if isinstance(other, ast.Subscript | ast.Name) and not _uses(other, index):
             return False
+        return _uses(left, index) or _uses(right, index)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+        return _uses(node.operand, index)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
         return _uses(node.left, index) or _uses(node.right, index)
     return any(isinstance(each, ast.Name) and each.id == index for each in ast.walk(node))
