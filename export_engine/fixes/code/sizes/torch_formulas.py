@@ -75,14 +75,19 @@ def in_ops(text: str, line: int) -> InOps:
         made = _made(source, call, name, formula) if formula is not None else None
         if made is not None and formula is not None:
             piece = Piece(source.start(node), source.end(node), made)
-            called = source.of(call.func)
+            called = name if name in _METHODS else source.of(call.func)
             return InOps(source.changed([piece]), called, formula.why.format(called=called))
     raise Unclear("no function there is known to be computed from other ops")
 
 
 def _as_function(source: Source, call: ast.Call) -> tuple[str, ast.Call]:
-    """A function of torch and its call; `nn.AvgPool2d(k)(x)`, made where it is called, is one."""
+    """A function of torch and its call.
+
+    `nn.AvgPool2d(k)(x)`, made where it is called, is one, and so is a method by its name.
+    """
     made = call.func
+    if isinstance(made, ast.Attribute) and made.attr in _METHODS:
+        return made.attr, ast.Call(made, [made.value, *call.args], call.keywords)
     of_module = _MODULES.get(_name(made.func), "") if isinstance(made, ast.Call) else ""
     if isinstance(made, ast.Call) and of_module and len(call.args) == 1 and not call.keywords:
         return of_module, ast.Call(made.func, [*call.args, *made.args], made.keywords)
@@ -93,6 +98,8 @@ def _name(function: ast.expr) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
+_METHODS = ("fill_diagonal_",)
+"""Methods of tensors alone, by their names."""
 _MODULES = {
     f"{kind}Pool{n}d": f"{kind.lower()}_pool{n}d" for kind in ("Avg", "Max") for n in (1, 2, 3)
 }
@@ -260,7 +267,26 @@ def _gradient(said: Said, torch: str) -> str | None:
     return f"tuple({of_one}({values}.diff(dim=_at), _at) for _at in range({values}.ndim))"
 
 
+def _fill_diagonal(said: Said, torch: str) -> str | None:
+    if not {"input", "fill_value"} <= said.keys():
+        return None
+    given = said["input"]
+    sizes = f"{given}.shape[0], {given}.shape[1], dtype={torch}.bool, device={given}.device"
+    return f"{given}.masked_fill_({torch}.eye({sizes}), {said['fill_value']})"
+
+
+def _unravel_index(said: Said, _torch: str) -> str | None:
+    """The last coordinate is what is left by the last size, and so on."""
+    if not {"indices", "shape"} <= said.keys():
+        return None
+    each = "(_rest % _size, _rest := _rest // _size)[0] for _size in _sizes[::-1]"
+    made = f"(lambda _rest, _sizes: tuple([{each}][::-1]))"
+    return f"{made}({said['indices']}, {said['shape']})"
+
+
 _FORMULAS: dict[str, Formula] = {
+    "fill_diagonal_": Formula(("input", "fill_value"), _fill_diagonal, _INTS),
+    "unravel_index": Formula(("indices", "shape"), _unravel_index, _INTS),
     "kron": Formula(("input", "other"), _kron, _INTS),
     "cov": Formula(("input", "correction"), _cov, _READS),
     "corrcoef": Formula(("input",), _corrcoef, _READS),
