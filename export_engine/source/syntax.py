@@ -189,6 +189,8 @@ class Code:
         child: ast.AST = expression
         if isinstance(expression, ast.IfExp):
             return Question("conditional", expression.test, expression)
+        if isinstance(expression, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            return Question("for", expression.generators[0].iter, expression)  # made from outside
         if isinstance(expression, ast.Tuple | ast.List) and isinstance(expression.ctx, ast.Store):
             return self._unpacked(expression)
         for parent in self.ancestors(expression):

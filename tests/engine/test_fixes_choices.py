@@ -222,6 +222,12 @@ def test_an_index_that_is_alone_or_of_an_unknown_dim_is_kept(body: str) -> None:
         selected_by_number(function(body), 3)
 
 
+@pytest.mark.parametrize("index", ["x[:, 0] == n", "~n", "n.reshape(1)", "not n", "n or 1"])
+def test_a_mask_is_no_number_and_one_element_stays_one(index: str) -> None:
+    with pytest.raises(Unclear):
+        indexed_by_tensors(function(f"return x[{index}]"), 3)
+
+
 @pytest.mark.parametrize(
     "body",
     [

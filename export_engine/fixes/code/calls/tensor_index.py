@@ -39,7 +39,7 @@ def indexed_by_tensors(text: str, line: int, *, everywhere: bool = False) -> Rew
             continue
         entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         plain = [is_plain(each) or ast.unparse(each) in known for each in entries]
-        if all(plain):
+        if all(plain) or any(map(_is_no_number, entries)):
             continue
         made = source.of(node.value) + "".join(_steps(source, entries, plain))
         pieces.append(Piece(start, end, made))
@@ -95,6 +95,13 @@ def _steps(source: Source, entries: Sequence[ast.expr], plain: Sequence[bool]) -
             index = f"({source.of(each)})" if isinstance(each, ast.BinOp) else source.of(each)
             index += ".reshape(1)"  # a number has none: then the error says that it is one
             yield f"[{':, ' * before}{index}].select({before}, 0)"
+
+
+def _is_no_number(entry: ast.expr) -> bool:
+    """Whether an index is a mask, or of one element already."""
+    mask = isinstance(entry, ast.UnaryOp) and isinstance(entry.op, ast.Invert | ast.Not)
+    reshaped = isinstance(entry, ast.Call) and ast.unparse(entry).endswith(".reshape(1)")
+    return mask or reshaped or isinstance(entry, ast.Compare | ast.BoolOp)
 
 
 def counters(function: ast.AST) -> set[str]:

@@ -1,7 +1,8 @@
 """A loop over as many elements as data say, as a scan: `for end in ends` of what `nonzero` found.
 
 torch's scan must know that there is an element. It does where eager needs one as well, as
-`torch.stack` of what the loop collects takes no empty list: a check before the loop then says so.
+`torch.stack` of what the loop collects takes no empty list, and of what `unique` finds, where only
+an empty tensor has none: a check before the loop then says so.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ast
 from functools import partial
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Request, text_in_effect
+from export_engine.fixes.code.editing.assignments import assigned
 from export_engine.fixes.code.editing.comprehensions import Form, free_name
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.text_edits import Piece, Source
@@ -29,10 +31,14 @@ from export_engine.source import unedited
 _TITLE = "Rewrite the loop in line {line} as a scan{mode}"
 _WHY = (
     "scan keeps one iteration as a subgraph and runs it for each element. That there is one, which "
-    "torch.stack needs as well, is checked before."
+    "{who} as well, is checked before."
 )
+_JOINED = "torch.stack needs"
+_OF_ANY = "any tensor that is not empty has"
+_UNIQUE = ("unique", "unique_consecutive")
 _STRICT = " Of a number of elements that data decide, scan exports in strict mode only."
 _COSTS = "The program runs only in a backend that has the operator scan."
+_REJECTS = "The program rejects an empty tensor there."
 _ALONE = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp)
 
 
@@ -46,7 +52,8 @@ def scanned(attempt: Failed, progress: Report | None = None) -> Fix | None:
     for numbers in (False, True):
         for unrolled in (False, True):
             try:
-                form = checked(scannable(text, line, numbers=numbers))
+                given = scannable(text, line, numbers=numbers)
+                form = checked(given)
                 made = as_scan(form.text, form.line, unrolled=unrolled)
             except Unclear:
                 continue
@@ -56,13 +63,16 @@ def scanned(attempt: Failed, progress: Report | None = None) -> Fix | None:
             found, quiet = tried_in_some_mode(request.with_changes(strict=True), edit)
             if found is None or not leads_on(found, diagnosis, edit):
                 continue
+            of_unique = not is_joined(given)
+            costs = [*([_REJECTS] if of_unique else []), _COSTS, *([COSTS] if quiet else [])]
+            why = _WHY.format(who=_OF_ANY if of_unique else _JOINED)
             return Fix(
                 kind="code",
                 title=_TITLE.format(
                     line=place.line, mode="" if request.strict else ", and export in strict mode"
                 ),
-                why=_WHY + ("" if request.strict else _STRICT),
-                gives_up=f"{_COSTS} {COSTS}" if quiet else _COSTS,
+                why=why + ("" if request.strict else _STRICT),
+                gives_up=" ".join(costs),
                 change=partial(_strictly, edit=edit, quiet=quiet),
                 edits=with_edit(request, edit).edits,
                 stack=diagnosis.stack,
@@ -86,9 +96,8 @@ def checked(form: Form) -> Form:
     source = Source(form.text, form.line)
     loop = loop_at(source, form.line)
     state = LoopState(source, loop, unrolled=False)
-    lists = [each.into for each in state.outputs if each.place is None]
-    needed = any(_is_joined(source, loop, name) for name in lists if name not in state.begun)
     counts = state.count is not None and state.count.first == 0
+    needed = is_joined(form) or _is_of_unique(source, state)
     if not needed or not (counts or state.elements):
         raise Unclear("without an element eager has another value than a scan")
     if state.count is not None and counts:
@@ -98,6 +107,25 @@ def checked(form: Form) -> Form:
     at = source.start(loop)
     check = f"{source.torch}._check({length} > 0)\n{source.indent(loop)}"
     return Form(source.changed([Piece(at, at, check)]).text, form.line + 1)
+
+
+def is_joined(form: Form) -> bool:
+    """Whether a list that a loop fills goes into torch.stack or torch.cat, whatever data say."""
+    source = Source(form.text, form.line)
+    loop = loop_at(source, form.line)
+    state = LoopState(source, loop, unrolled=False)
+    lists = [each.into for each in state.outputs if each.place is None]
+    return any(_goes_on_joined(source, loop, name) for name in lists if name not in state.begun)
+
+
+def _is_of_unique(source: Source, state: LoopState) -> bool:
+    """Whether a loop goes over what `unique` found, also by a name for it."""
+    if not state.elements:
+        return False
+    over: ast.expr = ast.parse(state.elements[0].tensor, mode="eval").body
+    if isinstance(over, ast.Name) and (given := assigned(source.function, over.id)) is not None:
+        over = given.value
+    return isinstance(over, ast.Call) and getattr(over.func, "attr", "") in _UNIQUE
 
 
 def _named(form: Form) -> Form:
@@ -116,7 +144,7 @@ def _named(form: Form) -> Form:
     return Form(source.changed(pieces).text, form.line + 1)
 
 
-def _is_joined(source: Source, loop: ast.For, name: str) -> bool:
+def _goes_on_joined(source: Source, loop: ast.For, name: str) -> bool:
     """Whether a list goes into `torch.stack` or `torch.cat`, whatever data say."""
     for each in source.following(loop):
         if not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(each)):

@@ -14,7 +14,10 @@ from export_engine.fixes.code.sizes.torch_formulas import in_ops
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, unedited
 
-_KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE, Kind.OUTPUT_FROM_DATA, Kind.OPERATOR_FAILED)
+_KINDS = (
+    *(Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE, Kind.BRANCH_ON_UNBACKED),
+    *(Kind.OUTPUT_FROM_DATA, Kind.OPERATOR_FAILED),
+)
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
