@@ -17,6 +17,7 @@ from export_engine.fixes import autofix
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.loops.loop_forms import scannable
 from export_engine.fixes.code.loops.loop_to_scan import as_scan
+from export_engine.fixes.code.loops.sized_lists import appended
 from export_engine.shapes import Shapes
 
 from .test_fixes_code import defined
@@ -373,6 +374,66 @@ def test_comments_and_layout_are_kept() -> None:
     made = as_scan(text, line_of_loop(text)).text
     assert "            # a step\n" in made
     assert "h = torch.tanh(self.up(_x_t) + h)  # kept\n" in made
+
+
+SIZED = {
+    "forwards": "range(x.size(1))",
+    "turned": "reversed(range(x.size(1)))",
+    "counted_down": "range(x.size(1) - 1, -1, -1)",
+    "by_its_length": "range(len(outs))",
+}
+
+
+@pytest.mark.usefixtures("plain_scan")
+@pytest.mark.parametrize("form", SIZED)
+def test_a_list_of_a_size_is_filled_as_one_that_grows(form: str) -> None:
+    body = f"""
+        h = x.new_zeros(x.size(0), 3)
+        outs = [None] * x.size(1)
+        for t in {SIZED[form]}:
+            h = 0.5 * h + x[:, t]
+            outs[t] = h  # kept
+        return torch.stack(outs, 1), h
+    """
+    model, text = defined(body, f"sized_{form}")
+    at = line_of_loop(text)
+    assert scannable(text, at - 1) == scannable(text, at)
+    names: dict[str, Any] = {}
+    exec(compile(as_scan(*scannable(text, at)).text, "scan.py", "exec"), names)
+    x = torch.rand(2, 5, 3)
+    torch.testing.assert_close(names["Model"]()(x), model(x), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        *("outs[t] = h\nh = outs[t]", "outs[t - 1] = h", "outs[0] = h", "outs[t] += h"),
+        *("outs[n - 1 - t] = h", "outs[t] = h\nouts[t] = x", "if t:\n    outs[t] = h"),
+    ],
+)
+def test_a_list_that_is_filled_otherwise_keeps_its_size(fill: str) -> None:
+    head = "def f(x, h, n):\n    outs = [None] * n\n    for t in range(n):\n"
+    text = f"{head}{textwrap.indent(fill, '        ')}\n    return outs\n"
+    assert appended(text, 3) == (text, 3)
+
+
+@pytest.mark.slow
+def test_the_size_of_such_a_list_stays_dynamic() -> None:
+    body = """
+        h, n = x.new_zeros(x.size(0), 3), x.size(1)
+        outs = [None] * n
+        for t in range(n - 1, -1, -1):
+            h = torch.tanh(self.up(x[:, t]) + h)
+            outs[t] = h
+        return torch.stack(outs, 1)
+    """
+    model, text = defined(body, "sized_exports")
+    request = Request(target=model, args=(torch.rand(2, 4, 3),), shapes=Shapes.parse("x: b, t, _"))
+    report = autofix(request)
+    assert isinstance(report.attempt, Exported), report.sentence
+    assert f"Rewrite the loop in line {line_of_loop(text)} as a scan" in report.sentence
+    x = torch.rand(3, 7, 3)
+    torch.testing.assert_close(report.attempt.program.module()(x), model(x))
 
 
 BACKWARDS = {

@@ -21,6 +21,7 @@ from export_engine.fixes.code.loops.number_rows import in_the_head, over_rows
 from export_engine.fixes.code.loops.numbers_listed import of_tensors_listed
 from export_engine.fixes.code.loops.ragged_pieces import as_slices, named_in_the_head
 from export_engine.fixes.code.loops.several_appends import with_one_append
+from export_engine.fixes.code.loops.sized_lists import appended
 
 _ITERATED = ("range", "reversed", "enumerate", "zip")
 """What a loop may go through by a name, once."""
@@ -39,7 +40,7 @@ def scannable(text: str, line: int, *, numbers: bool = False) -> Form:
     Raises:
         Unclear: it reads its own output in a way that has no such form.
     """
-    text, line = named_in_the_head(*in_the_head(text, line))
+    text, line = named_in_the_head(*in_the_head(*appended(text, line)))
     text = with_one_append(with_frames(text, line), line)
     form = _over_lines(text, line) or comprehension_as_loop(text, line) or Form(text, line)
     form = over_rows(_in_its_head(as_slices(form)), numbers=numbers)

@@ -60,6 +60,7 @@ from export_engine.fixes.code.loops.no_gradients import (
 from export_engine.fixes.code.loops.packed_to_scan import as_masked_scan
 from export_engine.fixes.code.loops.rnn_to_scan import as_scan_of_cells, module_as_scan
 from export_engine.fixes.code.loops.scan_on_data import scanned
+from export_engine.fixes.code.loops.sized_lists import appended
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Shapes, shapes_of
 from export_engine.source import Location, code_of, unedited
@@ -147,7 +148,8 @@ def _at(
     assert request is not None
     assert diagnosis is not None
     text, line = text_in_effect(request.edits, place.file, place.line)
-    title = f"Rewrite the loop in line {place.line} as a scan"
+    at = place.line + appended(text, line).line - line  # of the loop that fills a list
+    title = f"Rewrite the loop in line {at} as a scan"
     before = of_pieces[:2] if of_pieces else (text, line)
     for unrolled in (False, True):
         try:
@@ -202,7 +204,8 @@ def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix |
         found = tried(request, edit)
     fix = Fix(
         kind="code",
-        title=f"Run the loop in line {place.line} at once with torch.vmap",
+        title=f"Run the loop in line {place.line + appended(text, line).line - line} at once with "
+        "torch.vmap",
         why="No iteration needs another one. vmap computes them all with ops over the whole "
         "tensors, so the length stays dynamic.",
         gives_up="All iterations are in memory at once.",
