@@ -224,6 +224,17 @@ def _gives_number(call: ast.Call) -> bool:
     return name in _PLAIN_NUMBERS if not owner else owner in _OF_NUMBERS
 
 
+def _sized_list(statement: ast.stmt | None) -> ast.BinOp | None:
+    """The list on a line that is repeated, `[None] * n`."""
+    for node in _inside(statement):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = (node.left, node.right)
+            other = [each for each in sides if not isinstance(each, ast.List | ast.Tuple)]
+            if len(other) == 1 and not _is_given(other[0]):
+                return node
+    return None
+
+
 def _pieces(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that cuts a tensor into as many pieces as its size gives."""
     return next((node for node in _inside(statement) if gives_pieces(node)), None)
@@ -248,6 +259,7 @@ _FIXING: tuple[tuple[Callable[[ast.stmt | None], ast.expr | None], str, str], ..
     (_formatted, "`{}` makes text of its number", ""),
     (_logged, "`{}` makes text of its number", ""),
     (_plain_number, "`{}` makes a plain number of it", ""),
+    (_sized_list, "`{}` makes a list of that length", ""),
     (_takes_int, "`{}` takes an int alone, not a symbolic size", ""),
     (_computes_with_ints, "`{}` computes with sizes as plain ints", ""),
     (_forward_derivative, "`{}` takes a derivative in forward mode, which fixes it", _FORWARD),

@@ -277,10 +277,17 @@ class Chunks(nn.Module):
         return torch.chunk(x, 3)
 
 
+class AsLongAsRows(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found = [None] * x.shape[0]
+        return x * len(found)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "said"),
     [
+        (AsLongAsRows(), "`[None] * x.shape[0]` makes a list of that length"),
         (Chunks(), "how many tensors `torch.chunk(x, 3)` gives depends on it"),
         (Roots(), "`math.sqrt(x.shape[0])` makes a plain number of it"),
     ],
