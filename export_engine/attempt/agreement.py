@@ -32,7 +32,7 @@ class Agreement:
 
     trials: tuple[Trial, ...]
     reason: str = ""
-    """Why nothing was compared, where nothing was: a clause."""
+    """Why nothing was compared, where nothing was: a clause; a sentence where it is refused."""
     baked: str = ""
     """Why the agreement is a coincidence:
 

@@ -23,10 +23,15 @@ def as_module(target: Callable[..., Any]) -> torch.nn.Module:
     """The target itself when it is a module, else a module that calls it.
 
     Raises:
-        TypeError: the target cannot be called.
+        TypeError: the target cannot be called, or calling it makes a module.
     """
     if isinstance(target, torch.nn.Module):
         return target
+    if isinstance(target, type) and issubclass(target, torch.nn.Module):
+        raise TypeError(
+            f"{target.__name__} is a class, not a module. Export an instance of it: "
+            f"{target.__name__}(…)."
+        )
     if not callable(target):
         raise TypeError(
             f"{type(target).__name__} is not callable, so it cannot be exported. "

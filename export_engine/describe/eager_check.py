@@ -32,6 +32,8 @@ def check_sentence(agreement: Agreement) -> str:
         return f"Not compared with eager: {_why_not(agreement)}."
     if agreement.baked:
         return f"Agrees with eager only by chance. {agreement.baked}"
+    if agreement.reason:
+        return agreement.reason
     first = same[0]
     where = _sizes(first) or "fresh inputs"
     detail = f": {first.detail}" if first.detail else ""

@@ -80,6 +80,27 @@ def unknown_input(attempt: Failed) -> Diagnosis | None:
     )
 
 
+def nested_input(attempt: Failed) -> Diagnosis | None:
+    """Diagnoses a failure that no other family knows, of a call with a nested tensor."""
+    request = attempt.request
+    if request is None:
+        return None
+    leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
+    ragged = [each for each in leaves if getattr(each.value, "is_nested", False) is True]
+    if not ragged:
+        return None
+    stack, span = _parameter_of(request.target, ragged[0].path.partition(".")[0])
+    return Diagnosis(
+        kind=Kind.OPERATOR_FAILED,
+        sentence=f"The input `{ragged[0].path}` is a nested tensor, which {request.mode} mode does "
+        "not trace here.",
+        why="A nested tensor is a subclass with ragged sizes of its own. Pass the values and their "
+        "offsets, or a padded tensor and a mask: torch.nested.to_padded_tensor pads one.",
+        stack=stack,
+        span=span,
+    )
+
+
 def unknown_result(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an output of an unregistered class."""
     found = unknown_output(cause(attempt.error))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from export_engine.attempt import Diagnosis, Failed
 from export_engine.defects import passed_over
 from export_engine.diagnose.containers import (
+    nested_input,
     not_a_module,
     unknown_input,
     unknown_result,
@@ -75,6 +76,7 @@ FAMILIES: tuple[Family, ...] = (
     unplaced_number,
     refused,
     graph_break,
+    nested_input,
     named,
 )
 

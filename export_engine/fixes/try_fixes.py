@@ -11,7 +11,7 @@ from export_engine.defects import passed_over
 from export_engine.error_text import typed_text
 from export_engine.findings import momentary_values
 from export_engine.progress import Progress
-from export_engine.torch_internals import NotCallable
+from export_engine.torch_internals import NameTaken, NotCallable
 from export_engine.verify import check
 
 
@@ -36,9 +36,11 @@ def _checked(attempt: Exported) -> Agreement:
     try:
         found = check(attempt)
         baked = momentary_values(attempt, caches=False) if found.verdict == "agrees" else []
+    except NameTaken as error:
+        said = str(error).rstrip(".")
+        return Agreement((), reason=f"{said[0].lower()}{said[1:]}")
     except NotCallable as error:
-        said = str(error)
-        return Agreement((), reason=f"{said[0].lower()}{said[1:].rstrip('.')}")
+        return Agreement((Trial({}, "refused"),), reason=str(error))
     except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be created again, for one
         doing = "comparing a fixed program with eager"
         passed_over(error, doing)

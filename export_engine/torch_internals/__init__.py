@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.patching import replaced as replaced
     from export_engine.torch_internals.private_names import all_capabilities as all_capabilities
     from export_engine.torch_internals.private_names import left_out as left_out
+    from export_engine.torch_internals.programs import NameTaken as NameTaken
     from export_engine.torch_internals.programs import NotCallable as NotCallable
     from export_engine.torch_internals.programs import callable_module as callable_module
     from export_engine.torch_internals.programs import copied_program as copied_program

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from export_engine.error_text import typed_text
 from export_engine.plain_errors import PlainError
 from export_engine.process import raise_if_interrupted, undone
 from export_engine.torch_internals import private_names as torch_has
@@ -22,22 +23,28 @@ class NotCallable(PlainError, RuntimeError):
     """A program of which torch makes no module: why."""
 
 
+class NameTaken(NotCallable):
+    """One that could be called but for the name of a weight."""
+
+
 def callable_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
     """`program.module()`.
 
     Raises:
-        NotCallable: a weight has a name that a GraphModule has itself.
+        NotCallable: torch fails to; `NameTaken` where a GraphModule has a weight's name itself.
     """
     try:
         return program.module()
     except Exception as error:
         targets = (spec.target or "" for spec in program.graph_signature.input_specs)
-        taken = own_names_in(targets)
-        if not taken:
-            raise
+        for name in own_names_in(targets):
+            raise NameTaken(
+                f"The program cannot be called: `{name}` is a name that torch.fx.GraphModule has "
+                "itself. Rename it in the model."
+            ) from error
+        said = typed_text(error).rstrip(".")
         raise NotCallable(
-            f"The program cannot be called: `{taken[0]}` is a name that torch.fx.GraphModule has "
-            "itself. Rename it in the model."
+            f"The program cannot be called: torch makes no module of it, {said}."
         ) from error
 
 

@@ -161,7 +161,8 @@ def _input_size(program: torch.export.ExportedProgram, symbol: Any) -> int | Non
         given = leaf.shape if isinstance(leaf, torch.Tensor) else (leaf,)
         for size, number in zip(sizes, given, strict=False):
             if isinstance(size, torch.SymInt) and expression_of(size) == symbol:
-                return int(number)
+                ragged = isinstance(number, torch.SymInt)  # of a nested tensor, which has no number
+                return None if ragged else int(number)
     return None
 
 
