@@ -34,6 +34,7 @@ def sound(subject: Subject) -> Guarantee:
     if subject.eager is None:
         return without_eager("sound", SOUND)
     agreed, worst, failing, evidence = 0, 0.0, [], []
+    called = subject.module
     for seed, sizes in enumerate(inside(subject, subject.sizes)):
         request = subject.at(sizes, seed)
         shown = shown_sizes(subject, sizes)
@@ -44,7 +45,7 @@ def sound(subject: Subject) -> Guarantee:
             evidence.append(f"{shown}: eager itself fails: {subject.refusal(error)}")
             continue
         try:
-            ours = subject.run(subject.module, request, seed)
+            ours = subject.run(called, request, seed)
         except Exception as error:  # noqa: BLE001 - so may the program
             passed_over(error, "calling at sizes of the contract")
             failing.append((request, seed))
@@ -86,7 +87,7 @@ def sound(subject: Subject) -> Guarantee:
 
 def refuses(subject: Subject) -> Guarantee:
     """Calls the program with sizes that break each rule."""
-    probe = subject.record.probe
+    probe, called = subject.record.probe, subject.module
     enforced = sorted(
         (rule for rule in probe.rules if rule.enforced and rule.formula),
         key=lambda rule: _KINDS.index(rule.kind),
@@ -100,7 +101,7 @@ def refuses(subject: Subject) -> Guarantee:
             continue
         shown = f"{_changed(subject, sizes)} breaks {rule.text}"
         try:
-            subject.run(subject.module, subject.at(sizes, 0))
+            subject.run(called, subject.at(sizes, 0))
         except Exception as error:  # noqa: BLE001 - that is what is wanted
             passed_over(error, "calling at sizes of the contract")
             refused += 1

@@ -13,6 +13,7 @@ from export_engine.describe import describe
 from export_engine.findings.finding import Kind
 from export_engine.fixes import autofix
 from export_engine.torch_internals.graph_module_names import OWN_NAMES
+from export_engine.verify import verify
 
 
 class Holds(nn.Module):
@@ -55,3 +56,14 @@ def test_it_is_said_in_place_of_torchs_error_and_inside_a_submodule_the_name_is_
     assert inner.agreement is not None
     assert inner.agreement.verdict == "agrees"
     assert Kind.NAME_TAKEN.code not in {each.code for each in describe(inner).findings}
+
+
+@pytest.mark.slow
+def test_verify_says_it_once_and_takes_it_for_no_defect_of_its_own() -> None:
+    attempt = capture(Request(target=Holds("code"), args=(torch.ones(3),)))
+    assert isinstance(attempt, Exported)
+    found = {each.name: each for each in verify(attempt, describe(attempt)).guarantees}
+    assert found["sound"].verdict == "broken"
+    assert found["sound"].sentence.startswith("The program cannot be called: `code` is a name")
+    assert {found[name].verdict for name in ("refuses", "state", "re-exported")} == {"not checked"}
+    assert not [each for each in found.values() if each.report]
