@@ -81,6 +81,27 @@ def _calls(place: Place, operator: str) -> tuple[Related, ...]:
 
 def _aliases(attempt: Failed, operator: str) -> Diagnosis:
     place = failing_place(attempt.error)
+    said = " ".join(map(message, chain(attempt.error)))
+    if "Input-to-input aliasing" in said:
+        return Diagnosis(
+            kind=Kind.OPERATOR_FAILED,
+            sentence=f"Two of the tensors that `{operator}` is given, or reads from outside, share "
+            "memory.",
+            why=_WHY + "no two operands may share memory, as a tensor and a view of it do. Pass "
+            "`.clone()` of one of them.",
+            stack=place.stack,
+            span=place.span,
+        )
+    if "Output-to-output aliasing" in said:
+        return Diagnosis(
+            kind=Kind.COND_ALIASES,
+            sentence=f"{_part(operator)} returns two tensors that share memory, where each must be "
+            "a new one.",
+            why=_WHY + "no two outputs may alias each other. `.clone()` returns a new tensor.",
+            stack=place.stack,
+            span=place.span,
+            links=_links(attempt, Kind.COND_ALIASES),
+        )
     views = [parse_stack_trace(text) for text in returned_views(chain(attempt.error))]
     viewed = next((stack for stack in views if stack), ())
     found = None if viewed else _returned_inputs(place)

@@ -843,3 +843,30 @@ def test_a_kernel_of_tritons_is_said_to_be_launched() -> None:
     found = diagnose(attempt)
     assert found.sentence.startswith("`kernel[(4,)](x, out)` launches a Triton kernel")
     assert "triton_op" in found.why
+
+
+def of_a_view(x: torch.Tensor) -> torch.Tensor:
+    return torch.cond(x.sum() > 0, lambda a, b: a[0] + b, lambda a, b: b - a[1], (x, x[0]))
+
+
+def returns_a_view_of_its_own(x: torch.Tensor) -> torch.Tensor:
+    def both(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        made = a + 1
+        return made, made[0]
+
+    return torch.cond(x.sum() > 0, both, both, (x,))[0]
+
+
+@pytest.mark.after_check
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (of_a_view, "Two of the tensors that `torch.cond` is given, or reads from outside, share"),
+        (returns_a_view_of_its_own, "A branch of `torch.cond` returns two tensors that share"),
+    ],
+)
+def test_which_tensors_of_an_operator_share_memory(target: Any, said: str, strict: bool) -> None:
+    attempt = capture(Request(target=target, args=(torch.randn(3, 4),), strict=strict))
+    assert isinstance(attempt, Failed)
+    assert diagnose(attempt).sentence.startswith(said)
