@@ -361,7 +361,7 @@ def test_a_state_that_the_program_lacks_is_seen_in_a_second_call(
 
     assert agreement.verdict == "differs", agreement
     assert agreement.trials[-1].detail.startswith("in a second call, ")
-    assert "keeps a state" in agreement.baked
+    assert "keeps state that the program lacks" in agreement.baked
 
 
 @pytest.mark.after_check

@@ -28,6 +28,7 @@ from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.specs import fitted
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Shapes, ShapesError
+from tests.torch_limits import needs_numbers
 
 
 def function(body: str) -> str:
@@ -335,6 +336,7 @@ class BestOfTheKept(nn.Module):
         return x[scores.argmax()]
 
 
+@needs_numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_what_a_branch_returns_is_fixed_once_it_is_a_branch_of_torch_cond(strict: bool) -> None:

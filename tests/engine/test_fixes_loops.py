@@ -19,6 +19,7 @@ from export_engine.fixes.code.loops.loop_forms import scannable
 from export_engine.fixes.code.loops.loop_to_scan import as_scan
 from export_engine.fixes.code.loops.sized_lists import appended
 from export_engine.shapes import Shapes
+from tests.torch_limits import needs_numbers
 
 from .test_fixes_code import defined
 
@@ -590,6 +591,7 @@ return area.abs() / 2
 """
 
 
+@needs_numbers
 @pytest.mark.slow
 def test_rows_at_computed_positions_are_indexed_by_tensors_in_a_scan() -> None:
     model, _ = defined(NEIGHBOURS, "neighbours")

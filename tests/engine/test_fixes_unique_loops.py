@@ -9,6 +9,7 @@ from torch import nn
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
 from export_engine.shapes import Shapes
+from tests.torch_limits import needs_numbers
 
 
 class Prototypes(nn.Module):
@@ -54,6 +55,7 @@ class AddsWhatIsSet(nn.Module):
 ARGS = (torch.randn(4, 6), torch.tensor([0, 1, 0, 1]))
 
 
+@needs_numbers
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("kind", [Prototypes, Normalizes, Adds])
