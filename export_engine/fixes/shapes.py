@@ -49,7 +49,11 @@ from export_engine.shapes import (
     size_facts,
     solve,
 )
-from export_engine.torch_internals import is_constraint_violation, violated_dims
+from export_engine.torch_internals import (
+    callable_module,
+    is_constraint_violation,
+    violated_dims,
+)
 from export_engine.verify import run, runs_in_eager
 
 _MOST_ROUNDS = 5
@@ -136,7 +140,7 @@ def _rejected_example(found: Exported) -> NoFix | None:
         return None
     try:
         with as_exported(request), model_kept(request.target):
-            run(found.program.module(), request, seed=0)
+            run(callable_module(found.program), request, seed=0)
     except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
         passed_over(error, "running a program on its example")
         said = f"With {request.shapes} it exports, but the program rejects the example: "

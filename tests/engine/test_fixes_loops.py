@@ -410,12 +410,19 @@ def test_a_list_of_a_size_is_filled_as_one_that_grows(form: str) -> None:
     [
         *("outs[t] = h\nh = outs[t]", "outs[t - 1] = h", "outs[0] = h", "outs[t] += h"),
         *("outs[n - 1 - t] = h", "outs[t] = h\nouts[t] = x", "if t:\n    outs[t] = h"),
+        *("if t > 2:\n    continue\nouts[t] = h", "outs[t] = h\nif t > 2:\n    break"),
     ],
 )
 def test_a_list_that_is_filled_otherwise_keeps_its_size(fill: str) -> None:
     head = "def f(x, h, n):\n    outs = [None] * n\n    for t in range(n):\n"
     text = f"{head}{textwrap.indent(fill, '        ')}\n    return outs\n"
     assert appended(text, 3) == (text, 3)
+
+
+def test_a_list_that_is_filled_several_times_keeps_its_size() -> None:
+    text = "def f(x, n):\n    outs = [None] * n\n    for k in x:\n        for t in range(n):\n"
+    text += "            outs[t] = k\n    return outs\n"
+    assert appended(text, 4) == (text, 4)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from export_engine.fixes.code.editing.assignments import assigned
 from export_engine.fixes.code.editing.comprehensions import Form
 from export_engine.fixes.code.editing.liveness import nodes_about
 from export_engine.fixes.code.editing.text_edits import Piece, Source
@@ -40,45 +41,50 @@ def appended(text: str, line: int) -> Form:
 
 def _filled(source: Source, loop: ast.For) -> _Filled | None:
     """The list that a loop fills; None where it is read in it, or before it."""
+    leaves = (ast.Break, ast.Continue, ast.Return)
+    if loop.orelse or any(isinstance(each, leaves) for each in ast.walk(loop)):
+        return None
     for write in loop.body:
         match write:
             case ast.Assign([ast.Subscript(ast.Name(name), ast.Name(index))]):
                 pass
             case _:
                 continue
-        start = _start(source, name)
-        uses = [n for n in nodes_about(source.function, name) if isinstance(n, ast.Name)]
-        uses = [each for each in uses if each.id == name]
-        head = {id(each) for each in ast.walk(loop.iter)}
-        early = [
-            each for each in uses if each.lineno <= (loop.end_lineno or 0) and id(each) not in head
-        ]
-        if start is None or len(early) != 2 or source.of(loop.target) != index:
+        start = assigned(source.function, name)
+        length = _length(start.value) if start is not None else ""
+        if start is None or not length or source.of(loop.target) != index:
             continue
-        length = _length(source, start.value)
+        if not _is_beside(source, start, loop) or _uses_before_its_end(source, loop, name) != 2:
+            continue
         forwards = {f"range({length})", f"range(len({name}))"}
-        backwards = {f"reversed({each})" for each in forwards}
-        backwards |= {f"range({length} - 1, -1, -1)", f"range({length}-1, -1, -1)"}
+        backwards = {f"reversed({each})" for each in forwards} | {f"range({length} - 1, -1, -1)"}
         over = ast.unparse(loop.iter)
         if over in forwards | backwards:
             return _Filled(start, loop, write, length, over in backwards)
     return None
 
 
-def _start(source: Source, name: str) -> ast.Assign | None:
-    """The only assignment of a name, where it is a list of one element times a number."""
-    starts = [
-        node
-        for node in nodes_about(source.function, name)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-    ]
-    if len(starts) != 1 or len(starts[0].targets) != 1:
-        return None
-    return starts[0] if _length(source, starts[0].value) else None
+def _is_beside(source: Source, start: ast.stmt, loop: ast.stmt) -> bool:
+    """Whether two statements are of one block, so that each runs as often as the other."""
+    blocks = (
+        getattr(node, part, None)
+        for node in ast.walk(source.function)
+        for part in ("body", "orelse", "finalbody")
+    )
+    return any(isinstance(each, list) and start in each and loop in each for each in blocks)
 
 
-def _length(source: Source, value: ast.expr) -> str:
+def _uses_before_its_end(source: Source, loop: ast.For, name: str) -> int:
+    """How often a name stands before the end of a loop, what is said of its length left out."""
+    head = {id(each) for each in ast.walk(loop.iter)}
+    names = (each for each in nodes_about(source.function, name) if isinstance(each, ast.Name))
+    return sum(
+        each.id == name and id(each) not in head and each.lineno <= (loop.end_lineno or 0)
+        for each in names
+    )
+
+
+def _length(value: ast.expr) -> str:
     """What a list of one element is multiplied with; empty for another value."""
     match value:
         case ast.BinOp(ast.List([_]), ast.Mult(), length) | ast.BinOp(
