@@ -96,7 +96,7 @@ def test_what_is_left_becomes_a_mask(kind: type[nn.Module], strict: bool) -> Non
     model, shapes = kind(), Shapes.parse("boxes: n, _; scores: n")
     report = autofix(Request(target=model, args=boxes_of(8, 0), shapes=shapes, strict=strict))
     assert isinstance(report.attempt, Exported), report.sentence
-    assert "with a mask of what is left" in report.sentence
+    assert "with a mask of those left" in report.sentence
     program = report.attempt.program.module()
     counts = set()
     for seed, rows in enumerate((1, 2, 5, 12, 30, 30)):
@@ -113,7 +113,7 @@ def test_what_a_threshold_leaves_is_suppressed_where_there_is_something(strict: 
     model, shapes = Thresholds(), Shapes.parse("boxes: n, _; scores: n")
     report = autofix(Request(target=model, args=boxes_of(12, 0), shapes=shapes, strict=strict))
     assert isinstance(report.attempt, Exported), report.sentence
-    assert "with a mask of what is left" in report.sentence
+    assert "with a mask of those left" in report.sentence
     assert report.attempt.request is not None
     assert report.attempt.request.strict
     program = report.attempt.program.module()

@@ -20,6 +20,7 @@ import explorer
 from explorer import Exploration
 from explorer.session import Session
 from export_engine.archive import ArchiveError
+from export_engine.findings.finding import Kind
 from export_engine.run import measure, op_profile
 from export_engine.shapes import ShapesError
 
@@ -43,7 +44,8 @@ def calls() -> dict[str, Call]:
     seeds = seed_cases.seed_cases()
     for case in [*seeds[::5], *(each for each in seeds if each.name in ("equal", "branch"))]:
         found[case.name] = Call(case.target, case.args, case.kwargs, case.shapes)
-    for number, plant in list(enumerate(planted.plants()))[::5]:
+    callable_ones = [each for each in planted.plants() if each.kind is not Kind.NAME_TAKEN]
+    for number, plant in list(enumerate(callable_ones))[::5]:
         name = f"planted-{number}-{type(plant.faulty).__name__}"
         found[name] = Call(plant.faulty, plant.args, {}, plant.shapes or None)
     for name in ("branching", "tutorial"):

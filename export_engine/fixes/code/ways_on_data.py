@@ -325,7 +325,7 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
             ways += asked_not_zeros([*choosing(text, line), AFTER, *states]) if tensor else []
             return [*ways, _FLAG, _UNCHECKED, *asked, *_SUMMED, _EVERY, _ROWS_AT_ONCE, _SORTED]
         case Kind.LOOP_ON_DATA:
-            return [WHILE]
+            return [WHILE, _ROWS_AT_ONCE, _SORTED]
         case Kind.UNBACKED_SIZE:
             return [_check(False, strict), COND, UNSAID]
         case Kind.SHAPES_VIOLATED:
