@@ -63,7 +63,7 @@ def scanned(attempt: Failed, progress: Report | None = None) -> Fix | None:
             found, quiet = tried_in_some_mode(request.with_changes(strict=True), edit)
             if found is None or not leads_on(found, diagnosis, edit):
                 continue
-            of_unique = not is_joined(given)
+            of_unique = not _is_joined(given)
             costs = [*([_REJECTS] if of_unique else []), _COSTS, *([COSTS] if quiet else [])]
             why = _WHY.format(who=_OF_ANY if of_unique else _JOINED)
             return Fix(
@@ -97,7 +97,7 @@ def checked(form: Form) -> Form:
     loop = loop_at(source, form.line)
     state = LoopState(source, loop, unrolled=False)
     counts = state.count is not None and state.count.first == 0
-    needed = is_joined(form) or _is_of_unique(source, state)
+    needed = _is_joined(form) or _is_of_unique(source, state)
     if not needed or not (counts or state.elements):
         raise Unclear("without an element eager has another value than a scan")
     if state.count is not None and counts:
@@ -109,7 +109,7 @@ def checked(form: Form) -> Form:
     return Form(source.changed([Piece(at, at, check)]).text, form.line + 1)
 
 
-def is_joined(form: Form) -> bool:
+def _is_joined(form: Form) -> bool:
     """Whether a list that a loop fills goes into torch.stack or torch.cat, whatever data say."""
     source = Source(form.text, form.line)
     loop = loop_at(source, form.line)

@@ -148,8 +148,7 @@ def _at(
     assert request is not None
     assert diagnosis is not None
     text, line = text_in_effect(request.edits, place.file, place.line)
-    at = place.line + appended(text, line).line - line  # of the loop that fills a list
-    title = f"Rewrite the loop in line {at} as a scan"
+    title = f"Rewrite the loop in line {_line_of_loop(place, text, line)} as a scan"
     before = of_pieces[:2] if of_pieces else (text, line)
     for unrolled in (False, True):
         try:
@@ -204,8 +203,7 @@ def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix |
         found = tried(request, edit)
     fix = Fix(
         kind="code",
-        title=f"Run the loop in line {place.line + appended(text, line).line - line} at once with "
-        "torch.vmap",
+        title=f"Run the loop in line {_line_of_loop(place, text, line)} at once with torch.vmap",
         why="No iteration needs another one. vmap computes them all with ops over the whole "
         "tensors, so the length stays dynamic.",
         gives_up="All iterations are in memory at once.",
@@ -217,6 +215,11 @@ def _at_once(attempt: Failed, place: Location, progress: Report | None) -> Fix |
     if found is None or _is_fixed_within(found):
         return None
     return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
+
+
+def _line_of_loop(place: Location, text: str, line: int) -> int:
+    """The line of a loop as it was written; of one that fills a list, where that is the place."""
+    return place.line + appended(text, line).line - line
 
 
 def _vmapped(text: str, line: int) -> Rewritten | None:
