@@ -7,10 +7,7 @@ from typing import Any
 
 from export_engine.describe.tables import Table
 from export_engine.record import Scope
-
-_NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
-"""What torch names as the module of an op that its own passes added, such as the size of an input
-that a guard reads (`torch._export.passes._node_metadata_hook`)."""
+from export_engine.torch_internals import NO_MODULE
 
 
 class Scopes:
@@ -30,7 +27,7 @@ class Scopes:
 
     def number(self, module_stack: dict[str, Any] | None) -> int:
         """The number of the innermost scope of a node's `nn_module_stack`; -1 where it has none."""
-        if not module_stack or _NO_MODULE in module_stack:
+        if not module_stack or NO_MODULE in module_stack:
             return -1
         keys = tuple(module_stack)
         known = self._innermost.get(keys)

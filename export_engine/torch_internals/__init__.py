@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.errors import unknown_output as unknown_output
     from export_engine.torch_internals.errors import violated_dims as violated_dims
     from export_engine.torch_internals.errors import writing_nodes as writing_nodes
+    from export_engine.torch_internals.graph_module_names import NO_MODULE as NO_MODULE
     from export_engine.torch_internals.graph_module_names import own_names_in as own_names_in
     from export_engine.torch_internals.hooks import counters_kept as counters_kept
     from export_engine.torch_internals.hooks import module_hooks_left as module_hooks_left

@@ -1,6 +1,7 @@
-"""Names that a GraphModule has itself, so that torch cannot give it a weight of that name.
+"""Names that torch keeps to itself in graph modules. Imports no torch.
 
-A module named `graph` exports, and `program.module()` fails on it. Imports no torch.
+A GraphModule has some itself, so that torch cannot give it a weight of that name: a module named
+`graph` exports, and `program.module()` fails on it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ OWN_NAMES = frozenset(
     | {"_code", "_graph", "_guards_fn", "_in_spec", "_out_spec"}
 )
 """Attributes of `torch.fx.GraphModule`, and those that `ExportedProgram.module()` sets on one."""
+
+NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
+"""What torch names as the module of an op that its own passes added, such as the size of an input
+that a guard reads (`torch._export.passes._node_metadata_hook`)."""
 
 
 def own_names_in(targets: Iterable[str]) -> list[str]:
