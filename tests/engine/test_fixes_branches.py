@@ -16,8 +16,8 @@ from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import autofix, explain
+from export_engine.fixes.code.branches.one_way import one_way
 from export_engine.fixes.code.branches.select_number import selected_number
-from export_engine.fixes.code.branches.size_branches import one_way
 from export_engine.fixes.code.branches.tensor_questions import (
     asked_as_tensors,
     asked_not_zero,

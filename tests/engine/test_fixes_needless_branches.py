@@ -14,7 +14,7 @@ from export_engine.describe import describe
 from export_engine.fixes import autofix
 from export_engine.fixes.code.branches.needless_branches import left_out
 from export_engine.fixes.code.branches.needless_forms import does_nothing_else
-from export_engine.fixes.code.branches.size_branches import one_way
+from export_engine.fixes.code.branches.one_way import one_way
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.shapes import Shapes

@@ -14,7 +14,12 @@ from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import autofix
-from export_engine.fixes.code.branches.size_branches import missing_to_multiple, offered
+from export_engine.fixes.code.branches.padding import (
+    cropped,
+    missing_to_multiple,
+    without_early_return,
+)
+from export_engine.fixes.code.branches.size_branches import offered
 from export_engine.fixes.code.calls.copied_slices import copied_slices
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.shapes import Shapes
@@ -232,6 +237,127 @@ def test_an_odd_size_is_padded_by_its_rest() -> None:
     assert "if" not in made
 
 
+def in_fours(x: torch.Tensor) -> torch.Tensor:
+    """Each four rows have a softmax of their own."""
+    return x.unflatten(1, (-1, 4)).softmax(2).flatten(1, 2)
+
+
+class CropsWhatWasMissing(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        missing = (4 - x.shape[1] % 4) % 4
+        if missing > 0:
+            x = functional.pad(x, (0, 0, 0, missing))
+        x = in_fours(x)
+        if missing > 0:
+            x = x[:, :-missing]
+        return x
+
+
+class ChoosesWhatIsCropped(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rest = x.shape[1] % 4
+        missing = 4 - rest if rest else 0
+        x = in_fours(functional.pad(x, (0, 0, 0, missing)))
+        return x[..., :-missing, :] if missing else x
+
+
+class ReturnsEarly(nn.Module):
+    """As ConvTasNet aligns what it is given with its strides."""
+
+    def align(self, x: torch.Tensor) -> tuple[torch.Tensor, int]:
+        rest = x.shape[1] - (x.shape[1] - 1) // 4 * 4 - 1
+        if rest == 0:
+            return x, 0
+        missing = 4 - rest
+        return torch.cat([x, x.new_zeros(x.shape[0], missing, 3)], 1), missing
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x, missing = self.align(x)
+        x = x.cumsum(1) * x.shape[1]
+        if missing > 0:
+            x = x[:, :-missing]
+        return x
+
+
+class PadsWindows(nn.Module):
+    """As Swin does; one branch is on both sizes."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        b, c, h, w = x.shape
+        right, below = (4 - w % 4) % 4, (4 - h % 4) % 4
+        if right > 0 or below > 0:
+            x = functional.pad(x, (0, right, 0, below))
+        h_padded, w_padded = x.shape[2:]
+        x = x.view(b, c, h_padded // 4, 4, w_padded // 4, 4).softmax(3).view(*x.shape)
+        if right > 0 or below > 0:
+            x = x[:, :, :h, :w].contiguous()
+        return x
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "shapes", "size"),
+    [
+        (CropsWhatWasMissing(), "x: b, n, _", (2, 10, 3)),
+        (ChoosesWhatIsCropped(), "x: b, n, _", (2, 10, 3)),
+        (ReturnsEarly(), "x: b, n, _", (2, 10, 3)),
+        (PadsWindows(), "x: b, _, h, w", (2, 3, 13, 10)),
+    ],
+    ids=lambda each: type(each).__name__ if isinstance(each, nn.Module) else "",
+)
+def test_what_pads_and_crops_by_branches_keeps_all_its_sizes(
+    model: nn.Module, shapes: str, size: tuple[int, ...]
+) -> None:
+    request = Request(target=model, args=(torch.randn(size),), shapes=Shapes.parse(shapes))
+    report = autofix(request)
+    assert isinstance(report.attempt, Exported), report.sentence
+    (step,) = report.kept
+    assert not step.fix.narrows, report.sentence
+    program = report.attempt.program.module()
+    for more in range(1, 9):
+        x = torch.randn(3, *(each + more if each > 3 else each for each in size[1:]))
+        torch.testing.assert_close(program(x), model(x))
+
+
+@pytest.mark.parametrize(
+    ("code", "made"),
+    [
+        ("if m > 0:\n    x = x[:, :-m]\nreturn x", "[:x.shape[1] - m]"),
+        ("return x[..., :-m, :] if m else x", "[:x.shape[-2] - m]"),
+        ("return x if m == 0 else x[:-m]", "[:x.shape[0] - m]"),
+    ],
+)
+def test_what_is_cropped_ends_before_what_is_missing(code: str, made: str) -> None:
+    text = "import torch\ndef f(x, m):\n    " + code.replace("\n", "\n    ") + "\n"
+    found = cropped(text, 3).text
+    assert made in found
+    assert " if " not in found
+    scopes: list[dict[str, Any]] = [{}, {}]
+    for scope, each in zip(scopes, (text, found), strict=True):
+        exec(each, scope)
+    x = torch.randn(6, 5, 4)
+    for m in range(4):
+        assert torch.equal(*(scope["f"](x, m) for scope in scopes))
+
+
+@pytest.mark.parametrize(
+    "code", ["x = x[:, :-k]", "x = x[:, :m]", "x = x[:, -m:]", "x = f(x)[:, :-m]"]
+)
+def test_other_ends_are_left_alone(code: str) -> None:
+    with pytest.raises(Unclear):
+        cropped(f"def g(x, m, k):\n    if m > 0:\n        {code}\n    return x\n", 2)
+
+
+def test_an_early_return_goes_only_where_what_follows_pads() -> None:
+    text = "def f(x, n):\n    rest = n % 4\n    if rest == 0:\n        return x\n    {}\n"
+    made = without_early_return(text.format("return x + [0] * (4 - rest)"), 3).text
+    assert "return x + [0] * (((4 - rest) % 4))" in made
+    assert "if" not in made
+    for other in ("return x + [0] * rest", "return x + [0] * (4 - n)"):
+        with pytest.raises(Unclear):
+            without_early_return(text.format(other), 3)
+
+
 @pytest.mark.parametrize("code", ["x = x - n", "x = pad(x, (0, 1))"])
 def test_a_difference_from_anything_else_is_kept(code: str) -> None:
     with pytest.raises(Unclear):
@@ -253,7 +379,7 @@ def test_sizes_that_a_remainder_excludes_are_said_with_the_line() -> None:
 @pytest.mark.parametrize(
     ("model", "title"),
     [
-        (Pads(), "and pad up to a multiple"),
+        (Pads(), "pad up to a multiple"),
         (TwoWays(), "with torch.cond"),
         (Clamps(), "Select the number"),
     ],

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from export_engine.attempt import Edit, Failed, Fix, Kind
 from export_engine.fixes.code.branches.needless_forms import does_nothing_else
-from export_engine.fixes.code.branches.size_branches import one_way
+from export_engine.fixes.code.branches.one_way import one_way
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
 from export_engine.fixes.code.editing.failing_text import failing_text

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import islice
 from typing import NamedTuple
 
@@ -21,17 +21,23 @@ from export_engine.attempt import (
     Failed,
     Fix,
     Request,
+    line_before,
     text_in_effect,
 )
 from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose, is_unrolled
 from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
+from export_engine.fixes.code.branches.one_way import one_way
+from export_engine.fixes.code.branches.padding import (
+    cropped,
+    missing_to_multiple,
+    without_early_return,
+)
 from export_engine.fixes.code.branches.select_number import selected_number
 from export_engine.fixes.code.calls.copied_slices import copied_in_branches, copied_slices
-from export_engine.fixes.code.editing.bounded_edit import bounded, with_bounds
+from export_engine.fixes.code.editing.bounded_edit import both_titles, bounded, with_bounds
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees_at
 from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, branch_at, with_way
 from export_engine.fixes.code.editing.try_edit import (
     edited_file,
     further,
@@ -46,6 +52,8 @@ from export_engine.shapes import Problem, assumable, shapes_of
 from export_engine.source import Location, code_of, unedited
 
 _MOST_SIZES = 3
+_MOST_PLACES = 4
+"""Places that are rewritten with a branch."""
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
@@ -79,14 +87,13 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             title = way.title.format(line=line)
             if progress:
                 progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
-            fix = _tried(attempt, edit, branch, progress)
+            fix = _tried(attempt, edit, branch, title, progress)
             if fix is None:
                 continue
-            beyond = fix.narrows and way.one
-            more = fix.title
+            title = fix.title
             if way.rewrite is copied_slices:
-                more = more.replace(_SLICE, "copy another slice")
-            fix = replace(fix, title=f"{title}{more}", why=way.why, beyond_bounds=beyond)
+                title = title.replace(_SLICE, "copy another slice")
+            fix = replace(fix, title=title, why=way.why, beyond_bounds=fix.narrows and way.one)
             if way.bounded or not (fix.after and fix.narrows):
                 yield fix
                 return
@@ -142,13 +149,16 @@ def _asked_of_unbacked(
     return _Branch(place, calls)
 
 
-def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None) -> Fix | None:
+def _tried(
+    attempt: Failed, edit: Edit, asked: _Branch, title: str, progress: Report | None
+) -> Fix | None:
+    """A way of a branch, once it was tried, with what has to be done beside it."""
     request, diagnosis = attempt.request, attempt.diagnosis
     assert request is not None
     assert diagnosis is not None
     if not agrees_at(request, edit, asked.others):
         return None
-    plain, (edit, found) = edit, _with_slices(request, edit, asked)
+    edit, found, more = _with_more(request, edit, asked)
     bounds = bounded(found, progress)
     if bounds is not None and bounds.narrows and _next_branch(found, request, edit):
         bounds = None  # what a fix of that branch keeps, no bound need reject
@@ -162,7 +172,7 @@ def _tried(attempt: Failed, edit: Edit, asked: _Branch, progress: Report | None)
             return None
     fix = Fix(
         kind="code",
-        title="" if edit is plain else f", and {_SLICE}",
+        title=reduce(both_titles, more, title),
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
@@ -183,25 +193,42 @@ def _next_branch(found: Attempt | None, request: Request, edit: Edit) -> bool:
     return ast.unparse(statement.test) in edit.before
 
 
-def _with_slices(request: Request, edit: Edit, asked: _Branch) -> tuple[Edit, Attempt | None]:
-    """The attempt with an edit, and with the slices copied of which the same is required then."""
-    found = tried(request, edit)
-    again = _asked_again(found, asked)
-    if again is None or not again.stack:
-        return edit, found
-    place = again.stack[-1]
-    if unedited(place.file) != edit.file:
-        return edit, found
+def _with_more(
+    request: Request, edit: Edit, asked: _Branch
+) -> tuple[Edit, Attempt | None, list[str]]:
+    """The attempt with an edit, and with what then requires the same rewritten, too; what that is.
+
+    What is padded is often cropped behind a second branch on what was missing.
+    """
+    found, done = tried(request, edit), list[str]()
+    for _ in range(_MOST_PLACES):
+        places = [each.stack[-1] for each in _left(found, asked) if each.stack]
+        here = (each for each in places if unedited(each.file) == edit.file)
+        more = next(filter(None, (_rewritten_at(request, edit, e, asked) for e in here)), None)
+        if more is None:
+            break
+        edit = more[0]
+        done += [more[1]] if more[1] not in done else []
+        found = tried(request, edit)
+    return edit, found, done
+
+
+def _rewritten_at(
+    request: Request, edit: Edit, place: Location, asked: _Branch
+) -> tuple[Edit, str] | None:
+    """An edit with one more place rewritten, and what was done there; None where nothing helps."""
     text, line = text_in_effect(with_edit(request, edit).edits, place.file, place.line)
-    try:
-        made = copied_in_branches(text, line)
-    except Unclear:
-        return edit, found
-    both = further(edit, made)
-    return both, tried(request, both)
+    for rewrite, done in _MORE:
+        try:
+            both = further(edit, rewrite(text, line))
+        except Unclear:
+            continue
+        if agrees_at(request, both, asked.others):
+            return both, done.format(line=line_before(edit, line))
+    return None
 
 
-def _asked_again(found: Attempt | None, asked: _Branch) -> Problem | None:
+def _asked_again(found: Attempt | None, asked: _Branch) -> list[Problem]:
     """The same that is required of a size still: a branch that both ways of a program need.
 
     Of a program that rejects sizes which eager takes, whatever it requires.
@@ -209,123 +236,23 @@ def _asked_again(found: Attempt | None, asked: _Branch) -> Problem | None:
     if isinstance(found, Exported):
         refusal = as_failure(found)
         facts = refusal.diagnosis.facts if refusal and refusal.diagnosis else None
-        return facts.problems[0] if isinstance(facts, SizesViolated) else None
+        return list(facts.problems) if isinstance(facts, SizesViolated) else []
+    return [each for each in _problems(found) if each.text in asked.texts]
+
+
+def _left(found: Attempt | None, asked: _Branch) -> list[Problem]:
+    """What is required of the branch's sizes still, or of two at once, which no Dim can say."""
+    tied = [each for each in _problems(found) if each.kind == "tied"]
+    return [*_asked_again(found, asked), *tied]
+
+
+def _problems(found: Attempt | None) -> tuple[Problem, ...]:
     facts = diagnose(found).facts if isinstance(found, Failed) else None
-    problems = facts.problems if isinstance(facts, SizesViolated) else ()
-    return next((each for each in problems if each.text in asked.texts), None)
+    return facts.problems if isinstance(facts, SizesViolated) else ()
 
 
 def _verdict(found: Exported) -> str:
     return found.agreement.verdict if found.agreement is not None else "not checked"
-
-
-def one_way(text: str, line: int, taken: bool) -> Rewritten:
-    """The text with the `if` at a line replaced by what it guards, or by what its `else` does.
-
-    Args:
-        text: of the file.
-        line: of the test.
-        taken: whether the branch is kept, without its test.
-
-    Raises:
-        Unclear: there is none, what is left out raises an error, what is kept leaves the block, or
-            a loop might not end without what is left out.
-    """
-    source = Source(text, line)
-    branch = branch_at(source, line)
-    if any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(branch.test)):
-        raise Unclear("the test binds a name")
-    kept, dropped = (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
-    if any(isinstance(node, ast.Raise) for each in dropped for node in ast.walk(each)):
-        raise Unclear("the other way raises an error")
-    if kept and isinstance(kept[-1], ast.Raise):
-        raise Unclear("the branch only raises")
-    if _ends_a_loop(source, branch, dropped):
-        raise Unclear("a loop may end by the other way")
-    leaves = (ast.Return, ast.Break, ast.Continue)
-    if any(isinstance(node, leaves) for each in kept for node in ast.walk(each)):
-        raise Unclear("the branch leaves the block")
-    return source.changed([with_way(source, branch, kept)])
-
-
-def _ends_a_loop(source: Source, branch: ast.If, dropped: list[ast.stmt]) -> bool:
-    """Whether a loop around a branch may go on for ever without one of its blocks."""
-    around = [
-        node
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.For | ast.While) and branch in ast.walk(node)
-    ]
-    leaves = any(isinstance(n, ast.Break | ast.Return) for each in dropped for n in ast.walk(each))
-    return any(isinstance(loop, ast.While) for loop in around) or (bool(around) and leaves)
-
-
-def missing_to_multiple(text: str, line: int) -> Rewritten:
-    """The text with `if rest: x = pad(x, k - rest)` always padded, by `(k - rest) % k`.
-
-    So is `if n % 2: x = pad(x, 1)`, by `n % 2`.
-
-    Args:
-        text: of the file.
-        line: of the test.
-
-    Raises:
-        Unclear: there is no such branch.
-    """
-    source = Source(text, line)
-    branch = branch_at(source, line)
-    rests = {ast.unparse(each) for each in ast.walk(branch.test) if _is_rest(source, each)}
-    pieces = [
-        Piece(source.start(node), source.end(node), f"(({source.of(node)}) % {source.of(whole)})")
-        for node, whole in _differences(branch.body, rests)
-    ]
-    pieces += [
-        Piece(source.start(one), source.end(one), f"({source.of(branch.test)})")
-        for one in _ones(branch)
-    ]
-    if not pieces:
-        raise Unclear("nothing there is missing to a multiple")
-    return one_way(source.changed(pieces).text, line, True)
-
-
-def _differences(body: list[ast.stmt], rests: set[str]) -> list[tuple[ast.expr, ast.expr]]:
-    """Each `k - rest` of a block, and the `k`."""
-    return [
-        (node, node.left)
-        for each in body
-        for node in ast.walk(each)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
-        if ast.unparse(node.right) in rests
-    ]
-
-
-def _ones(branch: ast.If) -> list[ast.expr]:
-    """Each 1 among the widths of a pad, where a size is tested for being odd."""
-    test = branch.test
-    if not (isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod)):
-        return []
-    if ast.unparse(test.right) != "2":
-        return []
-    return [
-        one
-        for each in branch.body
-        for call in ast.walk(each)
-        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == "pad"
-        for widths in call.args[1:2]
-        for one in ast.walk(widths)
-        if isinstance(one, ast.Constant) and one.value == 1 and one.value is not True
-    ]
-
-
-def _is_rest(source: Source, node: ast.AST) -> bool:
-    """Whether a value is the rest of a division, or a name of one."""
-    if isinstance(node, ast.Name):
-        return any(
-            isinstance(each, ast.Assign)
-            and [ast.unparse(target) for target in each.targets] == [node.id]
-            and _is_rest(source, each.value)
-            for each in ast.walk(source.function)
-        )
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
 
 
 class _Way(NamedTuple):
@@ -343,6 +270,14 @@ class _Way(NamedTuple):
     """Whether it comes before others where sizes must be bounded, too."""
 
 
+_MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
+    (cropped, "crop what was padded in line {line}"),
+    (missing_to_multiple, "always take that in line {line}"),
+    (lambda text, line: one_way(text, line, True), "always take that in line {line}"),
+    (lambda text, line: one_way(text, line, False), "never take that in line {line}"),
+    (copied_in_branches, _SLICE),
+)
+"""What may be done beside a way of a branch, and what it is called."""
 _COMPARED = "at the sizes that were compared with eager, on both sides of the condition."
 _WAYS = (
     _Way(
@@ -359,6 +294,16 @@ _WAYS = (
         "Always take the branch in line {line}, and pad up to a multiple",
         f"No padding is added where the size is already a multiple {_COMPARED}",
         missing_to_multiple,
+    ),
+    _Way(
+        "Never return early in line {line}, and pad up to a multiple",
+        f"No padding is added where the size is already a multiple {_COMPARED}",
+        without_early_return,
+    ),
+    _Way(
+        "Crop in line {line} also where nothing was padded",
+        f"Nothing is cropped where nothing was padded {_COMPARED}",
+        cropped,
     ),
     _Way(
         "Copy the slice in line {line} by index",

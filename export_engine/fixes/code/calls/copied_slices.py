@@ -106,13 +106,14 @@ def _indexed(source: Source, node: ast.Subscript) -> str:
 
     The index is a slice of all indices, so that the bounds mean what they do in the slice.
     """
-    made = source.of(node.value)
-    tensor = made
+    tensor = made = source.of(node.value)
+    if made.startswith(f"{source.torch}.arange("):
+        return ""  # the indices of a copy
     if any(not isinstance(each, ast.Name | ast.Attribute) for each in _chain(node.value)):
         tensor = free_name("sliced", source.names)  # it is named twice, and must be computed once
         made = f"({tensor} := {made})"
     whole = made
-    for dim, each in _dims(node.slice):
+    for dim, each in dims_of(node.slice):
         if not isinstance(each, ast.Slice) or each.step is not None:
             return ""
         if each.lower is None and each.upper is None:
@@ -150,7 +151,7 @@ def _slice_and_value(node: ast.Assign | ast.Expr) -> tuple[ast.expr | None, ast.
 
 def _by_indices(source: Source, target: ast.Subscript) -> str:
     """A subscript whose slices of neighbouring dims are indices that broadcast; else empty."""
-    tensor, dims = source.of(target.value), _dims(target.slice)
+    tensor, dims = source.of(target.value), dims_of(target.slice)
     cut = [(dim, each) for dim, each in dims if ast.unparse(each) != ":"]
     last = cut[-1][0] if cut else 0
     if [dim for dim, _ in cut] != list(range(last - len(cut) + 1, last + 1)):
@@ -203,7 +204,7 @@ def _clamped(torch: str, size: str, bound: int | str, default: str) -> str:
     return f"{torch}.sym_min({bound}, {size})"
 
 
-def _dims(index: ast.expr) -> list[tuple[int, ast.expr]]:
+def dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
     """What a subscript says of each dim; of those after `...`, counted from the last."""
     given = index.elts if isinstance(index, ast.Tuple) else [index]
     first = next((n for n, each in enumerate(given) if ast.unparse(each) == "..."), len(given))
