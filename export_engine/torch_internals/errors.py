@@ -25,12 +25,23 @@ def is_constraint_violation(error: BaseException) -> bool:
         return False
     if "ConstraintViolationError" in (each.__name__ for each in type(error).__mro__):
         return True
-    if isinstance(error, AssertionError):  # torch stumbles while it words a violation
-        frames = traceback.walk_tb(error.__traceback__)
-        return any(frame.f_code.co_name == "prettify_results" for frame, _ in frames)
+    if _is_of_the_solver(error):
+        return True
     kind = getattr(getattr(error, "error_type", None), "name", "")
     said = str(getattr(error, "msg", error))
     return kind == "CONSTRAINT_VIOLATION" or "user-specified ranges and inferred ranges" in said
+
+
+def _is_of_the_solver(error: BaseException) -> bool:
+    """Whether torch stumbled while it solved for the ranges of Dims, or worded what it found.
+
+    sympy raises NotImplementedError for an inequality that it cannot solve.
+    """
+    if not isinstance(error, AssertionError | NotImplementedError | TypeError | ValueError):
+        return False
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
+    own = (code.co_name for code in codes if code.co_filename.endswith("symbolic_shapes.py"))
+    return not {"solve", "prettify_results"}.isdisjoint(own)
 
 
 _VIOLATED = re.compile(r"Constraints violated \((?P<names>[^)]*)\)!")

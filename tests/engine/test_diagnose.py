@@ -685,13 +685,32 @@ def test_torchs_names_of_sizes_are_translated() -> None:
 
 
 def test_a_violation_that_torch_fails_to_word_is_one() -> None:
-    def prettify_results() -> None:  # the name of torch's function
-        raise AssertionError("Cannot create Dim with inconsistent min=1, max=1")
-
+    scope: dict[str, Any] = {}
+    text = "def prettify_results():\n    raise AssertionError('inconsistent min=1, max=1')\n"
+    exec(compile(text, "torch/fx/experimental/symbolic_shapes.py", "exec"), scope)
     with pytest.raises(AssertionError) as caught:
-        prettify_results()
+        scope["prettify_results"]()
     assert is_constraint_violation(caught.value)
     assert not is_constraint_violation(AssertionError("other"))
+
+
+def test_what_sympy_cannot_solve_is_solved_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fours(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.reshape(-1, 4)
+
+    def unsolved(*_: object) -> None:
+        raise NotImplementedError("The inequality, Eq(x/8 - 4*(((x/4)//8)), 0), cannot be solved")
+
+    request = Request(target=Fours(), args=(torch.randn(8),), shapes=Shapes.parse("x: n"))
+    expected = diagnose(capture(request)).sentence  # type: ignore[arg-type]
+    solver = "torch.fx.experimental.symbolic_shapes.DimConstraints"
+    monkeypatch.setattr(f"{solver}._raise_inconsistencies", unsolved)  # `solve` calls it first
+    attempt = capture(request)
+    assert isinstance(attempt, Failed)
+    assert "NotImplementedError" in repr(attempt.error)
+    assert diagnose(attempt).sentence == expected
+    assert "n must be a multiple of 4" in expected
 
 
 def test_attributes_of_the_wrong_kind_do_no_harm() -> None:
