@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 import torch
@@ -22,7 +23,14 @@ from export_engine.verify.compare_outputs import compare
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import run
 from export_engine.verify.refusals import refusal
-from export_engine.verify.untraced_sizes import Sizes, choices, evaluated, shown, sizes_of
+from export_engine.verify.untraced_sizes import (
+    Sizes,
+    choices,
+    doubled,
+    evaluated,
+    shown,
+    sizes_of,
+)
 
 __all__ = ["check"]
 
@@ -58,10 +66,12 @@ def check(
         patience = Patience()
         run_both = partial(_trial, program, restore=restore, patience=patience)
         own = run_both(request, {}, 0, grad=torch.is_grad_enabled())
-        for number, choice in enumerate(_plans(sizes, trials)):
+        plans = _plans(sizes, trials)
+        for number, choice in enumerate(chain(plans, _doubled(sizes, trials, found))):
             raise_if_interrupted()
             if progress:
-                progress(Progress(number, trials, "comparing with eager", "fix"))
+                most = max(trials, number)
+                progress(Progress(number, most, "comparing with eager", "fix"))
             wanted = {
                 path: [evaluated(size, choice) for size in dims]
                 for path, dims in sizes.dims.items()
@@ -128,6 +138,12 @@ def _plans(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
     yield sizes.examples
     others = list(choices(sizes, most)) if sizes.symbols else [sizes.examples] * min(most, 2)
     yield from others
+
+
+def _doubled(sizes: Sizes, most: int, found: list[Trial]) -> Iterator[dict[Any, int]]:
+    """Multiples of the example's sizes, where the model takes none of the others."""
+    if all(each.outcome == "eager-fails" for each in found if each.sizes):
+        yield from islice(doubled(sizes), most)
 
 
 def _trial(

@@ -104,6 +104,24 @@ def choices(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
             yield choice
 
 
+def doubled(sizes: Sizes) -> Iterator[dict[Any, int]]:
+    """Values for a model that takes no size near the example's: U-Nets want multiples of some.
+
+    All twice as large, then one of them at a time.
+    """
+    changed = [sizes.symbols, *([each] for each in sizes.symbols if len(sizes.symbols) > 1)]
+    for symbols in changed:
+        choice = _allowed(
+            sizes,
+            {
+                symbol: _within(example * (1 + (symbol in symbols)), symbol, sizes)
+                for symbol, example in sizes.examples.items()
+            },
+        )
+        if choice is not None and choice != sizes.examples and _makes_sense(sizes, choice):
+            yield choice
+
+
 _SAME = 7
 _WISHES: tuple[Callable[[int, int, int], int], ...] = (
     lambda example, turn, last: example + 1 + turn,

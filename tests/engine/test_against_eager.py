@@ -134,6 +134,31 @@ def test_sizes_that_eager_refuses_say_nothing() -> None:
     assert agreement.verdict == "not checked"
 
 
+class TwoScales(nn.Module):
+    """As a U-Net does, it takes sizes that can be halved."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        small = nn.functional.avg_pool2d(x[None], 2)[0]
+        return x + small.repeat_interleave(2, 1).repeat_interleave(2, 2)
+
+
+class FourScales(TwoScales):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[1] % 16 or x.shape[2] % 16:
+            raise ValueError("no multiple of 16")
+        return super().forward(x)
+
+
+def test_a_model_that_takes_multiples_only_is_compared_at_multiples() -> None:
+    attempt = exported(TwoScales(), (torch.randn(2, 16, 16),), "x: c, 2*h, 2*w")
+    object.__setattr__(attempt.request, "target", FourScales())
+
+    agreement = check(attempt)
+    agreeing = [each.sizes for each in agreement.trials if each.outcome == "agrees"]
+    sizes = (4, 16, 16), (4, 8, 8), (2, 16, 8), (2, 8, 16)
+    assert agreeing == [{}, *(dict(zip("chw", each, strict=True)) for each in sizes)]
+
+
 @pytest.mark.after_check
 def test_the_model_the_inputs_and_the_random_numbers_stay_as_they_were() -> None:
     model, x = Momentum(), torch.randn(4, 3)
