@@ -205,6 +205,9 @@ class _Parser:
         if self._peek().text == "[":
             self._fail(f"an input in a list or a dict has a path of its own: `{path}.0: batch, _`")
         if not self._take("mark", ":"):
+            if self._peek().text == ",":
+                given = self._text[self._columns[path, None] :].partition(";")[0].strip()
+                self._fail(f"name the input of these dims first, as in `x: {given}`")
             self._fail(f"expected `:` and the dims of {path}, as in `{path}: batch, _`")
         if self._peek().text == "[":
             self._fail(f"inputs in a list or a dict are named one by one: `{path}.0: batch, _`")

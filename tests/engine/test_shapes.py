@@ -195,6 +195,7 @@ def test_print_is_canonical(text: str) -> None:
 
 ERRORS = {
     "x batch": (2, "expected `:` and the dims of x"),
+    "batch, 3, h; y: a": (5, "name the input of these dims first, as in `x: batch, 3, h`"),
     ": a": (0, "expected the name of an input"),
     "x: a; x: b": (6, "x is given twice"),
     "x: a, b\nx: c": (8, "x is given twice"),
