@@ -21,6 +21,8 @@ from .test_fixes_code import defined
 HEAD = "import copy\nimport math\nimport numpy as np\nimport torch\n\ndef f(x, n):\n    return "
 IDIOMS = {
     "math.sqrt(x.size(1))": "torch.sym_sqrt(x.size(1))",
+    "int(torch.floor(torch.tensor(n / 2)))": "math.floor(n / 2)",
+    "x[:, : torch.ceil(torch.as_tensor(n / 2)).long()]": "x[:, : math.ceil(n / 2)]",
     "np.sqrt(n * 2)": "torch.sym_sqrt(n * 2)",
     "int(n * 0.5)": "torch.sym_int(n * 0.5)",
     "x[:, : int(n)] / float(n)": "x[:, : torch.sym_int(n)] / torch.sym_float(n)",
@@ -216,6 +218,8 @@ def test_coordinates_of_a_free_height_stay_dynamic() -> None:
         "max(n, 2)",
         "round(n / 2)",
         "torch.as_tensor(n)",
+        "torch.ceil(x / 2).long()",
+        "torch.round(torch.tensor(n / 2)).long()",
         "copy.copy(x)",
         "f(x, 1)",
         "torch.arange(n)",
@@ -403,10 +407,21 @@ class KeepsAShare(torch.nn.Module):
         return x.topk(kept, dim=1).values
 
 
+class KeepsHalf(torch.nn.Module):
+    """As torchaudio.transforms.Resample crops what it has resampled."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        half = torch.ceil(torch.as_tensor(x.size(1) / 2)).long()
+        return x[..., :half].contiguous()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_share_of_a_size_that_is_rounded_up_stays_dynamic(strict: bool) -> None:
-    model, shapes = KeepsAShare(), Shapes.parse("x: batch, size")
+@pytest.mark.parametrize("model", [KeepsAShare(), KeepsHalf()], ids=["math", "torch"])
+def test_a_share_of_a_size_that_is_rounded_up_stays_dynamic(
+    model: torch.nn.Module, strict: bool
+) -> None:
+    shapes = Shapes.parse("x: batch, size")
     report = autofix(
         Request(target=model, args=(torch.randn(2, 20),), shapes=shapes, strict=strict)
     )

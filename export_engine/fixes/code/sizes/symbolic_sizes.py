@@ -145,6 +145,9 @@ class _Idioms:
 
     def _replaced(self, node: ast.Call) -> list[Piece] | None:
         function = node.func
+        rounded = self._rounded_tensor(node)
+        if rounded:
+            return self._named(node, rounded)
         if isinstance(function, ast.Name):
             return self._builtin(node, function.id)
         if not isinstance(function, ast.Attribute):
@@ -220,6 +223,31 @@ class _Idioms:
             return False
         return called.attr in (*_ROUNDED, "prod")
 
+    def _rounded_tensor(self, node: ast.Call) -> str:
+        """`torch.ceil(torch.tensor(n / 2)).long()`, or `int` of it, by `math`; empty for others.
+
+        The tensor is a float32, so that from 2**24 on it is the less exact of the two.
+        """
+        match node:
+            case ast.Call(ast.Attribute(inner, "long" | "int" | "item"), [], []):
+                pass
+            case ast.Call(ast.Name("int"), [inner], []):
+                pass
+            case _:
+                return ""
+        match inner:
+            case ast.Call(
+                ast.Attribute(ast.Name(outer), name),
+                [ast.Call(ast.Attribute(ast.Name(made), "tensor" | "as_tensor"), [number])],
+                [],
+            ) if outer == made == self.torch and name in _ROUNDED:
+                return f"{self._math}.{name}({self.source.of(number)})"
+        return ""
+
+    @property
+    def _math(self) -> str:
+        return next(iter(sorted(self.math)), "__import__('math')")
+
     def _is_tensor(self, node: ast.expr) -> bool:
         called = node.func if isinstance(node, ast.Call) else None
         if not isinstance(called, ast.Attribute) or called.attr not in _REDUCED:
@@ -239,8 +267,7 @@ class _Idioms:
         if owner in self.math:
             return None
         if name in (*_ROUNDED, "prod"):
-            module = next(iter(sorted(self.math)), "__import__('math')")
-            return self._named(node.func, f"{module}.{name}")
+            return self._named(node.func, f"{self._math}.{name}")
         return None
 
     def _of_torch(self, node: ast.Call, name: str) -> list[Piece] | None:
