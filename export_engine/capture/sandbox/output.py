@@ -77,6 +77,10 @@ class _Bounded(io.StringIO):
 
 
 _LOGGERS = {"torch", "transformers"}
+_TRACE = "torch.__trace"
+"""torch's log for tlparse, which says nothing to anyone. Where no TORCH_TRACE asks for it, its
+handler goes at its first record; one that never got any would have torch word each guard, and the
+stacks that asked for it, for nothing."""
 _ABOUT_ITSELF = ("Unable to find user code corresponding to",)
 """torch's log messages about missing source lines, which we find ourselves."""
 
@@ -101,7 +105,7 @@ def _logs_into(messages: list[str]) -> Iterator[None]:
         handler
         for name, logger in logging.root.manager.loggerDict.items()
         for handler in getattr(logger, "handlers", ())
-        if name.partition(".")[0] in _LOGGERS
+        if name.partition(".")[0] in _LOGGERS and name != _TRACE
     }
     for handler in handlers:
         handler.addFilter(keep)
