@@ -213,7 +213,10 @@ class _Tried(_Around):
         self._conditions = conditions
         self._low = max(least, example - _NEAR)
         self._high = example + 2 * _NEAR
-        self._good = {size for size in range(self._low, self._high + 1) if self._holds(size)}
+        each = [_holds_within(condition, self._low, self._high) for condition in conditions]
+        self._good = {
+            self._low + at for at, held in enumerate(zip(*each, strict=True)) if all(held)
+        }
 
     def _holds(self, size: int) -> bool:
         return all(condition(size) for condition in self._conditions)
@@ -244,6 +247,12 @@ class _Tried(_Around):
             middle = low + (high - low) // step // 2 * step
             low, high = (middle, high) if self._holds(middle) else (low, middle)
         return low
+
+
+@lru_cache(maxsize=1024)
+def _holds_within(condition: Condition, low: int, high: int) -> bytes:
+    """For each size from low to high whether a condition holds: 1 or 0."""
+    return bytes(condition(size) for size in range(low, high + 1))
 
 
 def _count(found: Progression) -> float:
