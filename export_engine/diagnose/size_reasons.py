@@ -37,6 +37,8 @@ _INTS_OF_SHAPES = frozenset(
 )
 """torch's functions that compute with the sizes of their tensors as plain ints."""
 _FORWARD_MODE = ("jvp", "jacfwd", "linearize")
+_OF_PATTERNS = ("einsum", "rearrange", "reduce", "repeat")
+"""Functions of torch and einops that take a pattern of axes, in which no size stands."""
 _LOGGERS = ("log", "logger", "logging", "warnings")
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
 _INNER_ONE = (
@@ -94,7 +96,7 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
             said = f": the loop `while {code.text(statement.test)}` is unrolled while tracing"
             return said, _LOOP, code.span(statement.test)
         for find, said, because in _FIXING:
-            node = find(statement)
+            node = find(statement) if not (problem.asked_by and find in _OF_TEXT) else None
             if node is not None:
                 return f": {said.format(code.text(node))}", because or why, code.span(node)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
@@ -103,8 +105,12 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     span = (
         code.span(statement.test) if code and isinstance(statement, ast.If | ast.Assert) else None
     )
-    relied = problem.condition and not _says_it_again(problem)
-    return (f": the code relies on {problem.condition}" if relied else ""), why, span
+    if problem.condition and not _says_it_again(problem):
+        return f": the code relies on {problem.condition}", why, span
+    if problem.kind == "fixed" and problem.asked_by.startswith("aten."):
+        size = problem.dims[0].example
+        return f": this line combines it with a size that is fixed at {size}", why, span
+    return "", why, span
 
 
 def is_unrolled(stack: Stack) -> bool:
@@ -145,8 +151,15 @@ def _loop_of(code: Code, statement: ast.stmt | None) -> ast.For | ast.comprehens
 
 
 def _formatted(statement: ast.stmt | None) -> ast.JoinedStr | None:
-    """The f-string on a line."""
-    return next((node for node in _inside(statement) if isinstance(node, ast.JoinedStr)), None)
+    """The f-string on a line, but for the pattern of an einsum."""
+    patterns = {
+        pattern
+        for node in _inside(statement)
+        if isinstance(node, ast.Call) and _last(node.func) in _OF_PATTERNS
+        for pattern in node.args
+    }
+    texts = (node for node in _inside(statement) if isinstance(node, ast.JoinedStr))
+    return next((each for each in texts if each not in patterns), None)
 
 
 def _logged(statement: ast.stmt | None) -> ast.Call | None:
@@ -255,6 +268,8 @@ def _says_it_again(problem: Problem) -> bool:
     return problem.kind == "fixed" and problem.condition == f"{name_of(dim)} == {dim.example}"
 
 
+_OF_TEXT = (_formatted, _logged)
+"""What no op asks for."""
 _FIXING: tuple[tuple[Callable[[ast.stmt | None], ast.expr | None], str, str], ...] = (
     (_formatted, "`{}` makes text of its number", ""),
     (_logged, "`{}` makes text of its number", ""),

@@ -51,6 +51,8 @@ class SizeCondition:
     recorded: Any
     """As it was asked, over the symbols of input dims."""
     stack: Stack
+    asked_by: str = ""
+    """The op that asked; empty for the code itself."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def _conditions(attempt: Attempt, env: Any) -> Iterable[SizeCondition]:
         condition = replaced_sizes(env, guard.condition)
         if (guard.condition, guard.stack) not in seen:
             seen.add((guard.condition, guard.stack))
-            yield SizeCondition(condition, guard.condition, guard.stack)
+            yield SizeCondition(condition, guard.condition, guard.stack, guard.asked_by)
 
 
 def _examples(dims: Iterable[InputDim], env: Any) -> dict[Any, int]:

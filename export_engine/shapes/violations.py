@@ -44,6 +44,8 @@ class Problem:
     """Some requested sizes that it excludes, to try them."""
     changed: tuple[InputDim, ...] = ()
     """The dims to try them on, if not on all."""
+    asked_by: str = ""
+    """The op of the line that asked for it; empty for the code itself."""
 
     @property
     def lossy(self) -> bool:
@@ -319,7 +321,8 @@ def _with_cause(
     if cause is None:
         return Problem(kind, text, dims)
     condition = shortened(facts.text(cause.recorded))
-    return Problem(kind, text, dims, in_the_model(cause.stack), condition)
+    stack = in_the_model(cause.stack)
+    return Problem(kind, text, dims, stack, condition, asked_by=cause.asked_by)
 
 
 def name_of(dim: InputDim) -> str:

@@ -242,17 +242,6 @@ def in_fours(x: torch.Tensor) -> torch.Tensor:
     return x.unflatten(1, (-1, 4)).softmax(2).flatten(1, 2)
 
 
-class CropsWhatWasMissing(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        missing = (4 - x.shape[1] % 4) % 4
-        if missing > 0:
-            x = functional.pad(x, (0, 0, 0, missing))
-        x = in_fours(x)
-        if missing > 0:
-            x = x[:, :-missing]
-        return x
-
-
 class ChoosesWhatIsCropped(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         rest = x.shape[1] % 4
@@ -298,7 +287,6 @@ class PadsWindows(nn.Module):
 @pytest.mark.parametrize(
     ("model", "shapes", "size"),
     [
-        (CropsWhatWasMissing(), "x: b, n, _", (2, 10, 3)),
         (ChoosesWhatIsCropped(), "x: b, n, _", (2, 10, 3)),
         (ReturnsEarly(), "x: b, n, _", (2, 10, 3)),
         (PadsWindows(), "x: b, _, h, w", (2, 3, 13, 10)),

@@ -366,6 +366,14 @@ class CountsBesideList(nn.Module):
         return sum(part.sum() for part in (x, x * 2)) / len(x) + x.sum()
 
 
+class SumsByPattern(nn.Module):
+    """The pattern is an f-string, and no text of a size."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        axes = "i"
+        return torch.einsum(f"{axes}, {axes} ->", x, torch.ones(9))
+
+
 class FixedRows(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + torch.ones(9)
@@ -377,7 +385,12 @@ def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> 
         (CountsRows(), True, "`len(x)` makes a plain number of it"),
         (ListsRows(), True, "the loop `for row in x` is unrolled while tracing"),
         (CountsBesideList(), True, "`len(x)` makes a plain number of it"),
-        (FixedRows(), False, "rows can only be 9."),
+        (SumsByPattern(), False, "rows can only be 9"),
+        (
+            FixedRows(),
+            False,
+            "rows can only be 9: this line combines it with a size that is fixed at 9.",
+        ),
     ):
         request = Request(target=model, args=(torch.ones(9),), shapes=Shapes.parse("x: rows"))
         attempt = capture(request)
@@ -387,6 +400,7 @@ def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> 
         said = found.diagnosis.sentence
         assert because in said, said
         assert "rows == 9" not in said, said
+        assert "makes text" not in said, said
         taken = "rows is fixed at 9 while tracing, though the model itself also runs at 10"
         assert (taken in said) == freely, said
         kept = next(fix for fix in found.fixes if fix.kind == "shapes")
