@@ -88,7 +88,7 @@ test-python: setup $(VENV)/.imported
 
 test-thorough: setup ## all of the cases of which `make test` tries one of several that are alike
 	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \
-	  tests/engine/test_interrupts.py tests/explorer/test_untouched.py
+	  tests/engine/test_interrupts.py tests/explorer/test_untouched.py tests/engine/test_generation.py
 	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --modes other --ignore tests/browser
 
 test-browser: setup $(VENV)/.imported $(VENV)/.chromium

@@ -43,6 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What looks through all objects comes first: the more tests have run, the more there are."""
     out = left_out(items, config.getoption("--modes"))
+    if not config.getoption("--thorough"):
+        out += [each for each in items if each.get_closest_marker("thorough") is not None]
     if out:
         config.hook.pytest_deselected(items=out)
         gone = {id(each) for each in out}

@@ -167,6 +167,7 @@ def test_an_end_that_no_size_reaches_is_none_between_programs() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_with_bounds_executorch_generates_the_same(
     model: Any, inputs: dict[str, torch.Tensor]
 ) -> None:
