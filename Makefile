@@ -86,10 +86,11 @@ test-frontend: $(FRONTEND)/node_modules/.installed $(VENV)/.chromium
 test-python: setup $(VENV)/.imported
 	@$(ON_A_CORE) $(BEHIND) $(BIN)/python -m pytest $(IN_PARALLEL) --modes one --ignore tests/browser
 
-test-thorough: setup ## all of the cases of which `make test` tries one of several that are alike
+test-thorough: setup $(VENV)/.chromium ## all of the cases of which `make test` tries one of several that are alike
 	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --thorough tests/engine/test_hostile_archives.py \
 	  tests/engine/test_interrupts.py tests/explorer/test_untouched.py tests/engine/test_generation.py
 	@$(ON_A_CORE) $(BIN)/python -m pytest $(IN_PARALLEL) --modes other --ignore tests/browser
+	@$(WITH_CHROMIUM) $(BIN)/python -m pytest --thorough tests/browser/test_reopening.py
 
 test-browser: setup $(VENV)/.imported $(VENV)/.chromium
 	@$(WITH_CHROMIUM) $(BIN)/python -m pytest tests/browser $(SHOWN_AT_ITS_END)
