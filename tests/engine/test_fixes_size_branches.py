@@ -313,6 +313,7 @@ def test_what_pads_and_crops_by_branches_keeps_all_its_sizes(
         ("if m > 0:\n    x = x[:, :-m]\nreturn x", "[:x.shape[1] - m]"),
         ("return x[..., :-m, :] if m else x", "[:x.shape[-2] - m]"),
         ("return x if m == 0 else x[:-m]", "[:x.shape[0] - m]"),
+        ("return x[:-(m % 2 + m)] if m % 2 + m else x", "[:x.shape[0] - (m % 2 + m)]"),
     ],
 )
 def test_what_is_cropped_ends_before_what_is_missing(code: str, made: str) -> None:
@@ -338,6 +339,11 @@ def test_other_ends_are_left_alone(code: str) -> None:
 
 def test_an_early_return_goes_only_where_what_follows_pads() -> None:
     text = "def f(x, n):\n    rest = n % 4\n    if rest == 0:\n        return x\n    {}\n"
+    for whole in ("4", "n % 2 + 4"):
+        made = without_early_return(text.format(f"return x + [0] * ({whole} - rest)"), 3).text
+        scope: dict[str, Any] = {}
+        exec(made, scope)
+        assert scope["f"]([1] * 4, 4) == [1] * 4
     made = without_early_return(text.format("return x + [0] * (4 - rest)"), 3).text
     assert "return x + [0] * (((4 - rest) % 4))" in made
     assert "if" not in made

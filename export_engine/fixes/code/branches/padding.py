@@ -120,7 +120,7 @@ def _ends(source: Source, test: ast.expr, cut: ast.AST) -> Iterator[Piece]:
                 continue
             if ast.unparse(upper.operand) in tested:
                 size = f"{source.of(node.value)}.shape[{dim}]"
-                text = f"{size} - {source.of(upper.operand)}"
+                text = f"{size} - {_factor(source, upper.operand)}"
                 yield Piece(source.start(upper), source.end(upper), text)
 
 
@@ -146,18 +146,28 @@ def _missing_or_none(source: Source, choice: ast.IfExp) -> Piece:
         if isinstance(other, ast.Constant) and other.value == 0 and other.value is not False:
             for missing, whole in _differences(way, rests):
                 if missing is way:
-                    made = f"({source.of(missing)}) % {source.of(whole)}"
-                    return Piece(source.start(choice), source.end(choice), f"({made})")
+                    made = f"(({source.of(missing)}) % {_factor(source, whole)})"
+                    return Piece(source.start(choice), source.end(choice), made)
     raise Unclear("neither is missing to a multiple")
 
 
 def _wrapped(source: Source, body: list[ast.stmt], rests: set[str]) -> list[Piece]:
     """Each `k - rest` of a block as `(k - rest) % k`."""
     return [
-        Piece(source.start(node), source.end(node), f"(({source.of(node)}) % {source.of(whole)})")
+        Piece(
+            source.start(node),
+            source.end(node),
+            f"(({source.of(node)}) % {_factor(source, whole)})",
+        )
         for each in body
         for node, whole in _differences(each, rests)
     ]
+
+
+def _factor(source: Source, node: ast.expr) -> str:
+    """A text that an operator may stand beside."""
+    text = source.of(node)
+    return f"({text})" if isinstance(node, ast.BinOp | ast.UnaryOp | ast.IfExp) else text
 
 
 def _differences(part: ast.AST, rests: set[str]) -> list[tuple[ast.expr, ast.expr]]:
