@@ -231,7 +231,9 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
         why=why,
         stack=stack,
         span=span,
-        related=tuple(Related(_asks(each), each.stack) for each in problems if each.stack),
+        related=tuple(
+            dict.fromkeys(Related(_asks(each), each.stack) for each in problems if each.stack)
+        ),
         links=exportdb(Kind.SHAPES_VIOLATED, first.kind),
         facts=SizesViolated(tuple(problems)),
     )
@@ -261,6 +263,9 @@ _LAST = 1 << 30
 
 
 def _asks(problem: Problem) -> str:
+    if problem.kind == "tied" and shortened(problem.condition) != problem.condition:
+        names = sorted(map(name_of, problem.dims))
+        return f"relates {_listed(names)} in a way that no Dim can say"
     return f"relies on {problem.condition}" if problem.condition else problem.text
 
 

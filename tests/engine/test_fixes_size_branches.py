@@ -307,6 +307,17 @@ def test_what_pads_and_crops_by_branches_keeps_all_its_sizes(
         torch.testing.assert_close(program(x), model(x))
 
 
+@pytest.mark.after_check
+def test_a_long_condition_on_two_sizes_is_said_in_words_once_a_line() -> None:
+    args, shapes = (torch.randn(2, 3, 13, 10),), Shapes.parse("x: b, _, h, w")
+    attempt = capture(Request(target=PadsWindows(), args=args, shapes=shapes))
+    assert isinstance(attempt, Failed)
+    said = [each.text for each in diagnose(attempt).related]
+    assert said[-1] == "relates h and w in a way that no Dim can say"
+    assert len(set(said)) == len(said)
+    assert all(len(each) < 100 for each in said)
+
+
 @pytest.mark.parametrize(
     ("code", "made"),
     [
