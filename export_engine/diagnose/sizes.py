@@ -28,6 +28,7 @@ from export_engine.shapes import (
     shortened,
     size_facts,
     solve,
+    tied_names,
 )
 from export_engine.source import in_the_model
 from export_engine.torch_internals import (
@@ -263,9 +264,9 @@ _LAST = 1 << 30
 
 
 def _asks(problem: Problem) -> str:
-    if problem.kind == "tied" and shortened(problem.condition) != problem.condition:
-        names = sorted(map(name_of, problem.dims))
-        return f"relates {_listed(names)} in a way that no Dim can say"
+    names = tied_names(problem)
+    if names:
+        return f"relates {names} in a way that no Dim can say"
     return f"relies on {problem.condition}" if problem.condition else problem.text
 
 

@@ -37,6 +37,8 @@ from export_engine.fixes.tested_conditions import as_traced, taken_all_the_same
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import (
+    CLOSEST,
+    TRIED,
     InputDim,
     Named,
     Problem,
@@ -45,9 +47,9 @@ from export_engine.shapes import (
     leaf_values,
     name_of,
     shapes_of,
-    shortened,
     size_facts,
     solve,
+    tied_names,
 )
 from export_engine.torch_internals import (
     callable_module,
@@ -65,7 +67,6 @@ _SETS = (
     " The call sets `{name}` of the model, which the program does not. If that makes room for "
     "longer inputs, call the model once with the longest, and export then."
 )
-_A_PART = "; of these, a Dim can say only "
 """In the text of a condition that no Dim says."""
 
 
@@ -296,16 +297,15 @@ def _title(answer: _Answer, lost: list[Problem]) -> str:
 
 def _formula(text: str) -> str:
     """A problem's condition as a formula: `h must be at least 5` is `h ≥ 5`."""
-    text = text.removesuffix(_TRIED)
+    text = text.removesuffix(TRIED)
     for pattern, formula in _FORMULAS:
         if found := re.fullmatch(pattern, text):
             return found.expand(formula)
     return text
 
 
-_TRIED = ", as far as sizes near the example were tried"
 _FORMULAS = (
-    (r"(.+) must be .+; of these, a Dim can say only (.+)", r"\1 is \2"),
+    (rf"(.+) must (?:not )?be .+{re.escape(CLOSEST)}(.+)\)", r"\1 is \2"),
     (r"(.+) must be (at most 2\*\*63 - 1), .+", r"\1 is \2"),
     (r"(.+) must be at most (\d+)", r"\1 ≤ \2"),
     (r"(.+) must be at least (\d+)", r"\1 ≥ \2"),
@@ -329,7 +329,7 @@ def _rejected(answer: _Answer, request: Request | None) -> dict[str, int]:
 
 def _beside(problem: Problem, shapes: Shapes, request: Request) -> int | None:
     """A size near the example that the model takes, and a Dim that says only a part does not."""
-    if _A_PART not in problem.text or not problem.dims:
+    if CLOSEST not in problem.text or not problem.dims:
         return None
     example = problem.dims[0].example
     near = [each for far in range(1, _NEAR) for each in (example + far, example - far) if each > 1]
@@ -343,7 +343,7 @@ def _with_names(answer: _Answer, rejected: Mapping[str, int]) -> Iterator[str]:
     """What is rejected though the model takes it: `seq = 6`."""
     tied = {each.text: name_of(each.changed[0]) for each in answer.problems if each.changed}
     for text, size in rejected.items():
-        name, narrowed, _ = text.partition(" must be ")
+        name, *narrowed = re.split(" must (?:not )?be ", text, maxsplit=1)
         if text in tied or narrowed:
             yield f"{tied.get(text, name)} = {size}"
 
@@ -364,8 +364,12 @@ def _given_up(answer: _Answer, lost: list[Problem], rejected: Mapping[str, int])
         said.append(f"{each.text if size is None else as_traced(each, size)}{because}")
     for call in dict.fromkeys(_with_names(answer, rejected)):
         said.append(f"The program rejects {call}, which the model takes")
-    tied = [shortened(each.condition) for each in answer.problems if each.kind == "tied"]
-    if tied:
+    tied = [
+        f"a relation of {names}" if (names := tied_names(each)) else each.condition
+        for each in answer.problems
+        if each.kind == "tied"
+    ]
+    if tied := list(dict.fromkeys(tied)):
         shown = "; ".join(tied[:_SHOWN]) + ("; …" if len(tied) > _SHOWN else "")
         said.append(f"The program checks at run time: {shown}")
         trial = _refused_by_the_model(answer)

@@ -49,7 +49,8 @@ def as_traced(problem: Problem, size: int) -> str:
         said = problem.text.removesuffix(" must hold")
         other = f"{name_of(problem.changed[0])} = {size}"
     else:
-        said, other = problem.text.replace(" must be ", " is ", 1), str(size)
+        said = problem.text.replace(" must be ", " is ", 1).replace(" must not be ", " is not ", 1)
+        other = str(size)
     return f"the program is right only where {said} (the model itself also runs at {other})"
 
 

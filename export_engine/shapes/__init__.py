@@ -63,9 +63,12 @@ if TYPE_CHECKING:
     from export_engine.shapes.trace_facts import SizeFacts as SizeFacts
     from export_engine.shapes.trace_facts import shapes_of as shapes_of
     from export_engine.shapes.trace_facts import size_facts as size_facts
+    from export_engine.shapes.violations import CLOSEST as CLOSEST
+    from export_engine.shapes.violations import TRIED as TRIED
     from export_engine.shapes.violations import Problem as Problem
     from export_engine.shapes.violations import name_of as name_of
     from export_engine.shapes.violations import root_size as root_size
     from export_engine.shapes.violations import shortened as shortened
+    from export_engine.shapes.violations import tied_names as tied_names
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -22,6 +22,10 @@ _MOST_TRIED = 3
 
 
 _LONGEST = 90
+CLOSEST = " (the closest that a Dim can express: "
+"""Begins what a Dim can express of a condition that it cannot."""
+TRIED = ", judging by sizes near the example"
+"""Ends what was found by trying sizes."""
 
 
 LEAST = 2
@@ -185,19 +189,18 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     conditions = [function_of(each.condition, root) for each in alone(facts, root)]
     beyond = _just_outside(sizes, low, asked.high)
     refused = [size for size in beyond if not all(holds(size) for holds in conditions)]
-    said = described(sizes, low)
+    said = f"be {described(sizes, low)}"
     if sizes.last == LARGEST and sizes.step == 1 and not refuses_low:
-        said = "at most 2**63 - 1, which every size is"
+        said = "be at most 2**63 - 1, which every size is"
     telling = sizes.exact or sizes.step <= _NEAR
     if beyond and not refused and _with_others(facts, root):
         return  # what excludes them is a condition on several sizes
     if len(refused) < len(beyond):
-        said = _refused(refused, beyond) + (
-            f"; of these, a Dim can say only {said}" if telling else ""
-        )
-    text = f"{name} must be {said}"
+        closest = f"{CLOSEST}{described(sizes, low)})" if telling else ""
+        said = f"{_refused(refused, beyond)}{closest}"
+    text = f"{name} must {said}"
     if telling and not sizes.exact:
-        text += ", as far as sizes near the example were tried"
+        text += TRIED
     kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
     whole = all(dim.value == root for dim in dims)
     seen: set[Stack] = set()
@@ -232,12 +235,12 @@ def _with_others(facts: SizeFacts, root: Any) -> bool:
 
 
 def _refused(sizes: list[int], beyond: list[int]) -> str:
-    """What a size must be, of which a Dim can say only a part: the others are refused."""
+    """What a size must be, or not be, where no Dim can express it: the others are refused."""
     step = gcd(*(size - sizes[0] for size in sizes)) if len(sizes) > 1 else 0
     rest = sizes[0] % step if step else 0
     if not step or any(size % step == rest for size in set(beyond) - set(sizes)):
-        return "a size for which the condition holds"
-    return f"a size that is not {_steps(step, rest)}"
+        return "be a size for which the condition holds"
+    return f"not be {_steps(step, rest)}"
 
 
 _NEAR = 32
@@ -331,6 +334,14 @@ def name_of(dim: InputDim) -> str:
     if isinstance(spec, Named) and not spec.derived:
         return spec.name
     return str(dim.place)
+
+
+def tied_names(problem: Problem) -> str:
+    """Of a condition on several sizes that is too long to be read, the sizes: `h and w`; or ''."""
+    if problem.kind != "tied" or len(problem.condition) <= _LONGEST:
+        return ""
+    *others, last = sorted(dict.fromkeys(map(name_of, problem.dims)))
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def shortened(condition: str) -> str:

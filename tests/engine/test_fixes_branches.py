@@ -177,7 +177,7 @@ def test_a_branch_that_makes_a_difference_is_kept_and_what_it_takes_is_said_as_i
     )
     attempt = try_request(request)
     assert isinstance(attempt, Failed)
-    assert "rows must be a size that is not a multiple of 4" in diagnose(attempt).sentence
+    assert "rows must not be a multiple of 4" in diagnose(attempt).sentence
     report = autofix(attempt)
     assert not any("take the branch" in step.fix.title for step in report.kept)
 
