@@ -105,7 +105,7 @@ def choices(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
 
 
 def doubled(sizes: Sizes) -> Iterator[dict[Any, int]]:
-    """Values for a model that takes no size near the example's: U-Nets want multiples of some.
+    """Values for a model that takes no size near the example's, as a U-Net takes only multiples.
 
     All twice as large, then one of them at a time.
     """
