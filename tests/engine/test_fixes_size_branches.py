@@ -13,7 +13,7 @@ from torch.nn import functional
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.fixes import autofix
+from export_engine.fixes import apply_fixes, autofix
 from export_engine.fixes.code.branches.padding import (
     cropped,
     missing_to_multiple,
@@ -296,12 +296,12 @@ class PadsWindows(nn.Module):
 def test_what_pads_and_crops_by_branches_keeps_all_its_sizes(
     model: nn.Module, shapes: str, size: tuple[int, ...]
 ) -> None:
-    request = Request(target=model, args=(torch.randn(size),), shapes=Shapes.parse(shapes))
-    report = autofix(request)
-    assert isinstance(report.attempt, Exported), report.sentence
-    (step,) = report.kept
-    assert not step.fix.narrows, report.sentence
-    program = report.attempt.program.module()
+    attempt = capture(Request(target=model, args=(torch.randn(size),), shapes=Shapes.parse(shapes)))
+    assert isinstance(attempt, Failed)
+    (fix,) = offered(replace(attempt, diagnosis=diagnose(attempt)))
+    assert isinstance(fix.leads_to, Exported), fix.title
+    assert not fix.narrows, fix.title
+    program = fix.leads_to.program.module()
     for more in range(1, 9):
         x = torch.randn(3, *(each + more if each > 3 else each for each in size[1:]))
         torch.testing.assert_close(program(x), model(x))
@@ -479,9 +479,14 @@ class PadsBothSides(nn.Module):
 @pytest.mark.slow
 def test_two_branches_that_pad_are_both_kept_for_every_size() -> None:
     model, shapes = PadsBothSides(), Shapes.parse("x: batch, h, w")
-    report = autofix(Request(target=model, args=(torch.randn(2, 30, 45),), shapes=shapes))
-    assert isinstance(report.attempt, Exported), report
-    assert sum("Always take the branch" in each.fix.title for each in report.kept) == 2
+    attempt = capture(Request(target=model, args=(torch.randn(2, 30, 45),), shapes=shapes))
+    assert isinstance(attempt, Failed)
+    first = next(offered(replace(attempt, diagnosis=diagnose(attempt))))
+    attempt = apply_fixes(attempt, [first])
+    assert isinstance(attempt, Failed)
+    second = next(offered(replace(attempt, diagnosis=diagnose(attempt))))
+    assert all("Always take the branch" in each.title for each in (first, second))
+    assert isinstance(second.leads_to, Exported)
     for sides in ((9, 16), (16, 9), (16, 8), (30, 45)):
         x = torch.randn(3, *sides)
-        torch.testing.assert_close(report.attempt.program.module()(x), model(x))
+        torch.testing.assert_close(second.leads_to.program.module()(x), model(x))
