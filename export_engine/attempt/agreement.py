@@ -24,6 +24,8 @@ class Trial:
     """The condition that failed, the output that differs, or what eager raised."""
     strides: str = ""
     """Of one that agrees but for strides: which output has which, and eager's."""
+    reach: float = 0.0
+    """The largest absolute value of eager's output that `error` is of."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from export_engine.attempt import Agreement, Trial
 from export_engine.record import Check, TrialRow
 
+_ALARMING = 1e-3
+"""A difference that is large, unless the output is."""
+
 
 def describe_check(agreement: Agreement) -> Check:
     """The check's sentence and its trials."""
@@ -20,11 +23,13 @@ def check_sentence(agreement: Agreement) -> str:
     verdict = agreement.verdict
     same = [trial for trial in agreement.trials if trial.outcome == verdict]
     if verdict == "agrees":
-        error = max(trial.error for trial in same)
+        worst = max(same, key=lambda trial: trial.error)
         sized = [trial for trial in same if trial.sizes]
         count = len(sized) or len(same)
         what = "other size" if sized else "fresh input"
-        exact = "exactly" if error == 0 else f"with differences up to {error:.0e}"
+        exact = f"with differences up to {worst.error:.0e}" if worst.error else "exactly"
+        if worst.error >= _ALARMING:
+            exact += f" where outputs reach {worst.reach:.0e}"
         said = f"Agrees with eager at {count} {what}{'' if count == 1 else 's'}, {exact}."
         strides = next((trial.strides for trial in same if trial.strides), "")
         return f"{said} Only strides differ: {strides}." if strides else said

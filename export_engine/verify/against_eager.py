@@ -173,4 +173,4 @@ def _trial(
     found = compare(ours, eager)
     if not found.same:
         return Trial(sizes, "differs", found.error, found.detail)
-    return Trial(sizes, "agrees", found.error, strides=found.strides)
+    return Trial(sizes, "agrees", found.error, strides=found.strides, reach=found.reach)

@@ -35,6 +35,8 @@ class Difference(NamedTuple):
     """Where and how they differ, where they do."""
     strides: str = ""
     """Where they are the same but for strides: which output has which, and eager's."""
+    reach: float = 0.0
+    """The largest absolute value of eager's output that `error` is of."""
 
 
 def compare_named(
@@ -63,14 +65,14 @@ def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = Fa
     mine, theirs = _leaves(ours), _leaves(eager)
     if len(mine) != len(theirs):
         return Difference(0.0, False, f"{len(mine)} results instead of {len(theirs)}")
-    worst, strides = 0.0, ""
+    worst, strides = Difference(0.0, True), ""
     for number, (one, other) in enumerate(zip(mine, theirs, strict=True)):
         found = _compare_leaf(one, other, loose, layout)
         if not found.same:
             return Difference(found.error, False, f"output {number}: {found.detail}")
-        worst = max(worst, found.error)
+        worst = max(worst, found, key=lambda each: each.error)
         strides = strides or (f"output {number}: {found.strides}" if found.strides else "")
-    return Difference(worst, True, strides=strides)
+    return worst._replace(strides=strides)
 
 
 def _leaves(result: Any) -> list[Any]:
@@ -151,4 +153,5 @@ def _compare_floats(one: torch.Tensor, other: torch.Tensor, loose: float | None)
         allowed = loose * (relative * sizes + absolute)
     error = float(errors.max())
     same = bool((errors <= allowed).all())
-    return Difference(error, same, "" if same else f"off by up to {error:.2g}")
+    said = "" if same else f"off by up to {error:.2g}"
+    return Difference(error, same, said, reach=float(sizes.max()))

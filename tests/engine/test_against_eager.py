@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import Agreement, Exported, Request, Trial
 from export_engine.capture import capture
 from export_engine.describe import check_sentence
 from export_engine.fixes.try_fixes import try_request
@@ -132,6 +132,20 @@ def test_sizes_that_eager_refuses_say_nothing() -> None:
     agreement = check(attempt)
     assert {trial.outcome for trial in agreement.trials} == {"eager-fails"}
     assert agreement.verdict == "not checked"
+
+
+def test_a_large_difference_is_told_beside_how_large_the_output_is() -> None:
+    ours, eager = torch.tensor([1.0, 300_000.2]), torch.tensor([1.0, 300_000.0])
+    found = compare((torch.zeros(2), ours), (torch.zeros(2), eager))
+    assert found.same
+    assert found.reach == 300_000
+    for error, said in (
+        (found.error, "with differences up to 2e-01 where outputs reach 3e+05."),
+        (3e-7, "with differences up to 3e-07."),
+        (0.0, "exactly."),
+    ):
+        trial = Trial({"n": 3}, "agrees", error, reach=found.reach)
+        assert check_sentence(Agreement((trial,))) == f"Agrees with eager at 1 other size, {said}"
 
 
 class TwoScales(nn.Module):
