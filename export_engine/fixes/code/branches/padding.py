@@ -82,7 +82,7 @@ def cropped(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     choice = _choice_at(source, line)
     if choice is not None:
-        made, lines = source.changed([_cropped_choice(source, choice)]), range(line, line + 1)
+        made, lines = source.changed(_cropped_choice(source, choice)), range(line, line + 1)
     else:
         branch = branch_at(source, line)
         pieces = [piece for each in branch.body for piece in _ends(source, branch.test, each)]
@@ -96,15 +96,13 @@ def cropped(text: str, line: int) -> Rewritten:
     return made
 
 
-def _cropped_choice(source: Source, choice: ast.IfExp) -> Piece:
+def _cropped_choice(source: Source, choice: ast.IfExp) -> list[Piece]:
+    """What leaves of a conditional expression the value that is cropped, with another end."""
     for way in (choice.body, choice.orelse):
         pieces = list(_ends(source, choice.test, way))
         if pieces:
-            start, end = source.start(way), source.end(way)
-            own = source.text[start:end]
-            for piece in sorted(pieces, reverse=True):
-                own = own[: piece.start - start] + piece.text + own[piece.end - start :]
-            return Piece(source.start(choice), source.end(choice), own)
+            before = Piece(source.start(choice), source.start(way), "")
+            return [before, *pieces, Piece(source.end(way), source.end(choice), "")]
     raise Unclear("nothing is cropped there")
 
 
@@ -146,7 +144,7 @@ def _missing_or_none(source: Source, choice: ast.IfExp) -> Piece:
         if isinstance(other, ast.Constant) and other.value == 0 and other.value is not False:
             for missing, whole in _differences(way, rests):
                 if missing is way:
-                    made = f"(({source.of(missing)}) % {_factor(source, whole)})"
+                    made = _missing(source, missing, whole)
                     return Piece(source.start(choice), source.end(choice), made)
     raise Unclear("neither is missing to a multiple")
 
@@ -154,14 +152,14 @@ def _missing_or_none(source: Source, choice: ast.IfExp) -> Piece:
 def _wrapped(source: Source, body: list[ast.stmt], rests: set[str]) -> list[Piece]:
     """Each `k - rest` of a block as `(k - rest) % k`."""
     return [
-        Piece(
-            source.start(node),
-            source.end(node),
-            f"(({source.of(node)}) % {_factor(source, whole)})",
-        )
+        Piece(source.start(node), source.end(node), _missing(source, node, whole))
         for each in body
         for node, whole in _differences(each, rests)
     ]
+
+
+def _missing(source: Source, difference: ast.expr, whole: ast.expr) -> str:
+    return f"(({source.of(difference)}) % {_factor(source, whole)})"
 
 
 def _factor(source: Source, node: ast.expr) -> str:

@@ -242,8 +242,10 @@ def _asked_again(found: Attempt | None, asked: _Branch) -> list[Problem]:
 
 def _left(found: Attempt | None, asked: _Branch) -> list[Problem]:
     """What is required of the branch's sizes still, or of two at once, which no Dim can say."""
-    tied = [each for each in _problems(found) if each.kind == "tied"]
-    return [*_asked_again(found, asked), *tied]
+    if isinstance(found, Exported):
+        return _asked_again(found, asked)
+    left = [e for e in _problems(found) if e.text in asked.texts or e.kind == "tied"]
+    return sorted(left, key=lambda each: each.text not in asked.texts)
 
 
 def _problems(found: Attempt | None) -> tuple[Problem, ...]:
