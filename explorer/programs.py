@@ -191,7 +191,7 @@ class Programs(Mapping[str, Exploration]):
         """
         from explorer.rendering.set_release_verdict import set_release_of
 
-        return set_release_of(self.record, self._records())
+        return set_release_of(self.record, self._records()).called(self.session.name)
 
     def save(self, path: str | Path) -> Path:
         """Writes all programs into one `.pt2` file, a shared weight once.

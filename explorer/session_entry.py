@@ -11,6 +11,7 @@ from explorer.opened_file import OpenedFile
 if TYPE_CHECKING:
     from explorer.dropped_program import DroppedProgram
     from explorer.page.messages import AttemptHead
+    from explorer.rendering.release_verdict import Release
     from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
     from export_engine.record import Overlay, Profile, Record, RunRow
@@ -167,10 +168,20 @@ class Entry:
 
         return encode(self.record)
 
-    def head(self) -> AttemptHead:
-        """What a view knows about the attempt before its Record arrives."""
-        from explorer.page.messages import AttemptHead
+    @cached_property
+    def release(self) -> Release:
+        """What may be said of its program: the one verdict on it."""
         from explorer.rendering.release_verdict import release_of
+
+        return release_of(self.record)
+
+    def head(self, name: str = "ex") -> AttemptHead:
+        """What a view knows about the attempt before its Record arrives.
+
+        Args:
+            name: what Python calls the result.
+        """
+        from explorer.page.messages import AttemptHead
 
         return AttemptHead(
             label=self.label,
@@ -180,11 +191,12 @@ class Entry:
             step=self.step,
             revision=self.revision,
             untrusted=isinstance(self.attempt, OpenedFile) and not self.attempt.trust,
-            release=release_of(self.record),
+            release=self.release.called(name),
+            name=name,
         )
 
 
 _OF_ATTEMPT = ("_described", "findings")
 """What an Entry computes once from its attempt."""
-_OF_RECORD = (*_OF_ATTEMPT, "record")
+_OF_RECORD = (*_OF_ATTEMPT, "record", "release")
 """What it keeps when its program is dropped or rebuilt."""
