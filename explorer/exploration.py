@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from explorer.early_checks import check_writable
 from explorer.opened_file import OpenedFile
+from explorer.pane_view import View
 from explorer.rendering.escape import harmless
 from explorer.session import FixError, Session
-from explorer.view import View
 from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
@@ -342,7 +342,7 @@ class Exploration:
             progress: called before each script that is tried.
 
         Raises:
-            FixError: no script shows the same, or the program is from a file.
+            FixError: no script shows the same, or the program was opened without its call.
         """
         from explorer.reproducing import reproduce
 

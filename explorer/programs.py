@@ -122,11 +122,15 @@ class Programs(Mapping[str, Exploration]):
         return Component(name, entry.record, held, **self._facts.get(name, {}))
 
     def _held(self, name: str) -> Mapping[str, HeldWeight]:
-        """The weights of a program in memory; none of one that failed, or of a file."""
+        """The weights of a program in memory; none of one that failed, of a file or a graph."""
         session = self._programs[name].session
         if not session.entry.ok or isinstance(session.entry.attempt, OpenedFile):
             return {}
+        from export_engine.attempt import GivenGraph
         from export_engine.programs import weights_of
+
+        if isinstance(session.entry.attempt, GivenGraph):
+            return {}
 
         return weights_of(session.exported(session.current, "compare").program)
 

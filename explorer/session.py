@@ -263,8 +263,13 @@ class Session:
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         attempt = self.attempt(number, wanted, progress)
-        from export_engine.attempt import Exported
+        from export_engine.attempt import Exported, GivenGraph
 
+        if isinstance(attempt, GivenGraph):
+            raise FixError(
+                f"There is no program to {wanted}: a GraphModule is a graph without a signature. "
+                "It can be read, compared and saved as a page."
+            )
         if not isinstance(attempt, Exported):
             raise FixError(f"There is no program to {wanted}: the export failed.")
         return attempt

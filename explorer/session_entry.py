@@ -51,9 +51,9 @@ class Entry:
         if isinstance(self.attempt, OpenedFile):
             return self.attempt.record.outcome == "exported"
         from explorer.dropped_program import DroppedProgram
-        from export_engine.attempt import Exported
+        from export_engine.attempt import Exported, GivenGraph
 
-        return isinstance(self.attempt, Exported | DroppedProgram)
+        return isinstance(self.attempt, Exported | GivenGraph | DroppedProgram)
 
     @property
     def request(self) -> Request | None:
@@ -141,9 +141,11 @@ class Entry:
 
         if isinstance(self.attempt, OpenedFile):
             return findings_in(self.record)
-        from export_engine.attempt import Exported
+        from export_engine.attempt import Exported, GivenGraph
         from export_engine.findings import find_findings
 
+        if isinstance(self.attempt, GivenGraph):
+            return findings_in(self.record)
         if not isinstance(self.attempt, Exported):
             return ()
         if self.attempt.kept is not None:

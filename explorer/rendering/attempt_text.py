@@ -40,7 +40,7 @@ def summary(
     lines += _failure(record, name) if record.failure else [*_fixed(record), *_contents(record)]
     lines += _section("Decomposed", level_lines(record))
     lines += _section("Findings", finding_lines(record))
-    needs = " (needs the model and its source)" if record.mode == "loaded" else ""
+    needs = " (needs the model and its source)" if record.mode in ("loaded", "given") else ""
     lines += _section(f"Findings not looked for{needs}", unknown_lines(record))
     lines += _section("Guarantees", guarantee_lines(record), 2 * _MOST)
     lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
