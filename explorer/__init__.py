@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from explorer.lessons import Lesson, lesson
     from explorer.loading import load
     from explorer.observing import observing
-    from explorer.pane_view import View
     from explorer.programs import Programs
     from explorer.running import backends
     from explorer.session import FixError, NotTrusted
-    from explorer.viewing import view
+    from explorer.view import View
     from explorer.vs_compile import CompileComparison, compare_with_compile
     from export_engine.progress import Progress as Progress
     from export_engine.shapes import Shapes, ShapesError
@@ -72,7 +71,6 @@ __all__ = [
     "lesson",
     "load",
     "observing",
-    "view",
 ]
 
 _HOMES = {
@@ -91,7 +89,7 @@ _HOMES = {
     "QueryError": "export_engine.query",
     "Shapes": "export_engine.shapes",
     "ShapesError": "export_engine.shapes",
-    "View": "pane_view",
+    "View": "view",
     "backends": "running",
     "compare_with_compile": "vs_compile",
     "diff": "diffing",
@@ -105,7 +103,6 @@ _HOMES = {
     "lesson": "lessons",
     "load": "loading",
     "observing": "observing",
-    "view": "viewing",
 }
 
 

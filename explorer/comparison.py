@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.rendering.attempt_text import cut
-from explorer.rendering.comparison_text import MOST, ComparisonText, is_identical, summary_of
+from explorer.rendering.comparison_text import MOST, ComparisonText, summary_of
 from explorer.rendering.escape import escaped
 from explorer.session import Session
 from explorer.session_entry import Entry
@@ -32,17 +32,17 @@ class Comparison:
         Raises:
             ValueError: one of them has no program.
         """
-        from export_engine.diff import diff_records
+        from explorer.weight_differences import diff_of
 
         self._entries = before, after
         self.before = before.record
         self.after = after.record
-        self.diff: ProgramDiff = diff_records(self.before, self.after)
+        self.diff: ProgramDiff = diff_of(before, after)
 
     @property
     def ok(self) -> bool:
-        """Whether the programs are identical up to names."""
-        return is_identical(self.diff)
+        """Whether the programs are proven to be identical up to names of nodes and symbols."""
+        return self.diff.identical
 
     @property
     def summary(self) -> str:

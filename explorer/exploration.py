@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from explorer.early_checks import check_writable
 from explorer.opened_file import OpenedFile
-from explorer.pane_view import View
 from explorer.rendering.escape import harmless
 from explorer.session import FixError, Session
+from explorer.view import View
 from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
@@ -342,7 +342,7 @@ class Exploration:
             progress: called before each script that is tried.
 
         Raises:
-            FixError: no script shows the same, or the program was opened without its call.
+            FixError: no script shows the same, or the program is from a file.
         """
         from explorer.reproducing import reproduce
 
@@ -393,7 +393,9 @@ class Exploration:
         It sums up the export, its findings, Verify, the sizes and the runs, and runs nothing: what
         was not done is said to be open.
         """
-        return self.session.entry.release.called(self.session.name)
+        from explorer.rendering.release_verdict import release_of
+
+        return release_of(self.record)
 
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program accepts sizes, and the output sizes, without running it.
@@ -435,8 +437,7 @@ class Exploration:
 
         offered = list(self.fixes)
         if isinstance(fix, int) and not 0 <= fix < len(offered):
-            known = f"{self.session.name}.fixes"
-            raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: {known}.")
+            raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: ex.fixes.")
         chosen = offered[fix] if isinstance(fix, int) else fix
         return written(self.session.entry.request, chosen, form)
 
@@ -479,8 +480,7 @@ class Exploration:
         numbers = []
         for fix in fixes:
             if not isinstance(fix, int) and fix not in offered:
-                known = f"{self.session.name}.fixes"
-                raise FixError(f"{_title(fix)} is not one of this attempt's fixes; see {known}.")
+                raise FixError(f"{_title(fix)} is not one of this attempt's fixes; see ex.fixes.")
             numbers.append(fix if isinstance(fix, int) else offered.index(fix))
         self.session.apply(self.session.current, numbers, progress)
         return self

@@ -138,7 +138,7 @@ def frozen_page(session: Session, compared: int = -1, values: bool = False) -> b
     entries = session.entries
     programs = session if isinstance(session, JoinedSession) else None
     held = Frozen(
-        attempts=session.heads(),
+        attempts=[entry.head() for entry in entries],
         current=session.current,
         compared=compared,
         records=[

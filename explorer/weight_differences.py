@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from explorer.rendering.escape import harmless
@@ -9,7 +10,7 @@ from explorer.rendering.escape import harmless
 if TYPE_CHECKING:
     from explorer.session_entry import Entry
     from export_engine.archive import HeldWeight
-    from export_engine.record import ProgramDiff
+    from export_engine.record import Difference, ProgramDiff
 
 _FEW = 3
 
@@ -22,10 +23,70 @@ def compared(before: Entry, after: Entry) -> ProgramDiff:
     """
     from msgspec.structs import replace
 
+    return replace(diff_of(before, after), weights=weights_sentence(before, after))
+
+
+def diff_of(before: Entry, after: Entry) -> ProgramDiff:
+    """How a program differs from another one, without a look at parameters and buffers.
+
+    The values of constants, which the code has and no training changes, are part of a program.
+
+    Raises:
+        ValueError: one of them has no program.
+    """
+    from msgspec.structs import replace
+
     from export_engine.diff import diff_records
 
-    found = diff_records(before.record, after.record)
-    return replace(found, weights=weights_sentence(before, after))
+    diff = diff_records(before.record, after.record)
+    changed = list(_constant_differences(before, after))
+    identical = diff.identical and not changed
+    return replace(diff, others=[*diff.others, *changed], identical=identical)
+
+
+def _constant_differences(before: Entry, after: Entry) -> Iterator[Difference]:
+    from export_engine.record import Difference
+
+    for name, (kind, mine, theirs) in _common_constants(before, after).items():
+        if None not in (mine, theirs) and mine != theirs:
+            text = f"constant tensor {kind}"
+            yield Difference("input", name, text, f"{text} with other values")
+
+
+def _common_constants(
+    before: Entry, after: Entry
+) -> dict[str, tuple[str, bytes | None, bytes | None]]:
+    """The constants of one name and type in both: the type, and values that are at hand."""
+    types = _constants(before)
+    names = [name for name, kind in _constants(after).items() if types.get(name) == kind]
+    mine, theirs = (_values(before), _values(after)) if names else ({}, {})
+    return {name: (types[name], mine.get(name), theirs.get(name)) for name in names}
+
+
+def _constants(entry: Entry) -> dict[str, str]:
+    """The constant tensors of a program, each with its type."""
+    record = entry.record
+    return {
+        each.target: record.types[each.type].text if each.type >= 0 else ""
+        for each in record.signature.inputs
+        if each.kind == "constant_tensor"
+    }
+
+
+def _values(entry: Entry) -> dict[str, bytes]:
+    """The values of constants, as far as they are at hand."""
+    from explorer.opened_file import OpenedFile
+    from export_engine.archive import ArchiveError, constants_in
+
+    if isinstance(entry.attempt, OpenedFile):
+        try:
+            return constants_in(entry.attempt.path, entry.attempt.model)
+        except ArchiveError:  # it was moved since it was opened
+            return {}
+    from export_engine.attempt import Exported
+    from export_engine.programs import constants_of
+
+    return constants_of(entry.attempt.program) if isinstance(entry.attempt, Exported) else {}
 
 
 def weights_sentence(before: Entry, after: Entry) -> str:
@@ -36,13 +97,15 @@ def weights_sentence(before: Entry, after: Entry) -> str:
     so it is where a program's own are not at hand.
     """
     mine, theirs = _weights(before), _weights(after)
+    constants = _common_constants(before, after)  # whose values the diff itself has
     if mine is None or theirs is None or _of_file(before) != _of_file(after):
-        return "The values of weights were not compared." if _names(after) else ""
+        told = {name for name, values in constants.items() if None not in values}
+        return "The values of weights were not compared." if _names(after) - told else ""
     shared = not _of_file(after)  # the members of two files have the same names
     differing = [
         name
         for name, held in mine.items()
-        if name in theirs and not _same(held, theirs[name], shared)
+        if name in theirs and name not in constants and not _same(held, theirs[name], shared)
     ]
     if not differing:
         return ""

@@ -23,20 +23,12 @@ MOST = 40
 """Differences that a terminal shows; the rest is counted."""
 
 
-def is_identical(diff: ProgramDiff) -> bool:
-    """Whether the programs are identical up to names."""
-    return not diff.others and not any(
-        graph.added or graph.removed or any(pair.changes for pair in graph.pairs)
-        for graph in diff.graphs
-    )
-
-
 def summary_of(diff: ProgramDiff, before: Record, after: Record) -> str:
     """A line: `2 nodes changed, 1 added, 0 removed; 1,187 ops before`."""
     from export_engine.record import count_ops
 
     ops = counted(sum(count_ops(graph.op) for graph in before.graphs), "op")
-    if is_identical(diff):
+    if diff.identical:
         return f"Identical up to names: {ops}."
     changed = sum(_is_changed(pair) for graph in diff.graphs for pair in graph.pairs)
     added = sum(len(_lone(after, each.after, each.added)) for each in diff.graphs)

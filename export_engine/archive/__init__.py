@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from export_engine.archive.set_reading import KeptSet as KeptSet
     from export_engine.archive.set_reading import ReadProgram as ReadProgram
     from export_engine.archive.set_reading import ReadSet as ReadSet
+    from export_engine.archive.set_reading import constants_in as constants_in
     from export_engine.archive.set_reading import program_names as program_names
     from export_engine.archive.set_reading import read_set as read_set
     from export_engine.archive.set_reading import weights_in as weights_in

@@ -83,7 +83,8 @@ class Graphs:
             for node, argument in inner.users:
                 below = self.origins.within(read_graph.scope[node], read_graph.stack[node])
                 nested = self.add(inner.graph, argument, {}, below, depth + 1)
-                read_graph.nested.append(NestedGraph(node, nested, argument))
+                holder = columns.positions[inner.name]
+                read_graph.nested.append(NestedGraph(node, nested, argument, holder))
         return number
 
     def target(self, text: str) -> int:

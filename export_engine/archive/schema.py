@@ -218,6 +218,7 @@ class Payload(msgspec.Struct):
     """The location and metadata of a tensor."""
 
     path_name: str = ""
+    use_pickle: bool = False
     tensor_meta: TensorMeta | None = None
 
 

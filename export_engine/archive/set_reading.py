@@ -14,7 +14,7 @@ from export_engine.archive.json_text import check
 from export_engine.archive.parts import SET, parts_of
 from export_engine.archive.plan_reading import read_plan
 from export_engine.archive.reading import ReadArchive, read
-from export_engine.archive.weights import HeldWeight, held_weights
+from export_engine.archive.weights import HeldWeight, constant_values, held_weights
 from export_engine.archive.zip_members import Members, opened
 from export_engine.record import GenerationPlan, GenerationTrial
 
@@ -65,6 +65,19 @@ def weights_in(path: str | os.PathLike[str], model: str) -> dict[str, HeldWeight
     file = Path(path)
     with opened(file) as members:
         return held_weights(members, model, f"{file.name}, ")
+
+
+def constants_in(path: str | os.PathLike[str], model: str) -> dict[str, bytes]:
+    """The values of the constant tensors of one program of a file, by name, row by row.
+
+    Those that are pickled, or too large to be compared, are left out.
+
+    Raises:
+        ArchiveError: there is no such file, or it is not a zip file, or it is damaged.
+    """
+    file = Path(path)
+    with opened(file) as members:
+        return constant_values(members, model, f"{file.name}, ")
 
 
 def read_set(path: str | os.PathLike[str]) -> ReadSet:

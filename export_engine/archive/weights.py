@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -17,7 +17,10 @@ from export_engine.archive.names import cut
 from export_engine.archive.zip_members import Members
 
 _CONFIG = msgspec.json.Decoder(schema.PayloadConfig)
-_LISTS = ("data/weights/{}_weights_config.json", "data/constants/{}_constants_config.json")
+_CONSTANTS = "data/constants/{}_constants_config.json"
+_LISTS = ("data/weights/{}_weights_config.json", _CONSTANTS)
+_MOST_VALUES = 100_000
+"""Values of a constant that are read to compare it."""
 _BITS = re.compile(r"\d+")
 
 
@@ -62,11 +65,51 @@ def held_weights(members: Members, model: str, title: str) -> dict[str, HeldWeig
     return found
 
 
+def constant_values(members: Members, model: str, title: str) -> dict[str, bytes]:
+    """The bytes of each constant tensor, row by row; without those that are pickled or large."""
+    found = {}
+    for folder, target, payload in _payloads(members, model, title, (_CONSTANTS,)):
+        meta, member = payload.tensor_meta, f"{folder}/{payload.path_name}"
+        if meta is None or payload.use_pickle or member not in members:
+            continue
+        values = _row_by_row(members.read(member, limits.CONFIG_BYTES), meta)
+        if values is not None:
+            found[cut(target)] = values
+    return found
+
+
+def _row_by_row(stored: bytes, meta: schema.TensorMeta) -> bytes | None:
+    """The values of a tensor out of the memory that it is a view of; None where that is not told.
+
+    Each value's place is computed by itself, which is why a large view of memory is left out.
+    """
+    sizes = [each.as_int for each in meta.sizes]
+    strides = [each.as_int for each in meta.strides]
+    start, width = _offset(meta), _width(meta.dtype)
+    if not width or start is None or None in sizes or None in strides:
+        return None
+    places = [start]
+    for size, stride in zip(sizes, strides, strict=False):
+        if len(places) * (size or 0) > _MOST_VALUES:
+            return None
+        places = [at + step * (stride or 0) for at in places for step in range(size or 0)]
+    if places and not 0 <= min(places) <= max(places) <= len(stored) // width - 1:
+        return None
+    return b"".join(stored[at * width : (at + 1) * width] for at in places)
+
+
+def _offset(meta: schema.TensorMeta) -> int | None:
+    try:
+        return msgspec.json.decode(bytes(meta.storage_offset), type=schema.Size).as_int
+    except msgspec.MsgspecError:
+        return None
+
+
 def _payloads(
-    members: Members, model: str, title: str
+    members: Members, model: str, title: str, lists: Sequence[str] = _LISTS
 ) -> Iterator[tuple[str, str, schema.Payload]]:
     """Each tensor of a program: the folder of its member, its name, and where and what it is."""
-    for pattern in _LISTS:
+    for pattern in lists:
         name = pattern.format(model)
         if name not in members:
             continue

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
+from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt
 from export_engine.describe.assumptions import BY_SHAPES, is_assumed
@@ -17,7 +18,7 @@ from export_engine.describe.tables import Stacks
 from export_engine.describe.values import Values
 from export_engine.record import Guard, Place, Signature, Symbol, interval
 from export_engine.shapes import InputPlace, Shapes
-from export_engine.torch_internals import ProgramSource, int_bound, is_unbacked, symbols_left
+from export_engine.torch_internals import int_bound, is_unbacked, symbols_left
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
 
 Consequence = Narrowing | Replacement
@@ -52,7 +53,7 @@ def _said(condition: Any) -> str:
 
 
 def describe_symbols(
-    program: ProgramSource | None,
+    program: ExportedProgram | None,
     attempt: Attempt,
     signature: Signature,
     symbols: Symbols,
@@ -105,7 +106,7 @@ def _asked(place: InputPlace, size: str) -> Place:
 
 
 def describe_guards(
-    program: ProgramSource | None,
+    program: ExportedProgram | None,
     guards: Guards,
     symbols: Symbols,
     stacks: Stacks,
@@ -150,7 +151,7 @@ def describe_guards(
 
 
 def _left(
-    program: ProgramSource | None, condition: Any, symbols: Symbols, ranges: set[str]
+    program: ExportedProgram | None, condition: Any, symbols: Symbols, ranges: set[str]
 ) -> set[Any]:
     """The symbols of a condition that are in the program; of a failure, all of them."""
     if program is None:

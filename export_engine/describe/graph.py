@@ -71,9 +71,9 @@ class Graphs:
         positions = {node: position for position, node in enumerate(nodes)}
         graph = self._columns(nodes, positions, title, within, names or {})
         self.entries.append(graph)
-        for node, name, inner in _nested(root, nodes, positions):
+        for node, name, inner, holder in _nested(root, nodes, positions):
             below = Within(graph.scope[node], self._stacks.stack(graph.stack[node]))
-            graph.nested.append(NestedGraph(node, self.add(inner, name, below), name))
+            graph.nested.append(NestedGraph(node, self.add(inner, name, below), name, holder))
         return number
 
     def _columns(
@@ -156,9 +156,9 @@ class Graphs:
 
 def _nested(
     root: Any, nodes: list[Node], positions: dict[Node, int]
-) -> list[tuple[int, str, GraphModule]]:
-    """The nested graphs of this graph: (node, argument name, graph)."""
-    found: list[tuple[int, str, GraphModule]] = []
+) -> list[tuple[int, str, GraphModule, int]]:
+    """The nested graphs of this graph: (node, argument name, graph, node that names it)."""
+    found: list[tuple[int, str, GraphModule, int]] = []
     for node in nodes:
         if node.op not in ("get_attr", "call_module"):
             continue
@@ -166,10 +166,13 @@ def _nested(
         if not isinstance(inner, GraphModule):
             continue
         if node.op == "call_module":
-            found.append((positions[node], str(node.target), inner))
+            found.append((positions[node], str(node.target), inner, positions[node]))
         else:
             runs = [user for user in node.users if user.op == "call_function"]
-            found.extend((positions[user], _argument_name(user, node), inner) for user in runs)
+            holder = positions[node]
+            found.extend(
+                (positions[user], _argument_name(user, node), inner, holder) for user in runs
+            )
     return found
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from torch.export import ExportedProgram
+
 from export_engine.attempt import Attempt
 from export_engine.describe.call_sizes import CallSizes
 from export_engine.describe.contract import (
@@ -20,7 +22,6 @@ from export_engine.describe.timeline import describe_timeline
 from export_engine.describe.values import Values
 from export_engine.record import Event, Guard, Probe, Signature, Symbol
 from export_engine.shapes import Shapes, birth_dims
-from export_engine.torch_internals import ProgramSource
 
 
 class Contract(NamedTuple):
@@ -34,7 +35,7 @@ class Contract(NamedTuple):
 
 def describe_contract(
     attempt: Attempt,
-    program: ProgramSource | None,
+    program: ExportedProgram | None,
     paths: list[str],
     shapes: Shapes | None,
     symbols: Symbols,

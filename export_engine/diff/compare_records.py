@@ -3,7 +3,7 @@
 Nodes are matched in order of trust: entries of the signature; what torch made from what; the same
 op on the same values (hashes of everything above and below a node); weights; neighbours that are
 the same; at last the same op in the same module, in order. What is matched is compared, what is not
-was added or removed.
+was added or removed. Whether the programs are identical is proven, and not for matching to say.
 Nothing here needs torch: two files, two attempts or two levels of decomposition compare alike.
 """
 
@@ -12,8 +12,9 @@ from __future__ import annotations
 from export_engine.diff.lone_scopes import lone_scopes
 from export_engine.diff.node_pairs import diff_graphs
 from export_engine.diff.outside_graphs import other_differences
+from export_engine.diff.proof import prove_identical, with_mismatch
 from export_engine.diff.renamed_scopes import renamed_scopes
-from export_engine.diff.side import Side, aligned_symbols
+from export_engine.diff.side import Side, aligned_symbols, common_names
 from export_engine.record import Difference, GraphDiff, ProgramDiff, Record
 
 __all__ = ["diff_records"]
@@ -32,28 +33,42 @@ def diff_records(before: Record, after: Record) -> ProgramDiff:
     for record in (before, after):
         if not record.graphs or record.failure is not None:
             raise ValueError(f"{record.title} has no program to compare: its export failed.")
-    renamed = aligned_symbols(before, after)
-    sides = Side(before, {}), Side(after, {new: old for old, new in renamed})
+    proof = prove_identical(before, after)
+    renamed = aligned_symbols(before, after, proof.symbols if proof.holds else {})
+    sides = Side(before, {}), Side(after, common_names(before, after, renamed))
     graphs: list[GraphDiff] = []
     lost: list[Difference] = []
     waiting = [(0, 0, "main")]
     while waiting:
         one, other, title = waiting.pop(0)
-        found = diff_graphs(sides[0], sides[1], one, other, title)
+        proven = proof.pairs[one, other] if proof.holds else None
+        found = diff_graphs(sides[0], sides[1], one, other, title, proven)
         graphs.append(found)
+        if proof.holds:
+            inner = proof.nested[one, other]
+            waiting += [(*each[:2], f"{title}.{each.argument}") for each in inner]
+            continue
         nested, odd = _nested(before, after, found)
         waiting += nested
         lost += odd
     others = [*other_differences(sides[0], sides[1], graphs[0]), *lost]
+    same = not others and not any(map(_differs, graphs))
+    if same and proof.mismatch is not None:
+        graphs = with_mismatch(graphs, proof.mismatch)
     return ProgramDiff(
         before.title,
         after.title,
         graphs,
         others,
         [[old, new] for old, new in renamed if old != new],
-        renamed_scopes(graphs, others),
+        renamed_scopes(before, after, graphs, others),
         lone_scopes(before, after, graphs, others),
+        same and proof.holds,
     )
+
+
+def _differs(graph: GraphDiff) -> bool:
+    return bool(graph.added or graph.removed or any(pair.changes for pair in graph.pairs))
 
 
 def _nested(

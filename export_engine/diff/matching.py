@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from export_engine.diff.in_order import in_order
 from export_engine.diff.provenance import Group
@@ -43,13 +43,20 @@ class Nodes:
 class Matching:
     """Pairs of nodes under construction: a node is in one pair at most."""
 
-    def __init__(self, before: Nodes, after: Nodes, known: Iterable[Group] = ()) -> None:
+    def __init__(
+        self,
+        before: Nodes,
+        after: Nodes,
+        known: Iterable[Group] = (),
+        proven: Mapping[int, int] | None = None,
+    ) -> None:
         """Match them.
 
         Args:
             before: the nodes of the first graph.
             after: those of the second.
             known: which nodes torch made from which.
+            proven: the only pairs, where the graphs are proven to be the same.
         """
         self.before = before
         self.after = after
@@ -62,6 +69,11 @@ class Matching:
         """Nodes of the first graph that are known to have no partner."""
         self._made: set[int] = set()
         """Those of the second."""
+        if proven is not None:
+            entries = {node for node, _ in before.entries}
+            for node, twin in proven.items():
+                self._pair(node, twin, "input" if node in entries else "structure")
+            return
         self._by_key(before.entries, after.entries, "input")
         for group in known:
             self._by_provenance(group)
@@ -235,7 +247,7 @@ def _entries(side: Side, graph: Graph) -> list[tuple[int, Hashable]]:
                 found.append((entry.node, ("user", users)))
                 users += 1
             else:
-                found.append((entry.node, (entry.kind, entry.target)))
+                found.append((entry.node, ("held", entry.target)))
     else:
         inputs = [node for node, op in enumerate(graph.op) if op == 0]
         found = [(node, ("input", number)) for number, node in enumerate(inputs)]

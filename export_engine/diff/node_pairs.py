@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 
 from export_engine.diff.argument_changes import changed_arguments
 from export_engine.diff.matching import Matching, Nodes
@@ -11,7 +11,14 @@ from export_engine.diff.side import Side
 from export_engine.record import Became, Change, GraphDiff, Pair
 
 
-def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> GraphDiff:
+def diff_graphs(
+    before: Side,
+    after: Side,
+    one: int,
+    other: int,
+    title: str,
+    proven: Mapping[int, int] | None = None,
+) -> GraphDiff:
     """The difference of a graph of each side.
 
     Args:
@@ -20,12 +27,13 @@ def diff_graphs(before: Side, after: Side, one: int, other: int, title: str) -> 
         one: a graph of the first, by number.
         other: a graph of the second.
         title: what to call them.
+        proven: per node of the first, the same one of the second, where that is proven of all.
     """
     mine = Nodes(before, before.record.graphs[one])
     theirs = Nodes(after, after.record.graphs[other])
     known = provenance(before, after) if one == other == 0 else []
-    found = Matching(mine, theirs, known)
-    changes = _Changes(mine, theirs, found)
+    found = Matching(mine, theirs, known, proven)
+    changes = _Changes(mine, theirs, found, proven is not None)
     pairs = [
         Pair(node, found.partner[node], found.why[node], changes.of(node))
         for node in sorted(found.partner)
@@ -61,10 +69,11 @@ def _counts(nodes: Nodes, node: int) -> bool:
 class _Changes:
     """What differs between the two nodes of each pair."""
 
-    def __init__(self, before: Nodes, after: Nodes, matching: Matching) -> None:
+    def __init__(self, before: Nodes, after: Nodes, matching: Matching, is_proven: bool) -> None:
         self._before = before
         self._after = after
         self._matching = matching
+        self._is_proven = is_proven
         self._types: set[int] = set()
         """Nodes of the first graph whose value is of another type."""
 
@@ -73,6 +82,12 @@ class _Changes:
         return list(self._of(node, self._matching.partner[node]))
 
     def _of(self, one: int, other: int) -> Iterator[Change]:
+        if self._before.scopes[one] != self._after.scopes[other]:
+            yield Change("scope", self._before.scopes[one], self._after.scopes[other])
+        if not self._is_proven:
+            yield from self._of_calls(one, other)
+
+    def _of_calls(self, one: int, other: int) -> Iterator[Change]:
         mine, theirs = self._before.labels[one], self._after.labels[other]
         if (mine.op, mine.target) != (theirs.op, theirs.target):
             yield Change("op", mine.target or mine.op, theirs.target or theirs.op)
@@ -87,8 +102,6 @@ class _Changes:
             own = not self._is_consequence(one) and mine.target == theirs.target
             self._types.add(one)
             yield Change("type", mine.type, theirs.type, not own)
-        if self._before.scopes[one] != self._after.scopes[other]:
-            yield Change("scope", self._before.scopes[one], self._after.scopes[other])
 
     def _inputs(self, one: int, other: int) -> Iterator[Change]:
         """Inputs that exist in both programs and have changed."""
@@ -99,25 +112,11 @@ class _Changes:
             yield Change("inputs", _named(self._before, mine), _named(self._after, theirs))
             return
         partner, origin = self._matching.partner, self._matching.origin
-        torn = [
-            (source, now)
+        if any(
+            source in partner and now in origin and partner[source] != now
             for source, now in zip(mine, theirs, strict=True)
-            if partner.get(source) != now
-        ]
-        other_than = [
-            (source, now)
-            for source, now in torn
-            if (source in partner and now in origin) and not self._bridged(source, now)
-        ]
-        if other_than:
+        ):
             yield Change("inputs", _named(self._before, mine), _named(self._after, theirs))
-
-    def _bridged(self, source: int, now: int) -> bool:
-        """Whether a value has the same origin, with ops inserted or removed in between."""
-        partner, origin = self._matching.partner, self._matching.origin
-        added = _reached(self._after, now, lambda node: node not in origin)
-        removed = _reached(self._before, source, lambda node: node not in partner)
-        return partner[source] in added or origin[now] in removed
 
     def _explained(self, mine: list[int], theirs: list[int]) -> bool:
         """Whether inputs more or fewer are ops that were added or removed."""
@@ -136,16 +135,3 @@ class _Changes:
 
 def _named(nodes: Nodes, inputs: list[int]) -> str:
     return ", ".join(nodes.side.name(nodes.graph, node) for node in inputs)
-
-
-def _reached(nodes: Nodes, start: int, passes: Callable[[int], bool]) -> set[int]:
-    """Nodes that a value comes from, through nodes without a partner only."""
-    found: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for source in nodes.inputs[waiting.pop()]:
-            if source not in found:
-                found.add(source)
-                if passes(source):
-                    waiting.append(source)
-    return found

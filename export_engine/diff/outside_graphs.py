@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator
 
 from export_engine.diff.rejections import rejected_differently
 from export_engine.diff.side import Side
-from export_engine.record import Difference, GraphDiff, InputEntry, OutputEntry, canonical
+from export_engine.record import (
+    Difference,
+    GraphDiff,
+    InputEntry,
+    OutputEntry,
+    canonical,
+    split_path,
+)
+
+_STARRED = re.compile(r"^args[._](?=\d)")
+_WRITTEN = "user_input"
+"""In the kinds of outputs that name a node: what is written to an input, or its gradient."""
 
 
 def other_differences(before: Side, after: Side, main: GraphDiff) -> Iterator[Difference]:
@@ -18,7 +30,8 @@ def other_differences(before: Side, after: Side, main: GraphDiff) -> Iterator[Di
         main: the difference of their main graphs, which tells of inputs of another type.
     """
     yield from _input_differences(before, after, main)
-    yield from _compared("output", _outputs(before), _outputs(after))
+    yield from _path_differences(before, after)
+    yield from _compared("output", *_outputs(before, after))
     yield from _compared("symbol", _ranges(before), _ranges(after))
     yield from _guards(before, after)
     for each in rejected_differently(before.record, after.record):
@@ -54,13 +67,58 @@ def _inputs(side: Side) -> dict[str, InputEntry]:
     return found
 
 
-def _outputs(side: Side) -> dict[str, str]:
-    return {
-        f"output {number}" if not entry.target else entry.target: (
-            f"{entry.kind.replace('_', ' ')} {_value(side, entry)}"
-        )
-        for number, entry in enumerate(side.record.signature.outputs)
-    }
+def _path_differences(before: Side, after: Side) -> Iterator[Difference]:
+    """User inputs that a caller passes otherwise, and buffers that only one program saves.
+
+    An argument may be renamed; it may not take the name of another one.
+    """
+    ones, others = _inputs(before), _inputs(after)
+    both = [(name, one, others[name]) for name, one in ones.items() if name in others]
+    heads = [{_parts(each.path)[0] for each in side.values()} for side in (ones, others)]
+    for name, one, other in both:
+        if one.kind == other.kind == "user_input" and one.path != other.path:
+            (first, *rest), (second, *more) = _parts(one.path), _parts(other.path)
+            traded = first != second and (first in heads[1] or second in heads[0])
+            if (rest != more or traded) and not _is_nameless(one.path, other.path):
+                yield Difference("input", name, f"passed as {one.path}", f"passed as {other.path}")
+        if one.kind == other.kind == "buffer" and one.persistent != other.persistent:
+            yield Difference("input", name, _lasting(one), _lasting(other))
+
+
+def _parts(path: str) -> list[str]:
+    return split_path(path) or [path]
+
+
+def _is_nameless(path: str, other: str) -> bool:
+    """Whether two paths differ in how `*args` is written, which a program alone does not tell."""
+    return _STARRED.sub("args.", path) == _STARRED.sub("args.", other)
+
+
+def _lasting(entry: InputEntry) -> str:
+    return "buffer" if entry.persistent else "buffer that is not saved with the state"
+
+
+def _outputs(before: Side, after: Side) -> tuple[dict[str, str], dict[str, str]]:
+    """Per output what it is; where a caller finds it, if that differs."""
+    ours, theirs = ([*_numbered(side)] for side in (before, after))
+    paths = [[each.path for _, each in side] for side in (ours, theirs)]
+    return tuple(
+        {
+            name: f"{each.kind.replace('_', ' ')} {_value(side, each)}"
+            + (f" at {each.path}" if paths[0] != paths[1] and each.path else "")
+            for name, each in outputs
+        }
+        for side, outputs in ((before, ours), (after, theirs))
+    )  # type: ignore[return-value]
+
+
+def _numbered(side: Side) -> Iterator[tuple[str, OutputEntry]]:
+    """The outputs by what they write to; those that a caller gets, by their number."""
+    users = (each for each in side.record.signature.inputs if each.kind == "user_input")
+    places = {each.name: f"input {number}" for number, each in enumerate(users)}
+    for number, entry in enumerate(side.record.signature.outputs):
+        written = places.get(entry.target, entry.target) if _WRITTEN in entry.kind else ""
+        yield written or entry.target or f"output {number}", entry
 
 
 def _value(side: Side, entry: InputEntry | OutputEntry) -> str:
@@ -68,10 +126,16 @@ def _value(side: Side, entry: InputEntry | OutputEntry) -> str:
 
 
 def _ranges(side: Side) -> dict[str, str]:
+    """The ranges of symbols that some value has: torch forgets the others when it saves."""
+    record = side.record
+    inside = {each.text: each.symbols for each in record.expressions}
+    sizes = (size for each in record.types for size in (*each.shape, *each.stride, each.value))
+    used = {number for size in sizes if isinstance(size, str) for number in inside.get(size, ())}
+    used |= {each.symbol for each in record.probe.inputs}
     return {
         side.text(each.name): each.range
-        for each in side.record.symbols
-        if each.lower is not None or each.upper is not None
+        for number, each in enumerate(record.symbols)
+        if number in used and (each.lower is not None or each.upper is not None)
     }
 
 

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 from export_engine.record import RenamedScope
 
 if TYPE_CHECKING:
-    from export_engine.record import Change, Difference, GraphDiff, Pair
+    from export_engine.record import Change, Difference, GraphDiff, Pair, Record
 
 _Path = tuple[str, str]
 """Of a module: before and after."""
 
 
-def renamed_scopes(graphs: Sequence[GraphDiff], others: Sequence[Difference]) -> list[RenamedScope]:
+def renamed_scopes(
+    before: Record, after: Record, graphs: Sequence[GraphDiff], others: Sequence[Difference]
+) -> list[RenamedScope]:
     """The renamed modules, in the order of the first program.
 
     Args:
+        before: the first program.
+        after: the second.
         graphs: the differences of the graphs.
         others: the differences outside of them.
     """
@@ -33,7 +37,7 @@ def renamed_scopes(graphs: Sequence[GraphDiff], others: Sequence[Difference]) ->
             general = _any_index(path)
             paths.setdefault(general, {})[path] = None
             moved.setdefault(general, [[] for _ in graphs])[number].append(at)
-    inputs = _moved_inputs(others, paths)
+    inputs = _moved_inputs(others, paths, _read_alike(before, after, graphs[0]))
     return [
         RenamedScope(
             *(general if len(alike) > 1 else next(iter(alike))),
@@ -51,8 +55,20 @@ def _scope_alone(pair: Pair) -> Change | None:
     return own[0] if len(own) == 1 and own[0].what == "scope" else None
 
 
+def _read_alike(before: Record, after: Record, graph: GraphDiff) -> dict[str, str]:
+    """Per weight of the first program, the one that the same ops of the second read."""
+    names = [
+        {each.node: each.target for each in record.signature.inputs} for record in (before, after)
+    ]
+    return {
+        names[0].get(pair.before, ""): names[1].get(pair.after, "")
+        for pair in graph.pairs
+        if pair.before in names[0]
+    }
+
+
 def _moved_inputs(
-    others: Sequence[Difference], paths: dict[_Path, dict[_Path, None]]
+    others: Sequence[Difference], paths: dict[_Path, dict[_Path, None]], readers: dict[str, str]
 ) -> dict[_Path, list[int]]:
     """Numbers of what is gone under a name and new under the renamed one, otherwise the same."""
     new = {
@@ -70,6 +86,8 @@ def _moved_inputs(
         for name, general in _new_names(each.name, renames):
             partner = new.get(name)
             if partner is None or partner in taken or others[partner].after != each.before:
+                continue
+            if readers.get(each.name, name) != name:
                 continue
             taken.add(partner)
             found.setdefault(general, []).extend((at, partner))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from export_engine.diff.calls import blank
 from export_engine.record import OPS, Graph, Record
 from export_engine.source import items_of
 
@@ -49,10 +50,18 @@ class Side:
         """Per type of the Record, its text: dtype and sizes."""
         return [self.text(each.text) for each in self.record.types]
 
+    @cached_property
+    def _kinds(self) -> dict[int, str]:
+        """Per placeholder of the main graph, whether a caller passes it or the program holds it."""
+        entries = self.record.signature.inputs
+        return {each.node: "user" if each.kind == "user_input" else "held" for each in entries}
+
     def label(self, graph: Graph, node: int) -> Label:
         """A node's identity."""
         record = self.record
         target = record.targets[graph.target[node]].name if graph.target[node] >= 0 else ""
+        if OPS[graph.op[node]] == "placeholder" and graph is record.graphs[0]:
+            target = self._kinds.get(node, "")
         return Label(
             OPS[graph.op[node]],
             target,
@@ -64,7 +73,7 @@ class Side:
         """A template of arguments by its number among the strings."""
         known = self._templates.get(number)
         if known is None:
-            known = self._templates[number] = _plain(self.text(self.record.strings[number]))
+            known = self._templates[number] = self.text(blank(self.record.strings[number]))
         return known
 
     def scope(self, graph: Graph, node: int) -> str:
@@ -81,17 +90,19 @@ class Side:
         return list(items_of(graph.inputs, node))
 
 
-def aligned_symbols(before: Record, after: Record) -> list[tuple[str, str]]:
-    """Symbols that are the same: they stand for the same dim of the same input; then, in order."""
-    pairs: dict[str, str] = {}
-    taken: set[str] = set()
-    places = {(each.entry, each.dim): each.symbol for each in after.probe.inputs}
-    offsets = [_first_user(record) for record in (before, after)]
-    for size in before.probe.inputs:
-        other = places.get((size.entry - offsets[0] + offsets[1], size.dim), -1)
-        if size.symbol < 0 or other < 0:
-            continue
-        old, new = before.symbols[size.symbol].name, after.symbols[other].name
+def aligned_symbols(
+    before: Record, after: Record, proven: Mapping[int, int]
+) -> list[tuple[str, str]]:
+    """Symbols that are the same: proven so, or of the same dim of the same input; then, in order.
+
+    Args:
+        before: a program.
+        after: another.
+        proven: per symbol of the first, the same one of the second; empty where nothing is proven.
+    """
+    pairs = {before.symbols[one].name: after.symbols[other].name for one, other in proven.items()}
+    taken = set(pairs.values())
+    for old, new in () if proven else _of_the_same_dims(before, after):
         if old not in pairs and new not in taken:
             pairs[old] = new
             taken.add(new)
@@ -103,15 +114,24 @@ def aligned_symbols(before: Record, after: Record) -> list[tuple[str, str]]:
     return list(pairs.items())
 
 
+def common_names(before: Record, after: Record, pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """What to call the symbols of the second program: no other symbol of the first has the name."""
+    names = {new: old for old, new in pairs}
+    known = {each.name for each in before.symbols}
+    strange = (each.name for each in after.symbols if each.name not in names)
+    return names | {name: f"{name}\N{PRIME}" for name in strange if name in known}
+
+
+def _of_the_same_dims(before: Record, after: Record) -> Iterator[tuple[str, str]]:
+    places = {(each.entry, each.dim): each.symbol for each in after.probe.inputs}
+    offsets = [_first_user(record) for record in (before, after)]
+    for size in before.probe.inputs:
+        other = places.get((size.entry - offsets[0] + offsets[1], size.dim), -1)
+        if size.symbol >= 0 and other >= 0:
+            yield before.symbols[size.symbol].name, after.symbols[other].name
+
+
 def _first_user(record: Record) -> int:
     """Where the user's inputs begin among all inputs."""
     kinds = [each.kind for each in record.signature.inputs]
     return kinds.index("user_input") if "user_input" in kinds else 0
-
-
-_INPUT = re.compile(r"\{\d+\}")
-
-
-def _plain(template: str) -> str:
-    """Arguments with one mark for every input: which it is, the edges say."""
-    return _INPUT.sub("{}", template)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from export_engine.programs.component import Link as Link
     from export_engine.programs.describe_set import described as described
     from export_engine.programs.example_values import links_by_value as links_by_value
+    from export_engine.programs.held_weights import constants_of as constants_of
     from export_engine.programs.held_weights import weights_of as weights_of
     from export_engine.programs.held_weights import weights_of_model as weights_of_model
 else:

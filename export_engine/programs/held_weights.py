@@ -33,6 +33,21 @@ def weights_of_model(target: Callable[..., Any]) -> dict[str, HeldWeight]:
     return {name: _held(value) for name, value in held.items()}
 
 
+def constants_of(program: torch.export.ExportedProgram) -> dict[str, bytes]:
+    """The values of a program's constant tensors, by name, row by row.
+
+    Those without plain values, as of a subclass or on the meta device, are left out.
+    """
+    found = {}
+    for name, value in program.constants.items():
+        if isinstance(value, torch.Tensor) and len(_parts(value)) == 1 and _place(value):
+            try:
+                found[name] = _bytes(value)
+            except Exception as error:  # noqa: BLE001 - a subclass of the user's may refuse anything
+                passed_over(error, "reading a constant")
+    return found
+
+
 def _held(value: torch.Tensor) -> HeldWeight:
     """What is in memory: of a wrapper subclass, as a quantized weight, the tensors in it."""
     parts = _parts(value)
@@ -79,8 +94,13 @@ def _content(parts: Sequence[torch.Tensor]) -> Callable[[], str]:
 
 def _digest(value: Any) -> str:
     try:
-        whole = value.detach().cpu().contiguous().reshape(-1)
-        return hashlib.blake2b(whole.view(torch.uint8).numpy().tobytes()).hexdigest()
+        return hashlib.blake2b(_bytes(value)).hexdigest()
     except Exception as error:  # noqa: BLE001 - a subclass, a sparse tensor: then nothing is equal to it
         passed_over(error, "reading a weight")
         return f"unknown {id(value)}"
+
+
+def _bytes(value: Any) -> bytes:
+    whole = value.detach().cpu().contiguous().reshape(-1)
+    values: bytes = whole.view(torch.uint8).numpy().tobytes()
+    return values

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from export_engine.record.failure import Failure as Failure
     from export_engine.record.failure import Link as Link
     from export_engine.record.failure import Related as Related
+    from export_engine.record.formula import OPERATORS as OPERATORS
     from export_engine.record.formula import Evaluator as Evaluator
     from export_engine.record.formula import evaluate as evaluate
     from export_engine.record.formula import sizes_in as sizes_in

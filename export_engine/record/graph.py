@@ -118,6 +118,8 @@ class NestedGraph(msgspec.Struct, frozen=True):
     graph: int
     argument: str
     """Its argument name in the higher-order operator: `true_fn`, `body_fn`."""
+    holder: int = -1
+    """The get_attr node that names it, or `node` itself; -1 in a file of before."""
 
 
 class Group(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ same place between matched nodes; the same weights; the same op in the same modu
 class Change(msgspec.Struct, frozen=True):
     """One difference of two matched nodes."""
 
-    what: Literal["op", "arguments", "inputs", "type", "scope"]
+    what: Literal["op", "arguments", "inputs", "type", "scope", "order"]
     before: str
     after: str
     follows: bool = False
@@ -119,5 +119,7 @@ class ProgramDiff(msgspec.Struct, frozen=True):
     """Changes that are one and the same: told once, they need not be told one by one."""
     modules: list[LoneScope] = []
     """What was added or removed with a whole module: told once, as `renamed`."""
+    identical: bool = False
+    """Whether it is proven that both are the same program, up to the names of nodes and symbols."""
     weights: str = ""
     """A sentence on weights that hold other values, which graphs do not show; empty without one."""

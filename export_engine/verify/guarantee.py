@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from export_engine.attempt import NO_MODEL
-
 Verdict = Literal["holds", "broken", "not applicable", "not checked"]
 
 
@@ -27,7 +25,7 @@ class Guarantee:
     node: str = ""
     """The name of the first node that breaks it."""
     lacking: str = ""
-    """If it cannot be checked, what is missing, such as the eager model.
+    """If it cannot be checked, what is missing, such as the eager model of a program from a file.
 
     Empty if it could have been checked.
     """
@@ -36,12 +34,12 @@ class Guarantee:
 
 
 def without_eager(name: str, claim: str) -> Guarantee:
-    """A guarantee that cannot be checked of a program without its model."""
+    """A guarantee that cannot be checked of a program from a file."""
     return Guarantee(
         name=name,
         claim=claim,
         verdict="not checked",
-        sentence=NO_MODEL,
+        sentence="A program loaded from a file has no eager model.",
         lacking="the eager model",
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from export_engine.attempt import NO_MODEL
 from export_engine.run.backend import Job, Ready
 
 
@@ -20,9 +19,9 @@ class Eager:
         """Nothing to compile.
 
         Raises:
-            ValueError: the program was opened without its model.
+            ValueError: there is no eager model, as with a program from a file.
         """
         model = job.model
         if model is None:
-            raise ValueError(NO_MODEL)
+            raise ValueError("A program loaded from a file has no eager model.")
         return Ready(call=lambda: model(*job.args, **job.kwargs))

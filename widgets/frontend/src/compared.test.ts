@@ -27,6 +27,7 @@ const diffOf = (...graphs: Partial<GraphDiff>[]): ProgramDiff => ({
   others: [],
   renamed: [],
   modules: [],
+  identical: false,
   weights: "",
   graphs: graphs.map((graph) => ({
     before: 0,

@@ -13,7 +13,6 @@ const FROZEN: Frozen = {
       revision: 0,
       untrusted: false,
       release: null,
-      name: "ex",
     },
   ],
   current: 0,

@@ -4,19 +4,15 @@ import type { ExportCase, GraphBreakPage, ProgramDiff, ProgramSet, TensorSlice, 
 
 export interface ReleaseItem {
   name: string;
-  state: "bad" | "good" | "none" | "open";
+  state: "bad" | "good" | "open";
   sentence: string;
   command: string;
-  words: string;
-  count: string;
-  tried: string;
 }
 
 export interface Release {
   verdict: "not ready" | "open" | "ready";
   sentence: string;
   items: ReleaseItem[];
-  sign: "bad" | "good" | "none" | "open";
 }
 
 export interface AttemptHead {
@@ -28,7 +24,6 @@ export interface AttemptHead {
   revision: number;
   untrusted: boolean;
   release: Release | null;
-  name: string;
 }
 
 export type Token = [cls: string, text: string];

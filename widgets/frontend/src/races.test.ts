@@ -17,7 +17,6 @@ const head = (parent: number, revision = 0): AttemptHead => ({
   revision,
   untrusted: false,
   release: null,
-  name: "ex",
 });
 
 const titled = (title: string): Record => ({ ...tracedRecord().record(), title });

@@ -71,6 +71,7 @@ export interface NestedGraph {
   node: number;
   graph: number;
   argument: string;
+  holder: number;
 }
 
 export interface Group {
@@ -472,7 +473,7 @@ export interface Record {
   schema: number;
   title: string;
   outcome: "exported" | "failed";
-  mode: "given" | "loaded" | "non-strict" | "strict";
+  mode: "loaded" | "non-strict" | "strict";
   verdict: string;
   shapes: string;
   other_form: "" | "Dims" | "ShapesSpec";
@@ -603,7 +604,7 @@ export interface ProgramSet {
 }
 
 export interface Change {
-  what: "arguments" | "inputs" | "op" | "scope" | "type";
+  what: "arguments" | "inputs" | "op" | "order" | "scope" | "type";
   before: string;
   after: string;
   follows: boolean;
@@ -663,6 +664,7 @@ export interface ProgramDiff {
   symbols: string[][];
   renamed: RenamedScope[];
   modules: LoneScope[];
+  identical: boolean;
   weights: string;
 }
 

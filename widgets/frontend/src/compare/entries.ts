@@ -152,11 +152,20 @@ export function nodesOf(entries: readonly Entry[]): NodeId[] {
   });
 }
 
-/** `2 changed, 1 added.` */
-export function summaryOf(entries: readonly Entry[], others: readonly Difference[]): string {
+/**
+ * `2 changed, 1 added.`
+ *
+ * @param identical whether the kernel proved the programs to be identical
+ */
+export function summaryOf(
+  entries: readonly Entry[],
+  others: readonly Difference[],
+  identical: boolean,
+): string {
   const count = (kind: Entry["kind"]): number =>
     entries.filter((entry) => entry.kind === kind).length;
-  if (entries.length + others.length === 0) return "Identical up to names.";
+  if (identical) return "Identical up to names.";
+  if (entries.length + others.length === 0) return "Not proven to be identical.";
   const made = entries.reduce(
     (sum, entry) => sum + (entry.kind === "replaced" ? entry.became.length : 0),
     0,

@@ -162,6 +162,7 @@ class Merger {
       node: (this.numbers.get(nodeId(graph, each.node)) ?? 0) - nodeId(number, 0),
       graph: this.graphs.get(each.graph) ?? 0,
       argument: each.argument,
+      holder: (this.numbers.get(nodeId(graph, each.holder)) ?? 0) - nodeId(number, 0),
     }));
   }
 

@@ -158,6 +158,7 @@ describe("decorations", () => {
       others: [],
       renamed: [],
       modules: [],
+      identical: false,
       weights: "",
       graphs: [
         {

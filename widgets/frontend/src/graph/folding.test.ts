@@ -211,7 +211,7 @@ test("the first view of two programs shows where they part", async () => {
   const main = { before: 0, after: 0, title: "main", pairs, removed: [31], added: [31] };
   const merged = merge(before, after, {
     ...{ before: "a", after: "b", symbols: [], others: [], renamed: [], modules: [] },
-    ...{ weights: "", graphs: [{ ...main, became: [] }] },
+    ...{ identical: false, weights: "", graphs: [{ ...main, became: [] }] },
   });
   expect(await firstSeen(drawingOfBoth(merged, PLAIN))).toEqual([31, true]);
 });

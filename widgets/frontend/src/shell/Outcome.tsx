@@ -3,7 +3,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { capped, counted } from "../format";
-import type { Release } from "../messages.gen";
 import { CopyButton } from "../panes/parts/CopyButton";
 import { Diff } from "../panes/parts/Diff";
 import { Prose } from "../panes/parts/parts";
@@ -57,7 +56,7 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
           </span>
         </Line>
       ))}
-      {fixed && check && <Checked check={check} release={store.release.value} />}
+      {fixed && check && <Checked check={check} />}
       {applied && code.length > 0 && (
         <details>
           <summary>Changed code: {counted(code.length, "file")}</summary>
@@ -100,15 +99,13 @@ function Undo({ store }: { store: Store }) {
   );
 }
 
-const OF_CLAIMS = { good: "good", open: "note", bad: "warn", none: "note" } as const;
-
-/** Whether fixes kept the model as it was: the mark is the verdict's, not that of this check alone. */
-function Checked({ check, release }: { check: Check; release: Release | null }) {
+function Checked({ check }: { check: Check }) {
   const [open, setOpen] = useState(false);
-  const claim = release?.items.find(({ name }) => name === "export");
+  const good = check.verdict === "agrees";
+  const bad = check.verdict === "differs" || check.verdict === "refused";
   return (
     <div data-testid="check">
-      <Line mark={OF_CLAIMS[claim?.state ?? "open"]}>
+      <Line mark={good ? "good" : bad ? "warn" : "note"}>
         <span>{capped(check.sentence, 600)}</span>
         {check.trials.length > 0 && (
           <button type="button" class="tx-more" aria-expanded={open} onClick={() => setOpen(!open)}>

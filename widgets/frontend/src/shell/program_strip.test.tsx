@@ -65,7 +65,6 @@ const head = (label: string) =>
     revision: 0,
     untrusted: false,
     release: null,
-    name: "ex",
   }) as const;
 
 let root: HTMLElement;

@@ -93,7 +93,7 @@ export class GraphBuilder {
   branch(node: number, argument: string, fill: (graph: GraphBuilder) => void): void {
     const graph = new GraphBuilder(this.owner, `${argument}_graph`);
     this.owner.graphs.push(graph);
-    this.nested.push({ node, graph: this.owner.graphs.length - 1, argument });
+    this.nested.push({ node, graph: this.owner.graphs.length - 1, argument, holder: node });
     fill(graph);
   }
 

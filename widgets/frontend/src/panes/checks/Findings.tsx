@@ -43,8 +43,9 @@ export function Findings({ store, program }: Props) {
               <strong>Not looked for</strong>
             </div>
             <p class="tx-lead">
-              {mode === "loaded" || mode === "given"
-                ? "These need the model, its source and the call that was exported:"
+              {mode === "loaded"
+                ? "These need the model, its source and the call that was exported, which a " +
+                  "program's file does not have:"
                 : "Looking for these failed:"}
             </p>
             <ul>

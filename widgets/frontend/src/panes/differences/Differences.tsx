@@ -35,7 +35,7 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
           Compared with: {capped(store.attempts.value[other]?.step || `attempt ${other + 1}`, 200)}
         </p>
         <p role="status">
-          <strong>{summaryOf(entries, others)}</strong>
+          <strong>{summaryOf(entries, others, diff.identical)}</strong>
         </p>
         {diff.weights && <p data-testid="weights">{capped(diff.weights, 300)}</p>}
         {diff.symbols.length > 0 && (

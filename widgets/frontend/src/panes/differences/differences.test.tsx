@@ -40,6 +40,7 @@ const diffOf = (graph: Partial<GraphDiff>, others: ProgramDiff["others"] = []): 
   others,
   renamed: [],
   modules: [],
+  identical: false,
   weights: "1 weight holds other values: lin.bias.",
   graphs: [
     { before: 0, after: 0, title: "main", pairs: [], removed: [], added: [], became: [], ...graph },
@@ -65,8 +66,9 @@ test("what only follows from another change is left out", () => {
   expect(entries.map((each) => each.kind)).toEqual(["changed", "removed", "added"]);
   expect(entries[0]?.changes.map((each) => each.what)).toEqual(["op"]);
   expect(nodesOf(entries)).toEqual([1, 3]);
-  expect(summaryOf(entries, [])).toBe("1 changed, 1 added, 1 removed.");
-  expect(summaryOf([], [])).toBe("Identical up to names.");
+  expect(summaryOf(entries, [], false)).toBe("1 changed, 1 added, 1 removed.");
+  expect(summaryOf([], [], true)).toBe("Identical up to names.");
+  expect(summaryOf([], [], false)).toBe("Not proven to be identical.");
   const unlike = entriesOf(diffOf({ removed: [0], added: [0] }), programs);
   expect(unlike, "inputs are told of as the signature's").toEqual([]);
 });

@@ -42,9 +42,7 @@ class View:
 
         record = self._session.entry.record
         if self._pane == "all" or record.failure:
-            release, name = self._session.entry.release, self._session.name
-            headline = release.sentence if release.begun and not record.failure else ""
-            return summary(record, self._session.other_verdicts, headline, name)
+            return summary(record, self._session.other_verdicts)
         title = harmless(f"{record.title}: {record.verdict}")
         return "\n".join([title, *pane_text(record, self._pane)])
 

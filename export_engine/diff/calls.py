@@ -1,0 +1,67 @@
+"""A node's arguments by the names of its op's parameters, with the inputs that stand in each."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from export_engine.record import call_arguments, schema_arguments
+
+_PIECE = re.compile(r"\{\{|\}\}|\{(\d+)\}")
+_TORCHS_MESSAGE = re.compile(r"Runtime assertion failed for expression .*? on node '[^']*'")
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_OPAQUE = re.compile(r"<(?!torch\.ops\.)[A-Za-z_]")
+
+
+class Argument(NamedTuple):
+    """An argument of a call."""
+
+    text: str
+    """With `{}` where an input stands."""
+    inputs: tuple[int, ...]
+    """Positions among the node's inputs, in order."""
+
+
+@lru_cache(maxsize=8192)
+def read_call(text: str, schema: str) -> dict[str, Argument]:
+    """The arguments that differ from their defaults, by name; by position where none is known.
+
+    torch writes the same call in several ways: by keyword or not, with defaults or without.
+
+    Args:
+        text: a node's arguments as the Record has them, `({0}, [batch, 4], alpha=2)`.
+        schema: of its op; empty where it has none.
+    """
+    declared = schema_arguments(schema) if schema else ()
+    by_position, by_name = call_arguments(text)
+    named = {
+        declared[at].name if at < len(declared) else str(at): part
+        for at, part in enumerate(by_position)
+    }
+    defaults = {each.name: each.default for each in declared}
+    return {
+        name: _argument(part)
+        for name, part in sorted({**named, **by_name}.items())
+        if part != (defaults.get(name) or "").replace('"', "'")
+    }
+
+
+def _argument(text: str) -> Argument:
+    inputs = tuple(int(each[1]) for each in _PIECE.finditer(text) if each[1])
+    return Argument(blank(text), inputs)
+
+
+@lru_cache(maxsize=8192)
+def blank(text: str) -> str:
+    """Arguments with one mark for every input: which it is, the edges say.
+
+    A message that torch writes of names of nodes and symbols is one mark as well.
+    """
+    marked = _PIECE.sub(lambda piece: "{}" if piece[1] else piece[0], text)
+    return _TORCHS_MESSAGE.sub("Runtime assertion failed", marked)
+
+
+def holds_opaque(text: str) -> bool:
+    """Whether an argument is an object of which only the class is known."""
+    return "<" in text and _OPAQUE.search(_QUOTED.sub("", text)) is not None

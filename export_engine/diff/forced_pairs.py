@@ -1,0 +1,322 @@
+"""The one way in which the nodes of two graphs can be the same: pairs that are forced.
+
+From the output down, position by position, every node has one possible partner; what the output
+does not read, such as an assert or an op in place, has the partners of its inputs as its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from export_engine.diff.calls import blank, read_call
+from export_engine.record import OPS, Graph, InputEntry, OutputEntry, Record
+from export_engine.source import items_of
+
+_PLACEHOLDER, _GET_ATTR = OPS.index("placeholder"), OPS.index("get_attr")
+_GETITEM = "operator.getitem"
+
+What = Literal["op", "arguments", "inputs", "type", "order"]
+
+GraphPair = tuple[int, int]
+"""A graph of each program, by number."""
+
+
+class Nested(NamedTuple):
+    """A graph that a node runs, with that which its partner runs in its place."""
+
+    before: int
+    after: int
+    argument: str
+
+
+@dataclass(eq=False)
+class Mismatch(Exception):
+    """Where two programs are not the same."""
+
+    graphs: GraphPair
+    node: int
+    """Of the first program; -1 where it has none."""
+    partner: int
+    what: What
+    before: str
+    after: str
+
+
+class _Side:
+    """One graph of a program."""
+
+    def __init__(self, record: Record, number: int) -> None:
+        self.record = record
+        self.graph: Graph = record.graphs[number]
+        self.inputs = [items_of(self.graph.inputs, node) for node in range(len(self.graph.name))]
+        self.is_read = bytearray(len(self.inputs))
+        for inputs in self.inputs:
+            for each in inputs:
+                self.is_read[each] = 1
+        self.holders = {each.holder for each in self.graph.nested}
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def name(self, node: int) -> str:
+        return self.record.strings[self.graph.name[node]]
+
+    def target(self, node: int) -> str:
+        number = self.graph.target[node]
+        return self.record.targets[number].name if number >= 0 else ""
+
+    def args(self, node: int) -> str:
+        return self.record.strings[self.graph.args[node]]
+
+    def kind(self, node: int) -> tuple[int, str]:
+        return self.graph.op[node], self.target(node)
+
+    def names_of_inputs(self, node: int) -> str:
+        return ", ".join(self.name(each) for each in self.inputs[node])
+
+    def placeholders(self) -> list[int]:
+        return [node for node, op in enumerate(self.graph.op) if op == _PLACEHOLDER]
+
+    def is_left_out(self, node: int) -> bool:
+        """Whether it takes a result that nobody reads: saving adds one for each result."""
+        return not self.is_read[node] and self.target(node) == _GETITEM
+
+
+class Walk:
+    """The pairs of nodes of two graphs."""
+
+    def __init__(self, before: Record, after: Record, graphs: GraphPair) -> None:
+        self.graphs = graphs
+        self.one, self.other = _Side(before, graphs[0]), _Side(after, graphs[1])
+        self.partner: dict[int, int] = {}
+        self._origin: dict[int, int] = {}
+        self.renamed: list[tuple[int, int]] = []
+        self._entries: tuple[dict[int, InputEntry], dict[int, InputEntry]] = ({}, {})
+        self._targets: tuple[set[str], ...] = ()
+        """Names of the weights of each program."""
+        self._waiting: list[tuple[int, int]] = []
+
+    def run(self) -> None:
+        """Raises Mismatch where the graphs cannot be paired."""
+        outputs = len(self.one) - 1, len(self.other) - 1
+        self._pair_inputs()
+        self._meet(*outputs, None)
+        self._follow()
+        if self.graphs == (0, 0):
+            self._check_outputs(*outputs)
+        self._pair_unread()
+
+    def in_order(self) -> list[int]:
+        """The paired nodes of the first graph."""
+        return sorted(self.partner)
+
+    def schema(self, node: int) -> str:
+        """The schema of a node's op, as far as either program has it."""
+        for side, at in ((self.one, node), (self.other, self.partner.get(node, -1))):
+            number = side.graph.target[at] if at >= 0 else -1
+            if number >= 0 and side.record.targets[number].schema:
+                return side.record.targets[number].schema
+        return ""
+
+    def mismatch(
+        self,
+        node: int,
+        what: Literal["op", "arguments", "inputs", "type", "order"],
+        before: str,
+        after: str,
+    ) -> Mismatch:
+        """A difference of a node and its partner."""
+        return Mismatch(self.graphs, node, self.partner.get(node, -1), what, before, after)
+
+    def places(self, node: int) -> tuple[str, str]:
+        """Where a node stands in each graph: `before mul`, `after mul`."""
+        return tuple(
+            f"after {side.name(at - 1)}" if at else "first"
+            for side, at in ((self.one, node), (self.other, self.partner[node]))
+        )  # type: ignore[return-value]
+
+    def nested(self) -> Iterator[Nested]:
+        """The graphs that paired nodes run, each with that which its partner runs there."""
+        ours, theirs = self.one.graph.nested, self.other.graph.nested
+        named = any(each.holder < 0 for each in (*ours, *theirs))
+        left = {(each.node, each.argument if named else each.holder): each for each in theirs}
+        for inner in ours:
+            place = inner.argument if named else self.partner.get(inner.holder, -1)
+            known = left.pop((self.partner[inner.node], place), None)
+            if known is None:
+                raise self.mismatch(inner.node, "arguments", inner.argument, "")
+            yield Nested(inner.graph, known.graph, inner.argument)
+        for inner in left.values():
+            raise self.mismatch(self._origin[inner.node], "arguments", "", inner.argument)
+
+    def _pair_inputs(self) -> None:
+        """User inputs and those of nested graphs by position, weights by name."""
+        if self.graphs != (0, 0):
+            ones, others = self.one.placeholders(), self.other.placeholders()
+        else:
+            self._entries = _entries(self.one), _entries(self.other)
+            self._targets = tuple({each.target for each in side.values()} for side in self._entries)
+            users = [
+                [node for node, entry in side.items() if entry.kind in ("user_input", "token")]
+                for side in self._entries
+            ]
+            ones, others = users
+            named: dict[tuple[str, str], list[int]] = defaultdict(list)
+            for node, entry in self._entries[1].items():
+                if node not in others:
+                    named[entry.kind, entry.target].append(node)
+            for node, entry in self._entries[0].items():
+                if named[entry.kind, entry.target] and node not in ones:
+                    self._meet(node, named[entry.kind, entry.target].pop(0), None)
+        if len(ones) != len(others):
+            names = [
+                ", ".join(side.name(node) for node in nodes)
+                for side, nodes in ((self.one, ones), (self.other, others))
+            ]
+            raise self.mismatch(len(self.one) - 1, "inputs", *names)
+        for node, twin in zip(ones, others, strict=True):
+            self._meet(node, twin, None)
+
+    def _follow(self) -> None:
+        """Pairs what paired nodes read, position by position."""
+        while self._waiting:
+            node, twin = self._waiting.pop()
+            for source, now in self._inputs(node, twin):
+                self._meet(source, now, node)
+
+    def _meet(self, node: int, twin: int, reader: int | None) -> None:
+        """Pairs two nodes that the same input of `reader` and its partner is."""
+        if self.partner.get(node) == twin:
+            return
+        known = node in self.partner or twin in self._origin
+        if known or not self._may_pair(node, twin):
+            if reader is None:
+                kinds = [
+                    side.target(at) or OPS[side.graph.op[at]]
+                    for side, at in ((self.one, node), (self.other, twin))
+                ]
+                raise self.mismatch(node, "op", *kinds)
+            raise self._rewired(reader)
+        self.partner[node], self._origin[twin] = twin, node
+        self._waiting.append((node, twin))
+
+    def _rewired(self, reader: int) -> Mismatch:
+        twin = self.partner[reader]
+        names = self.one.names_of_inputs(reader), self.other.names_of_inputs(twin)
+        return self.mismatch(reader, "inputs", *names)
+
+    def _may_pair(self, node: int, twin: int) -> bool:
+        if self.one.kind(node) != self.other.kind(twin):
+            return False
+        op = self.one.graph.op[node]
+        if op == _GET_ATTR:
+            runs = node in self.one.holders, twin in self.other.holders
+            return all(runs) or (not any(runs) and self.one.name(node) == self.other.name(twin))
+        if op == _PLACEHOLDER and self.graphs == (0, 0):
+            return self._is_same_entry(node, twin)
+        return True
+
+    def _is_same_entry(self, node: int, twin: int) -> bool:
+        """Whether two placeholders are the same input, or one weight under a new name."""
+        one, other = self._entries[0].get(node), self._entries[1].get(twin)
+        if one is None or other is None:
+            return one is other
+        if (one.kind, one.constant) != (other.kind, other.constant):
+            return False
+        if one.target != other.target:
+            if one.target in self._targets[1] or other.target in self._targets[0]:
+                return False
+            self.renamed.append((node, twin))
+        return True
+
+    def _inputs(self, node: int, twin: int) -> Iterator[tuple[int, int]]:
+        """Which input of a node corresponds to which of another with the same op."""
+        ours, theirs = self.one.inputs[node], self.other.inputs[twin]
+        texts = self.one.args(node), self.other.args(twin)
+        if texts[0] == texts[1] and len(ours) == len(theirs):
+            return zip(ours, theirs, strict=True)
+        calls = [read_call(text, self.schema(node)) for text in texts]
+        places = [
+            {name: each.inputs for name, each in call.items() if each.inputs} for call in calls
+        ]
+        counts = [{name: len(each) for name, each in side.items()} for side in places]
+        if counts[0] != counts[1]:
+            if len(ours) == len(theirs):
+                raise self.mismatch(node, "arguments", *map(blank, texts))
+            raise self._rewired(node)
+        return (
+            (ours[one], theirs[other])
+            for name in places[0]
+            for one, other in zip(places[0][name], places[1][name], strict=True)
+        )
+
+    def _check_outputs(self, node: int, twin: int) -> None:
+        """The outputs of the signatures: kinds, names of what is written, values in order."""
+        ours, theirs = (side.record.signature.outputs for side in (self.one, self.other))
+        texts = ["", ""]
+        for one, other in zip(ours, theirs, strict=False):
+            own = one.kind, one.constant, self.partner.get(one.node, -1)
+            same = own == (other.kind, other.constant, other.node)
+            texts = [f"{each.kind.replace('_', ' ')} {each.name}" for each in (one, other)]
+            if not same or self._written(one) != other.target:
+                raise self.mismatch(node, "inputs", *texts)
+        if len(ours) != len(theirs):
+            raise self.mismatch(node, "inputs", f"{len(ours)} outputs", f"{len(theirs)} outputs")
+
+    def _written(self, output: OutputEntry) -> str:
+        """What the second program calls that which an output of the first writes to."""
+        for node, entry in self._entries[0].items():
+            name = entry.name if "user_input" in output.kind else entry.target
+            if output.target and output.target == name:
+                twin = self._entries[1].get(self.partner.get(node, -1))
+                return "" if twin is None else twin.target or twin.name
+        return output.target
+
+    def _pair_unread(self) -> None:
+        """Pairs what no output depends on with what does the same to the same values."""
+        left: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        for twin in range(len(self.other)):
+            if twin not in self._origin and not self.other.is_left_out(twin):
+                sources = tuple(sorted(self.other.inputs[twin]))
+                left[(*self.other.kind(twin), sources)].append(twin)
+        for node in range(len(self.one)):
+            if node in self.partner or self.one.is_left_out(node):
+                continue
+            sources = tuple(sorted(self.partner.get(each, -1) for each in self.one.inputs[node]))
+            options = left[(*self.one.kind(node), sources)]
+            fitting = (each for each in options if self._reads_the_same(node, each))
+            chosen = next(fitting, None)
+            if chosen is None:
+                raise self.mismatch(node, "op", self.one.name(node), "")
+            if not self._looks_the_same(node, chosen):
+                alike = (each for each in fitting if self._looks_the_same(node, each))
+                chosen = next(alike, chosen)
+            options.remove(chosen)
+            self._meet(node, chosen, None)
+            self._follow()
+        for options in left.values():
+            if options:
+                raise Mismatch(self.graphs, -1, options[0], "op", "", self.other.name(options[0]))
+
+    def _reads_the_same(self, node: int, twin: int) -> bool:
+        try:
+            pairs = list(self._inputs(node, twin))
+        except Mismatch:
+            return False
+        return all(self.partner.get(source) == now for source, now in pairs)
+
+    def _looks_the_same(self, node: int, twin: int) -> bool:
+        """Whether two nodes have the same arguments without a look at symbols."""
+        ours, theirs = (
+            {name: each.text for name, each in read_call(text, self.schema(node)).items()}
+            for text in (self.one.args(node), self.other.args(twin))
+        )
+        return ours == theirs
+
+
+def _entries(side: _Side) -> dict[int, InputEntry]:
+    """The entries of the signature by their nodes."""
+    return {each.node: each for each in side.record.signature.inputs if each.node >= 0}
