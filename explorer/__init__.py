@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from explorer.lessons import Lesson, lesson
     from explorer.loading import load
     from explorer.observing import observing
+    from explorer.pane_view import View
     from explorer.programs import Programs
     from explorer.running import backends
     from explorer.session import FixError, NotTrusted
-    from explorer.view import View
+    from explorer.viewing import view
     from explorer.vs_compile import CompileComparison, compare_with_compile
     from export_engine.progress import Progress as Progress
     from export_engine.shapes import Shapes, ShapesError
@@ -71,6 +72,7 @@ __all__ = [
     "lesson",
     "load",
     "observing",
+    "view",
 ]
 
 _HOMES = {
@@ -89,7 +91,7 @@ _HOMES = {
     "QueryError": "export_engine.query",
     "Shapes": "export_engine.shapes",
     "ShapesError": "export_engine.shapes",
-    "View": "view",
+    "View": "pane_view",
     "backends": "running",
     "compare_with_compile": "vs_compile",
     "diff": "diffing",
@@ -103,6 +105,7 @@ _HOMES = {
     "lesson": "lessons",
     "load": "loading",
     "observing": "observing",
+    "view": "viewing",
 }
 
 

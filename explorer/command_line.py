@@ -22,9 +22,10 @@ from explorer.named_call import called
 from explorer.own_defects import OURS, own_defect
 from explorer.programs import Programs
 from explorer.rendering.escape import harmless, logged
-from explorer.rendering.release_verdict import fixes_checked
 from explorer.session import FixError
 from explorer.set_command import carried_out, opening
+
+__all__ = ["BAD", "DEFECT", "OK", "UNCHECKED", "USAGE", "main"]
 
 _EPILOG = """\
 examples:
@@ -170,7 +171,7 @@ def _run(asked: argparse.Namespace) -> int:
     check_ahead(asked.decompose, [asked.save, asked.html, asked.json], asked.run, asked.backend)
     first = _opened(asked.program, asked)
     if isinstance(first, Programs):
-        return {"ok": OK, "bad": BAD, "unchecked": UNCHECKED}[carried_out(first, asked, _say)]
+        return carried_out(first, asked, _say)
     if asked.diff:
         more = (asked.ready, asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
         if any((*more, asked.run, asked.backend)):
@@ -191,17 +192,13 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.decompose and first.ok:
         first.decompose(asked.decompose)
     if (asked.verify or asked.ready) and first.ok:
-        verified = first.verify()
-        code = _worse(code, OK if verified.ok else UNCHECKED)
-        code = BAD if verified.broken else code
-    if any(each.severity == "wrong" for each in first.record.findings):
-        code = BAD
-    code = _worse(_worse(code, _fixed(first)), _measured(first, asked))
+        first.verify()
+    _measure(first, asked)
     _say(first)
+    release = first.ready()
     if asked.ready:
-        release = first.ready()
         _say(f"\n{release.called(opening(asked))}")
-        code = _worse(code, {"ready": OK, "open": UNCHECKED, "not ready": BAD}[release.verdict])
+    code = _worse(code, release.exit_code(_claims(asked)))
     if asked.save and first.ok:
         _say(f"written: {first.save(asked.save)}")
     if asked.html:
@@ -221,9 +218,12 @@ def _say_what_is_left(failed: Exploration, asked: argparse.Namespace) -> None:
         _say(undone)
 
 
-def _fixed(explored: Exploration) -> int:
-    """UNCHECKED if fixes made the program and it was not compared with eager; BAD if it differs."""
-    return {"good": OK, "open": UNCHECKED, "bad": BAD}[fixes_checked(explored.record)]
+def _claims(asked: argparse.Namespace) -> list[str] | None:
+    """The claims of a verdict that a command asks for; None for all of them."""
+    if asked.ready:
+        return None
+    verification = ["verification", "sizes"] if asked.verify else []
+    return ["export", *verification, *(["runs"] if asked.run or asked.backend else [])]
 
 
 def _worse(one: int, other: int) -> int:
@@ -231,15 +231,13 @@ def _worse(one: int, other: int) -> int:
     return BAD if BAD in (one, other) else max(one, other)
 
 
-def _measured(explored: Exploration, asked: argparse.Namespace) -> int:
-    """Runs and profiles if asked to; BAD if a run failed or differs."""
-    code = OK
+def _measure(explored: Exploration, asked: argparse.Namespace) -> None:
+    """Runs and profiles if asked to."""
     device = asked.run or "cpu"
     if explored.ok and (asked.run or asked.backend or asked.ready):
-        code = OK if explored.run(device, asked.backend).ok else BAD
+        explored.run(device, asked.backend)
     if explored.ok and asked.profile:
         explored.profile(device)
-    return code
 
 
 def _say(what: object) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 from explorer.comparison import Comparison
+from explorer.given_program import entry_of, is_program
 from explorer.session_entry import Entry
 from export_engine.plain_errors import WrongArgument
 
@@ -15,7 +15,7 @@ def diff(before: Any, after: Any) -> Comparison:
     """Compares two programs.
 
     Args:
-        before: an Exploration, an ExportedProgram, or the path of a `.pt2` file.
+        before: an Exploration, an ExportedProgram, a GraphModule, or the path of a `.pt2` file.
         after: another.
 
     Raises:
@@ -41,14 +41,9 @@ def _entry_of(given: Any) -> Entry:
         )
     if isinstance(given, Exploration):
         return given.session.entry
-    torch = sys.modules.get("torch")  # where it was not imported, nothing of it is given
-    if torch is not None and isinstance(given, torch.export.ExportedProgram):
-        from export_engine.attempt import Exported
-        from export_engine.trace import Recording
-
-        program = Exported(request=None, recording=Recording(), program=given, title="program")
-        return Entry("program", program)
+    if is_program(given):
+        return entry_of(given, "program")
     raise TypeError(
-        f"A {type(given).__name__} is not a program. Give an Exploration, an ExportedProgram or "
-        "the path of a .pt2 file."
+        f"A {type(given).__name__} is not a program. Give an Exploration, an ExportedProgram, a "
+        "GraphModule or the path of a .pt2 file."
     )

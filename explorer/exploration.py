@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from explorer.early_checks import check_writable
 from explorer.opened_file import OpenedFile
+from explorer.pane_view import View
 from explorer.rendering.escape import harmless
 from explorer.session import FixError, Session
-from explorer.view import View
 from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
@@ -342,7 +342,7 @@ class Exploration:
             progress: called before each script that is tried.
 
         Raises:
-            FixError: no script shows the same, or the program is from a file.
+            FixError: no script shows the same, or the program was opened without its call.
         """
         from explorer.reproducing import reproduce
 
@@ -393,9 +393,7 @@ class Exploration:
         It sums up the export, its findings, Verify, the sizes and the runs, and runs nothing: what
         was not done is said to be open.
         """
-        from explorer.rendering.release_verdict import release_of
-
-        return release_of(self.record)
+        return self.session.entry.release.called(self.session.name)
 
     def probe(self, **sizes: int) -> ProbeResult:
         """Whether the program accepts sizes, and the output sizes, without running it.
@@ -437,7 +435,8 @@ class Exploration:
 
         offered = list(self.fixes)
         if isinstance(fix, int) and not 0 <= fix < len(offered):
-            raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: ex.fixes.")
+            known = f"{self.session.name}.fixes"
+            raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: {known}.")
         chosen = offered[fix] if isinstance(fix, int) else fix
         return written(self.session.entry.request, chosen, form)
 
@@ -480,7 +479,8 @@ class Exploration:
         numbers = []
         for fix in fixes:
             if not isinstance(fix, int) and fix not in offered:
-                raise FixError(f"{_title(fix)} is not one of this attempt's fixes; see ex.fixes.")
+                known = f"{self.session.name}.fixes"
+                raise FixError(f"{_title(fix)} is not one of this attempt's fixes; see {known}.")
             numbers.append(fix if isinstance(fix, int) else offered.index(fix))
         self.session.apply(self.session.current, numbers, progress)
         return self

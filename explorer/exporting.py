@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
+from explorer.given_program import entry_of, is_exported_program
 from explorer.notebook_cells import cell_names
 from explorer.session import Session
 from explorer.session_entry import Entry
@@ -33,7 +34,8 @@ def explore(
     """Exports a call; returns an Exploration, whether or not it succeeds.
 
     Args:
-        model: a module, or any other callable.
+        model: a module, or any other callable. An ExportedProgram is opened as it is, as
+            `explorer.view` does.
         args: the call's positional arguments; they decide what is static.
         kwargs: its keyword arguments.
         dynamic_shapes: what is dynamic: the short language, `"x: batch, _"`, a Shapes, or whatever
@@ -62,6 +64,9 @@ def explore(
             f"args is a {type(args).__name__}. Give the positional arguments as a tuple: "
             "explore(model, (x,))"
         )
+    if is_exported_program(model):
+        call = (tuple(args), dict(kwargs or {})) if args or kwargs else None
+        return Exploration(Session([entry_of(model, title, call)]))
     given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
     attached = attached_spec(model)
     if attached is not None and given is not None and given is not attached:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.session import FixError, Session
 from explorer.session_entry import Entry
+from explorer.variable_names import find_variable
 
 if TYPE_CHECKING:
+    from explorer.page.messages import AttemptHead
     from explorer.session import Table
     from export_engine.attempt import Attempt, Exported
     from export_engine.fixes import AutofixReport
@@ -64,7 +66,7 @@ class JoinedSession(Session):
         if known is None or known[0] is not own:
             parent = self._places.index((name, own.parent)) if own.parent >= 0 else -1
             made = replace(own, label=name, parent=parent)
-            known_parts = ("_described", "findings", "record", "encoded")
+            known_parts = ("_described", "findings", "record", "encoded", "release")
             kept = {each: own.__dict__[each] for each in known_parts if each in own.__dict__}
             made.__dict__.update(kept)
             self._joined[number] = own, made
@@ -106,6 +108,16 @@ class JoinedSession(Session):
     def numbers(self) -> list[int]:
         """Per program, the number of the attempt that it has."""
         return [self._number(each, each.current) for each in self._members.values()]
+
+    @property
+    def name(self) -> str:
+        """What the user's Python calls the set; `kit` where no variable holds it."""
+        return find_variable(self) or "kit"
+
+    def heads(self) -> list[AttemptHead]:
+        """As of a session, with the name of each program: `kit['decode']`."""
+        name = self.name
+        return [entry.head(f"{name}[{entry.label!r}]") for entry in self.entries]
 
     def state(self) -> dict[str, Any]:
         """What a widget has from the start: the attempts, and the set around them."""

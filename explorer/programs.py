@@ -122,11 +122,15 @@ class Programs(Mapping[str, Exploration]):
         return Component(name, entry.record, held, **self._facts.get(name, {}))
 
     def _held(self, name: str) -> Mapping[str, HeldWeight]:
-        """The weights of a program in memory; none of one that failed, or of a file."""
+        """The weights of a program in memory; none of one that failed, of a file or a graph."""
         session = self._programs[name].session
         if not session.entry.ok or isinstance(session.entry.attempt, OpenedFile):
             return {}
+        from export_engine.attempt import GivenGraph
         from export_engine.programs import weights_of
+
+        if isinstance(session.entry.attempt, GivenGraph):
+            return {}
 
         return weights_of(session.exported(session.current, "compare").program)
 
@@ -191,7 +195,7 @@ class Programs(Mapping[str, Exploration]):
         """
         from explorer.rendering.set_release_verdict import set_release_of
 
-        return set_release_of(self.record, self._records())
+        return set_release_of(self.record, self._records()).called(self.session.name)
 
     def save(self, path: str | Path) -> Path:
         """Writes all programs into one `.pt2` file, a shared weight once.

@@ -138,7 +138,7 @@ def frozen_page(session: Session, compared: int = -1, values: bool = False) -> b
     entries = session.entries
     programs = session if isinstance(session, JoinedSession) else None
     held = Frozen(
-        attempts=[entry.head() for entry in entries],
+        attempts=session.heads(),
         current=session.current,
         compared=compared,
         records=[

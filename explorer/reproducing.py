@@ -86,11 +86,12 @@ def reproduce(
     Raises:
         FixError: no script shows the same, or a file was opened, which keeps no call.
     """
+    from export_engine.attempt import NO_CALL
     from export_engine.reproduce import NotReproduced
     from export_engine.reproduce import reproduce as search
 
     if session.entries[number].request is None:
-        raise FixError("A program from a file does not keep its call: export the model here.")
+        raise FixError(NO_CALL)
     try:
         return Reproduced(search(session.attempt(number, "reproduce"), seconds, progress))
     except NotReproduced as reason:

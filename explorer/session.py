@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 from explorer.opened_file import OpenedFile
 from explorer.own_defects import own_defect
 from explorer.session_entry import Entry
+from explorer.variable_names import find_variable
 from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
     from explorer.dropped_program import DroppedProgram
+    from explorer.page.messages import AttemptHead
     from export_engine.attempt import Attempt, DecompositionTable, Exported
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
@@ -41,12 +43,12 @@ class NotTrusted(FixError):
     """The program of an untrusted file was requested."""
 
 
-def no_such_fix(offered: int) -> str:
+def no_such_fix(offered: int, name: str = "ex") -> str:
     """That fixes were asked for by numbers that an attempt does not have."""
     if not offered:
         return "This attempt offers no fixes."
     numbers = "1 fix, number 0" if offered == 1 else f"{offered} fixes, numbers 0 to {offered - 1}"
-    return f"This attempt offers {numbers}: ex.apply(0)."
+    return f"This attempt offers {numbers}: {name}.apply(0)."
 
 
 class Session:
@@ -83,12 +85,22 @@ class Session:
         """A line for each attempt that is not the current one."""
         return [each.record.verdict for each in self._entries if each is not self.entry]
 
+    @property
+    def name(self) -> str:
+        """What the user's Python calls the result; `ex` where no variable holds it."""
+        return find_variable(self) or "ex"
+
+    def heads(self) -> list[AttemptHead]:
+        """What a view knows of each attempt before its Record arrives."""
+        name = self.name
+        return [entry.head(name) for entry in self.entries]
+
     def state(self) -> dict[str, Any]:
         """The summary of each attempt, which a widget has from the start."""
         import msgspec
 
         return {
-            "attempts": msgspec.to_builtins([entry.head() for entry in self.entries]),
+            "attempts": msgspec.to_builtins(self.heads()),
             "current": self.current,
             "record": b""
             if self.entry.has_values
@@ -131,7 +143,7 @@ class Session:
         attempt = self.attempt(number, "fix", progress)
         offered = self._entries[number].fixes
         if not fixes or not all(0 <= fix < len(offered) for fix in fixes):
-            raise FixError(no_such_fix(len(offered)))
+            raise FixError(no_such_fix(len(offered), self.name))
         chosen = [offered[fix] for fix in sorted(set(fixes))]
         try:
             found = apply_fixes(attempt, chosen, progress)
@@ -251,8 +263,13 @@ class Session:
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         attempt = self.attempt(number, wanted, progress)
-        from export_engine.attempt import Exported
+        from export_engine.attempt import Exported, GivenGraph
 
+        if isinstance(attempt, GivenGraph):
+            raise FixError(
+                f"There is no program to {wanted}: a GraphModule is a graph without a signature. "
+                "It can be read, compared and saved as a page."
+            )
         if not isinstance(attempt, Exported):
             raise FixError(f"There is no program to {wanted}: the export failed.")
         return attempt
@@ -295,7 +312,7 @@ class Session:
             raise NotTrusted(
                 f"There is no program to {wanted}: {attempt.name} was opened as data. Making its "
                 "program runs code from the file if it is hostile. If you know who made it, trust "
-                "it: ex.trust(), explorer.load(path, trusted=True), or --trusted."
+                f"it: {self.name}.trust(), explorer.load(path, trusted=True), or --trusted."
             )
         return self._make(number, attempt)
 

@@ -11,6 +11,7 @@ from explorer.opened_file import OpenedFile
 if TYPE_CHECKING:
     from explorer.dropped_program import DroppedProgram
     from explorer.page.messages import AttemptHead
+    from explorer.rendering.release_verdict import Release
     from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
     from export_engine.record import Overlay, Profile, Record, RunRow
@@ -50,9 +51,9 @@ class Entry:
         if isinstance(self.attempt, OpenedFile):
             return self.attempt.record.outcome == "exported"
         from explorer.dropped_program import DroppedProgram
-        from export_engine.attempt import Exported
+        from export_engine.attempt import Exported, GivenGraph
 
-        return isinstance(self.attempt, Exported | DroppedProgram)
+        return isinstance(self.attempt, Exported | GivenGraph | DroppedProgram)
 
     @property
     def request(self) -> Request | None:
@@ -140,9 +141,11 @@ class Entry:
 
         if isinstance(self.attempt, OpenedFile):
             return findings_in(self.record)
-        from export_engine.attempt import Exported
+        from export_engine.attempt import Exported, GivenGraph
         from export_engine.findings import find_findings
 
+        if isinstance(self.attempt, GivenGraph):
+            return findings_in(self.record)
         if not isinstance(self.attempt, Exported):
             return ()
         if self.attempt.kept is not None:
@@ -167,10 +170,20 @@ class Entry:
 
         return encode(self.record)
 
-    def head(self) -> AttemptHead:
-        """What a view knows about the attempt before its Record arrives."""
-        from explorer.page.messages import AttemptHead
+    @cached_property
+    def release(self) -> Release:
+        """What may be said of its program: the one verdict on it."""
         from explorer.rendering.release_verdict import release_of
+
+        return release_of(self.record)
+
+    def head(self, name: str = "ex") -> AttemptHead:
+        """What a view knows about the attempt before its Record arrives.
+
+        Args:
+            name: what Python calls the result.
+        """
+        from explorer.page.messages import AttemptHead
 
         return AttemptHead(
             label=self.label,
@@ -180,11 +193,12 @@ class Entry:
             step=self.step,
             revision=self.revision,
             untrusted=isinstance(self.attempt, OpenedFile) and not self.attempt.trust,
-            release=release_of(self.record),
+            release=self.release.called(name),
+            name=name,
         )
 
 
 _OF_ATTEMPT = ("_described", "findings")
 """What an Entry computes once from its attempt."""
-_OF_RECORD = (*_OF_ATTEMPT, "record")
+_OF_RECORD = (*_OF_ATTEMPT, "record", "release")
 """What it keeps when its program is dropped or rebuilt."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from explorer.exit_codes import BAD
 from explorer.programs import Programs
 
 _OF_ONE = ("diff", "decompose", "run", "backend", "profile", "json")
 
-_WORSE = ("ok", "unchecked", "bad")
 
-
-def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> str:
+def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> int:
     """Does what is asked of a set.
 
     Args:
@@ -21,7 +20,7 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
         say: prints.
 
     Returns:
-        `ok`, `bad` or `unchecked`.
+        The exit code.
 
     Raises:
         ValueError: what is asked is done to one program only.
@@ -32,29 +31,28 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
             f"{asked.program} holds {len(kit)} programs, and {wrong[0]} takes one: name it with "
             f"--model, one of {', '.join(kit)}."
         )
-    verdict = "ok"
     if asked.verify or asked.ready:
-        verified = kit.verify().values()
-        if any(each.broken for each in verified):
-            verdict = "bad"
-        elif not all(each.ok for each in verified):
-            verdict = "unchecked"
+        kit.verify()
     say(kit)
     if asked.verify:
         for name, each in kit.items():
             verification = each.record.verification
             say(f"{name}: {verification.sentence if verification else 'not checked'}")
     if asked.ready:
-        release = kit.ready()
-        say(f"\n{release.called(opening(asked))}")
-        worse = {"ready": "ok", "open": "unchecked", "not ready": "bad"}[release.verdict]
-        verdict = max(verdict, worse, key=_WORSE.index)
+        say(f"\n{kit.ready().called(opening(asked))}")
     if asked.save:
         say(f"written: {kit.save(asked.save)}")
     if asked.html:
         say(f"written: {kit.to_html(asked.html)}")
-    wrong_between = any(each.severity == "wrong" for each in kit.findings)
-    return "bad" if wrong_between else verdict
+    return _exit_code(kit, asked)
+
+
+def _exit_code(kit: Programs, asked: argparse.Namespace) -> int:
+    """As of one program: of all claims with `--ready`, else of those that were asked for."""
+    whole = kit.ready().exit_code(None if asked.ready else ())
+    claims = ("verification", "sizes") if asked.verify else ()
+    each = (program.ready().exit_code(("export", *claims)) for program in kit.values())
+    return whole if whole == BAD or asked.ready else max(each)
 
 
 def opening(asked: argparse.Namespace) -> str:

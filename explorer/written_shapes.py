@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.session import FixError
-from export_engine.attempt import Fix, Request
+from export_engine.attempt import NO_CALL, Fix, Request
 from export_engine.shapes import FormName, forms, shapes_of
 from export_engine.torch_internals import missing_shapes_spec
 
@@ -20,7 +20,7 @@ def written(request: Request | None, fix: Fix | None, form: FormName | None) -> 
         FixError: nothing is asked for, or the form cannot say it.
     """
     if request is None:
-        raise FixError("A program from a file does not keep its call: export the model here.")
+        raise FixError(NO_CALL)
     changed = fix.change(request) if fix else request
     shapes = shapes_of(changed)
     if shapes is None:

@@ -36,7 +36,7 @@ def unload_ipython_extension(ipython: Any) -> None:
     from kernel_ext.completion import export_matcher
 
     for kind in ("line", "cell"):
-        for name in ("export", "export_diff", "exportdb", "graph_breaks"):
+        for name in ("export", "export_diff", "exportdb", "graph_breaks", "view"):
             ipython.magics_manager.magics[kind].pop(name, None)
     if export_matcher in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.remove(export_matcher)

@@ -1,4 +1,4 @@
-"""The magics: `%export` and `%%export`."""
+"""The magics: `%export`, `%%export`, `%export_diff` and `%view`."""
 
 from __future__ import annotations
 
@@ -200,6 +200,28 @@ class ExportMagics(Magics):
         if is_asked_for(self._shell):
             return comparison
         display(comparison)  # type: ignore[no-untyped-call]
+        return None
+
+    @no_var_expand
+    @line_magic
+    def view(self, line: str) -> explorer.Exploration | explorer.Programs | None:
+        """Show a program that exists, without exporting it again.
+
+        %view program              an ExportedProgram of any dialect, a GraphModule, a dict of them
+        %view "model.pt2"          a file, as `%export --load` opens it
+        ex = %view program         keeps it; the last result is always in `_export`
+        """
+        __tracebackhide__ = True
+        if not line.strip():
+            raise ExportUsageError('%view takes a program: %view program, or %view "model.pt2".')
+        try:
+            result = explorer.view(evaluate(line.strip(), self._shell.user_ns))
+        except (TypeError, ValueError, OSError, explorer.FixError) as error:
+            raise ExportUsageError(str(error)) from error
+        self._keep(result)
+        if is_asked_for(self._shell):
+            return result
+        display(result)  # type: ignore[no-untyped-call]
         return None
 
     def _keep(

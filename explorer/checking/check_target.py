@@ -12,6 +12,7 @@ import msgspec
 
 from explorer.checking.config import Target
 from explorer.checking.levels import LEVELS, OF_FINDINGS, Level, fails
+from explorer.exit_codes import BAD, UNCHECKED
 from explorer.exporting import explore
 from explorer.loading import load
 from explorer.named_call import called
@@ -19,6 +20,7 @@ from explorer.testing import assert_same_export
 
 if TYPE_CHECKING:
     from explorer.exploration import Exploration
+    from explorer.rendering.release_verdict import Release
     from export_engine.record import Record
 
 GOLDEN = "golden"
@@ -77,18 +79,20 @@ def check(target: Target, update: bool = False) -> Checked:
     left: list[str] = []
     if target.verify and explored.ok:
         verified = explored.verify()
-        if not verified.broken:
-            left = [each.name for each in verified.unchecked if not each.lacking]
-    problems = [*_problems(explored.record), *_golden(explored, target, update)]
+        left = [each.name for each in verified.unchecked if not each.lacking]
+    release = explored.ready()
+    asked = ("export", "verification", "sizes") if target.verify else ("export",)
+    code = release.exit_code(asked)
+    problems = [*_problems(explored.record, release), *_golden(explored, target, update)]
     problems.sort(key=lambda each: LEVELS.index(each.level))
     return Checked(
         target=target.title,
         verdict=explored.record.verdict,
         problems=problems,
-        failed=any(fails(each.level, target.fail_on) for each in problems),
-        unchecked=bool(left),
-        open=left,
-        command=_verifying(target) if left else "",
+        failed=code == BAD or any(fails(each.level, target.fail_on) for each in problems),
+        unchecked=code == UNCHECKED,
+        open=left if code == UNCHECKED else [],
+        command=_verifying(target) if code == UNCHECKED else "",
     )
 
 
@@ -124,7 +128,8 @@ def _only_program(file: str) -> str:
     return names[0] if names else ""
 
 
-def _problems(record: Record) -> Iterator[Problem]:
+def _problems(record: Record, release: Release) -> Iterator[Problem]:
+    """What is wrong, with its place; a claim that is bad for another reason by its sentence."""
     if record.failure is not None:
         failure = record.failure
         place = _place(record, failure.stack)
@@ -135,6 +140,9 @@ def _problems(record: Record) -> Iterator[Problem]:
     for each in record.verification.rows if record.verification else []:
         if each.verdict == "broken":
             yield Problem(each.code, "error", each.claim, each.sentence)
+    for claim in release.items:
+        if claim.state == "bad" and claim.name in ("export", "runs") and record.failure is None:
+            yield Problem(claim.name, "error", claim.words, claim.sentence)
 
 
 def _golden(explored: Exploration, target: Target, update: bool) -> Iterator[Problem]:

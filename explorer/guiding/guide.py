@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.exit_codes import OK
 from explorer.exploration import Exploration
 from explorer.exporting import explore
 from explorer.guiding.steps import (
@@ -54,11 +55,9 @@ class Guided:
 
         `exploration.ready()` says what else is open before it ships.
         """
-        if self.exploration is None or not self.exploration.ok:
+        if self.exploration is None:
             return False
-        checked = self.exploration.session.entry.verified
-        wrong = self.exploration.ready().verdict == "not ready"
-        return checked is not None and checked.ok and not wrong
+        return self.exploration.ready().exit_code(("verification",)) == OK
 
     def __repr__(self) -> str:
         return "\n\n".join(map(repr, self.steps))

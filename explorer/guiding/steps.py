@@ -86,10 +86,8 @@ def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply
         after = "Your files and your model are unchanged."
         if exploration.fixed_source:
             after += f" `{name}.fixed_source` has the fixed code, to copy."
-        check = exploration.record.check
-        agrees = check is None or check.verdict == "agrees"
         return Reply(
-            kind="right" if agrees else "note",
+            kind=_kind_of(exploration, "export"),
             title="Fix",
             reason=found.sentence,
             lines=lines,
@@ -140,13 +138,13 @@ def _undecided(exploration: Exploration) -> str:
 
 def looked_over(exploration: Exploration, name: str) -> Reply:
     """What is wrong or surprising about the program."""
-    findings = exploration.record.findings
+    findings, kind = exploration.record.findings, _kind_of(exploration, "findings")
     grave = [each for each in findings if each.severity != "note"]
     if not grave:
         notes = "1 note is" if len(findings) == 1 else f"{len(findings)} notes are"
         more = f" {notes} under Findings." if findings else ""
         return Reply(
-            kind="right",
+            kind=kind,
             title="Check for problems",
             reason=f"No findings.{more}",
         )
@@ -155,7 +153,7 @@ def looked_over(exploration: Exploration, name: str) -> Reply:
         for each in grave[:_MOST]
     ]
     return Reply(
-        kind="wrong" if grave[0].severity == "wrong" else "note",
+        kind=kind,
         title="Check for problems",
         reason="It exports, with findings to look at:",
         lines=[*lines, *_offers(exploration, name)],
@@ -193,15 +191,25 @@ def varying(exploration: Exploration, title: str, progress: Report | None) -> Re
 def released(exploration: Exploration, name: str) -> Reply:
     """Whether the program can be shipped."""
     found = exploration.ready().called(name)
-    kinds: dict[str, Kind] = {"good": "right", "open": "open", "bad": "wrong"}
     heads: dict[str, Kind] = {"ready": "right", "open": "note", "not ready": "wrong"}
     return Reply(
         kind=heads[found.verdict],
         title="Release",
         reason=found.sentence,
-        lines=[Line(kinds[each.state], _answered(each)) for each in found.items],
+        lines=[Line(_LINES[each.state], _answered(each)) for each in found.items],
         after="" if found.ok else f"`{name}.ready()` says it again, once you have done more.",
     )
+
+
+_LINES: dict[str, Kind] = {"good": "right", "open": "open", "bad": "wrong", "none": "note"}
+"""The kind of line for each state of a claim."""
+
+
+def _kind_of(exploration: Exploration, name: str) -> Kind:
+    """The kind of reply on a claim, as the verdict has it; `note` for one that is open."""
+    claim = exploration.ready().item(name)
+    kind = _LINES[claim.state] if claim is not None else "wrong"
+    return "note" if kind == "open" else kind
 
 
 def _answered(item: ReleaseItem) -> str:
@@ -212,12 +220,10 @@ def _answered(item: ReleaseItem) -> str:
 def verified(exploration: Exploration, progress: Report | None) -> Reply:
     """Whether torch.export's guarantees hold for the program."""
     checked = exploration.verify(progress=progress)
-    if checked.ok:
-        return Reply(
-            kind="right",
-            title="Verify",
-            reason=f"{checked.sentence} The program was run and compared with the model.",
-        )
+    claim = exploration.ready().item("verification")
+    if claim is not None and checked.ok:
+        reason = f"{claim.sentence} The program was run and compared with the model."
+        return Reply(kind=_kind_of(exploration, "verification"), title="Verify", reason=reason)
     if not checked.broken:
         left = [Line("open", f"{each.name}: {each.sentence}") for each in checked.unchecked]
         return Reply(

@@ -196,7 +196,7 @@ class Answer:
         session = self.exploration.session
         attempt = session.exported(session.current, "check")
         if attempt.request is None:
-            raise Wrong("A program loaded from a file has no eager model. Export the model itself.")
+            raise Wrong("This program was opened without its model. Export the model itself.")
         return attempt
 
     def _size(self, name: str, dim: int) -> SizeInput:

@@ -297,7 +297,9 @@ class AttemptHead(Struct):
     untrusted: bool = False
     """Whether it is a file opened as data, whose program is not loaded until it is trusted."""
     release: Release | None = None
-    """Whether it can be shipped."""
+    """What may be said of it, claim by claim, and whether it can be shipped."""
+    name: str = "ex"
+    """What Python calls the result: the user's variable."""
 
 
 class GeneratingBackend(Struct):

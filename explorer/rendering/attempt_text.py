@@ -20,20 +20,27 @@ Row = tuple[str, str, str]
 """Widths of the columns: kind, name, type or range."""
 
 
-def summary(record: Record, others: Sequence[str] = ()) -> str:
+def summary(
+    record: Record, others: Sequence[str] = (), headline: str = "", name: str = "ex"
+) -> str:
     """What a view shows first, in words.
 
     Args:
         record: the attempt.
         others: verdicts of other attempts at the same call.
+        headline: the release verdict; empty where nothing was checked yet.
+        name: what Python calls the result.
     """
     code = record.failure.code if record.failure else ""
     lines = [cut(record.title or "program"), cut(f"  {record.verdict}{_coded(code)}")]
     lines += [cut(f"  also tried: {other}") for other in others]
-    lines += _failure(record) if record.failure else [*_fixed(record), *_contents(record)]
+    lines += textwrap.wrap(
+        harmless(headline), width(), initial_indent="  ", subsequent_indent="    "
+    )
+    lines += _failure(record, name) if record.failure else [*_fixed(record), *_contents(record)]
     lines += _section("Decomposed", level_lines(record))
     lines += _section("Findings", finding_lines(record))
-    needs = " (needs the model and its source)" if record.mode == "loaded" else ""
+    needs = " (needs the model and its source)" if record.mode in ("loaded", "given") else ""
     lines += _section(f"Findings not looked for{needs}", unknown_lines(record))
     lines += _section("Guarantees", guarantee_lines(record), 2 * _MOST)
     lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
@@ -195,7 +202,7 @@ def fix_lines(record: Record) -> list[str]:
     return lines
 
 
-def _failure(record: Record) -> list[str]:
+def _failure(record: Record, name: str) -> list[str]:
     failure = record.failure
     assert failure is not None
     shown = [f"  {line}" for line in textwrap.wrap(harmless(failure.sentence), width() - 2)]
@@ -205,11 +212,12 @@ def _failure(record: Record) -> list[str]:
     if code:
         shown.append(cut(f"      {code}"))
     shown += [f"  {line}" for line in textwrap.wrap(harmless(failure.why), width() - 2)]
-    shown += _section("Fixes: ex.apply(0), or ex.autofix()", fix_lines(record), 3 * _MOST)
-    return shown + python_lines(record)
+    how = f"Fixes: {name}.apply(0), or {name}.autofix()"
+    shown += _section(how, fix_lines(record), 3 * _MOST)
+    return shown + python_lines(record, name)
 
 
-def python_lines(record: Record) -> list[str]:
+def python_lines(record: Record, name: str = "ex") -> list[str]:
     """The Python of the first fix of shapes, in every form that says it: whole lines, to paste."""
     cards = record.failure.fixes if record.failure else []
     number = next((at for at, card in enumerate(cards) if card.forms), None)
@@ -218,7 +226,8 @@ def python_lines(record: Record) -> list[str]:
     lines: list[str] = []
     for form in cards[number].forms:
         if form.python:
-            lines.append(f"Fix {number} as {form.name}: ex.dynamic_shapes({number}, {form.name!r})")
+            how = f"{name}.dynamic_shapes({number}, {form.name!r})"
+            lines.append(f"Fix {number} as {form.name}: {how}")
             lines += [f"  {line}" for line in harmless(form.python).splitlines()]
     return lines
 

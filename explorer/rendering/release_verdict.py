@@ -1,6 +1,8 @@
-"""The release verdict: what a person needs to know before a program is shipped, in one line.
+"""What may be said of a program: one verdict, which every view, text, report and exit code reads.
 
-Read off the Record alone: what was not looked at is said to be open, and nothing is run for it.
+Read off the Record alone, and nothing is run for it. A claim never says more than was run, and no
+two of them contradict each other: where a run, a finding or a guarantee shows that the program
+differs from the model, no other claim counts as verified.
 """
 
 from __future__ import annotations
@@ -11,28 +13,36 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from explorer.exit_codes import BAD, OK, UNCHECKED
 from explorer.rendering.attempt_text import conditions_kept, counted
 from explorer.rendering.escape import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from export_engine.record import GuaranteeRow, Record, Symbol
+    from export_engine.record import GuaranteeRow, Record, RunRow, Symbol
 
-State = Literal["good", "open", "bad"]
-"""`open`: not checked yet, or for a person to decide."""
+State = Literal["good", "open", "bad", "none"]
+"""`open`: not checked yet, or for a person to decide. `none`: there is nothing to check."""
 
 
 class ReleaseItem(Struct, frozen=True):
-    """One question before a release, and its answer."""
+    """One claim about a program, and how it was answered."""
 
     name: str
-    """`export`, `findings`, `verification`, `sizes`, `runs`; of a set, a program's name too."""
+    """`export`, `findings`, `verification`, `sizes`, `runs`, `values`; of a set, a program's name
+    too."""
     state: State
     sentence: str
     """`1 guarantee is broken.`"""
     command: str = ""
     """Of one that is not good, what closes it, `ex.verify()`, or shows what is to be decided."""
+    words: str = ""
+    """The same in a few words, for a badge: `differs on cpu`; empty if nothing was looked at."""
+    count: str = ""
+    """Beside the name of its pane: a number or a sign."""
+    tried: str = ""
+    """Of a good one, what was run, for the verdict: `13 guarantees hold`."""
 
 
 class Release(Struct, frozen=True):
@@ -43,17 +53,43 @@ class Release(Struct, frozen=True):
     sentence: str
     """The verdict with its reasons, in a line."""
     items: list[ReleaseItem]
+    sign: State = "good"
+    """The worst of what was looked at: `good` also where nothing was since the export."""
 
     @property
     def ok(self) -> bool:
-        """Whether every item is good."""
+        """Whether nothing is wrong, and nothing that can be checked is left open."""
         return self.verdict == "ready"
+
+    @property
+    def begun(self) -> bool:
+        """Whether more is known than that it exports."""
+        return any(each.words or each.state == "bad" for each in self.items)
+
+    def item(self, name: str) -> ReleaseItem | None:
+        """One claim by its name; None if the verdict has no such claim."""
+        return next((each for each in self.items if each.name == name), None)
+
+    def exit_code(self, asked: Collection[str] | None = None) -> int:
+        """The code that a command exits with.
+
+        Args:
+            asked: names of the claims that the command was asked to check; by default all.
+
+        Returns:
+            `BAD` if any claim is bad, else `UNCHECKED` if one that was asked for is open, else
+            `OK`.
+        """
+        if self.verdict == "not ready":
+            return BAD
+        wanted = [each for each in self.items if asked is None or each.name in asked]
+        return UNCHECKED if any(each.state == "open" for each in wanted) else OK
 
     def __str__(self) -> str:
         wide = max(_WIDE, *(len(each.name) for each in self.items))
         lines = [harmless(self.sentence)]
         for each in self.items:
-            start = f"  {_MARKS[each.state]} {harmless(each.name):<{wide}}  "
+            start = f"  {MARKS[each.state]} {harmless(each.name):<{wide}}  "
             lines.append(f"{start}{harmless(each.sentence)}")
             if each.command:
                 lines.append(f"{' ' * len(start)}→ {harmless(each.command)}")
@@ -70,50 +106,113 @@ class Release(Struct, frozen=True):
 
 
 _WIDE = len("verification")
+_FEW = 4
 _CALLED = re.compile(r"(?:^|(?<=; )|(?<=print\())(?:ex|kit)\b")
 """What a command calls the program, or the set of them."""
-_MARKS = {"good": "✓", "open": "?", "bad": "✗"}
+MARKS: dict[State, str] = {"good": "✓", "open": "?", "bad": "✗", "none": "–"}
 
 
 def release_of(record: Record) -> Release:
     """The verdict on an attempt."""
     if record.failure is not None or record.outcome != "exported":
         reason = record.failure.sentence if record.failure else record.verdict
-        failed = ReleaseItem("export", "bad", reason)
-        return Release("not ready", "Not ready to ship: it does not export.", [failed])
+        failed = ReleaseItem("export", "bad", reason, words="failed")
+        return Release("not ready", "Not ready to ship: it does not export.", [failed], "bad")
     items = [
         _export(record),
         _findings(record),
         _verification(record),
         _sizes(record),
         _runs(record),
+        *_values(record),
     ]
-    bad = [each for each in items if each.state == "bad"]
-    if bad:
-        told = " ".join(each.sentence for each in bad)
-        return Release("not ready", f"Not ready to ship. {told}", items)
-    return good_so_far(items)
+    return verdict_on(_reconciled(items, record))
 
 
-def good_so_far(items: list[ReleaseItem]) -> Release:
-    """The verdict where no item is bad."""
+def verdict_on(items: list[ReleaseItem]) -> Release:
+    """The verdict that follows from claims."""
+    states = [each.state for each in items]
+    if "bad" in states:
+        return Release("not ready", f"Not ready to ship. {reason_of(items)}", items, "bad")
+    sign: State = "open" if any(each.words and each.state == "open" for each in items) else "good"
+    if "open" in states:
+        said = f"Nothing wrong so far; still open: {reason_of(items)}."
+        return Release("open", said, items, sign)
+    return Release("ready", f"Ready to ship: {reason_of(items)}.", items, sign)
+
+
+def reason_of(items: Sequence[ReleaseItem]) -> str:
+    """What is wrong; else the claims that are open, by name; else what was tried."""
+    bad = [each.sentence for each in items if each.state == "bad"]
     still = [each.name for each in items if each.state == "open"]
-    if still:
-        return Release("open", f"Nothing wrong so far; still open: {', '.join(still)}.", items)
-    return Release("ready", "Ready to ship: all that can be checked here was, and holds.", items)
+    tried = [each.tried for each in items if each.tried]
+    return " ".join(bad) or ", ".join(still) or "; ".join(tried) or "every check passed"
+
+
+def _reconciled(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
+    """The claims, of which none counts as verified beside evidence that the program is wrong."""
+    against = set(_evidence(items, record))
+    bad = any(each.state == "bad" for each in items)
+    told = []
+    for each in items:
+        others = [item for item in items if item.name in against and item.name != each.name]
+        if each.state == "good" and others and _is_agreement(each, record):
+            named = " and ".join(item.name for item in others)
+            sentence = f"{each.sentence} See {named}: there the program differs."
+            count = "?" if each.count else ""
+            each = replace(  # noqa: PLW2901 - the claim as it may be said beside the others
+                each, state="open", sentence=sentence, count=count, command=others[0].command
+            )
+        if each.words == VERIFIED and bad:
+            each = replace(each, words=each.tried)  # noqa: PLW2901 - the same
+        told.append(each)
+    return told
+
+
+def _is_agreement(item: ReleaseItem, record: Record) -> bool:
+    """Whether a claim says that the program answers as the model does."""
+    if item.name == "export":
+        return record.check is not None
+    return item.name in ("verification", "sizes")
+
+
+def _evidence(items: Sequence[ReleaseItem], record: Record) -> Iterator[str]:
+    """Names of the claims which show that the program answers otherwise than the model."""
+    rows = record.verification.rows if record.verification else []
+    bad = {each.name for each in items if each.state == "bad"}
+    yield from bad & {"export", "findings", "values"}
+    if any(row.verdict == "broken" and row.name in _ANSWERS for row in rows):
+        yield "verification"
+    if any(row.outcome == "differs" for row in record.runs):
+        yield "runs"
+
+
+VERIFIED = "verified"
+"""The badge where every guarantee was checked and holds, and nothing else is wrong."""
+_ANSWERS = ("sound", "state")
+"""Guarantees that compare what the program and the model answer."""
 
 
 def _export(record: Record) -> ReleaseItem:
     check, state = record.check, fixes_checked(record)
     if check is not None and state != "good":
-        return ReleaseItem(
-            "export", state, check.sentence, "ex.verify()" if state == "open" else ""
-        )
+        command = "ex.verify()" if state == "open" else ""
+        return ReleaseItem("export", state, check.sentence, command, _FIXES[check.verdict])
     if record.given_up:
         lost = " ".join(f"{each.rstrip('.')}." for each in record.given_up)
-        said = f"By fixes that give something up. {lost}"
-        return ReleaseItem("export", "open", said, "print(ex)")
-    return ReleaseItem("export", "good", f"{record.verdict[:1].upper()}{record.verdict[1:]}.")
+        said = f"Uses lossy fixes: {lost}"
+        return ReleaseItem("export", "open", said, "print(ex)", "lossy fixes")
+    said = f"{record.verdict[:1].upper()}{record.verdict[1:]}."
+    if check is not None and check.verdict == "agrees":
+        said += f" {check.sentence}"
+    return ReleaseItem("export", "good", said)
+
+
+_FIXES = {
+    "differs": "fix differs from eager",
+    "refused": "fix rejects sizes",
+    "not checked": "fix not compared",
+}
 
 
 def fixes_checked(record: Record) -> State:
@@ -130,47 +229,82 @@ def fixes_checked(record: Record) -> State:
 
 
 def _findings(record: Record) -> ReleaseItem:
-    wrong = sum(each.severity == "wrong" for each in record.findings)
-    surprising = sum(each.severity == "surprising" for each in record.findings)
+    grave = [each for each in record.findings if each.severity != "note"]
+    wrong = sum(each.severity == "wrong" for each in grave)
+    words = counted(len(grave), "finding") + (f", {wrong} wrong" if wrong else "")
+    count = str(len(grave))
     if wrong:
-        said = f"{counted(wrong, 'finding')} where the program may differ from the model."
-        return ReleaseItem("findings", "bad", said, "ex.findings")
-    if surprising:
-        said = f"{counted(surprising, 'finding')} to decide on."
-        return ReleaseItem("findings", "open", said, "ex.findings")
+        verb = "says" if wrong == 1 else "say"
+        said = f"{counted(wrong, 'finding')} {verb} that the program may differ from the model."
+        return ReleaseItem("findings", "bad", said, "ex.findings", words, count)
+    if grave:
+        said = f"{counted(len(grave), 'finding')} to decide on."
+        return ReleaseItem("findings", "open", said, "ex.findings", words, count)
     notes, left = len(record.findings), len(record.not_looked_for)
     said = f"None but {counted(notes, 'note')}." if notes else "None."
     said += f" {counted(left, 'kind')} not looked for: they need the model." if left else ""
-    return ReleaseItem("findings", "good", said)
+    if not notes:
+        return ReleaseItem("findings", "good", said)
+    return ReleaseItem("findings", "good", said, "", counted(notes, "note"), str(notes))
 
 
 def _verification(record: Record) -> ReleaseItem:
-    found = record.verification
+    name, found = "verification", record.verification
     if found is None:
-        return ReleaseItem("verification", "open", "Not run.", "ex.verify()")
-    left = [row for row in found.rows if row.verdict == "not checked" and not row.lacking]
-    state: State = "bad" if found.verdict == "broken" else "open" if left else "good"
-    return ReleaseItem(
-        "verification", state, found.sentence, "" if state == "good" else "print(ex.verify())"
-    )
+        return ReleaseItem(name, "open", "Not run.", "ex.verify()")
+    of = {
+        verdict: [row for row in found.rows if row.verdict == verdict]
+        for verdict in ("holds", "broken", "not checked")
+    }
+    broken, left = of["broken"], [row for row in of["not checked"] if not row.lacking]
+    shown = "print(ex.verify())"
+    if broken:
+        words = f"{counted(len(broken), 'guarantee')} broken"
+        return ReleaseItem(name, "bad", found.sentence, shown, words, str(len(broken)))
+    if left:
+        words = f"{counted(len(left), 'guarantee')} not checked"
+        return ReleaseItem(name, "open", found.sentence, shown, words, "?")
+    count = len(of["holds"])
+    held = f"{count} guarantee holds" if count == 1 else f"{count} guarantees hold"
+    if not of["not checked"]:
+        return ReleaseItem(name, "good", f"{held}.", "", VERIFIED, "✓", held)
+    lacking = ", ".join(dict.fromkeys(row.lacking for row in of["not checked"]))
+    missing = f"{len(of['not checked'])} could not be checked without {lacking}"
+    return ReleaseItem(name, "good", f"{held}; {missing}.", "", held, "✓", f"{held}; {missing}")
 
 
 def _sizes(record: Record) -> ReleaseItem:
     if not record.symbols:
-        said = "All are static: the program takes only the sizes of the example."
-        return ReleaseItem("sizes", "good", said)
-    varies = _varies(record.symbols)
-    sound = _sound(record)
+        said = "All are static: the program accepts only the sizes of the example."
+        return ReleaseItem("sizes", "none", said)
+    varies, sound = _varies(record.symbols), _sound(record)
+    if sound is not None and sound.lacking:
+        return ReleaseItem("sizes", "none", f"{varies}: {sound.sentence}{_only_where(record)}")
     if sound is not None:
-        states: dict[str, State] = {"broken": "bad", "not checked": "open"}
-        state = states.get(sound.verdict, "good")
-        state = "good" if sound.lacking else state
+        state: State = _OF_GUARANTEES[sound.verdict]
         said = f"{sound.sentence}{_only_where(record)}"
-        return ReleaseItem("sizes", state, said, "" if state == "good" else "print(ex.verify())")
-    if record.check is not None and record.check.verdict == "agrees":
-        return ReleaseItem("sizes", "good", f"{varies}. {record.check.sentence}")
-    said = f"{varies}: not compared with eager at other sizes."
-    return ReleaseItem("sizes", "open", said, "ex.verify()")
+        command = "print(ex.verify())" if state in ("bad", "open") else ""
+        return ReleaseItem("sizes", state, said, command, tried=_as_part(sound.sentence))
+    check = record.check
+    if check is not None and check.verdict == "agrees":
+        said = f"{check.sentence} The program accepts {varies}."
+        return ReleaseItem("sizes", "good", said, tried=_as_part(check.sentence))
+    return ReleaseItem(
+        "sizes", "open", f"{varies}: not compared with eager at other sizes.", "ex.verify()"
+    )
+
+
+_OF_GUARANTEES: dict[str, State] = {
+    "holds": "good",
+    "broken": "bad",
+    "not checked": "open",
+    "not applicable": "none",
+}
+
+
+def _as_part(sentence: str) -> str:
+    """A sentence as a part of a longer one."""
+    return f"{sentence[:1].lower()}{sentence[1:]}".rstrip(".")
 
 
 def _only_where(record: Record) -> str:
@@ -198,16 +332,57 @@ def _varies(symbols: Sequence[Symbol]) -> str:
 
 
 def _runs(record: Record) -> ReleaseItem:
-    ran = [row for row in record.runs if row.backend != "eager" and row.outcome != "unavailable"]
-    wrong = [row for row in ran if row.outcome in ("differs", "failed")]
-    if wrong:
-        first = wrong[0]
-        more = f" So do {len(wrong) - 1} more." if len(wrong) > 1 else ""
-        said = "differs from eager" if first.outcome == "differs" else "fails"
-        told = f"{first.title} {said} on {first.device}.{more}"
-        return ReleaseItem("runs", "bad", told, f"print(ex.run(backend={first.backend!r}))")
+    """What was run beside eager; a row that could not run counts until one like it does."""
+    rows = [row for row in record.runs if row.backend != "eager"]
+    of = {
+        outcome: [row for row in rows if row.outcome == outcome]
+        for outcome in ("differs", "failed", "agrees", "unavailable")
+    }
+    for outcome, verb in (("differs", "differs from eager"), ("failed", "fails")):
+        if wrong := of[outcome]:
+            said = f"{wrong[0].title} {verb} on {wrong[0].device}{_inputs(wrong[0])}."
+            said += f" So do {len(wrong) - 1} more runs." if len(wrong) > 1 else ""
+            badge = f"{'differs' if outcome == 'differs' else 'failed'} on {_devices(wrong)}"
+            command = f"print(ex.run(backend={wrong[0].backend!r}))"
+            return ReleaseItem("runs", "bad", said, command, badge, str(len(wrong)))
+    unlike = [row for row in record.runs if row.backend == "eager" and row.outcome == "failed"]
+    if unlike:
+        said = f"Eager fails on {unlike[0].device}{_inputs(unlike[0])}: nothing to compare with."
+        badge = f"eager failed on {_devices(unlike)}"
+        return ReleaseItem("runs", "open", said, "print(ex.run())", badge, "?")
+    ran = {(row.backend, row.device) for row in of["agrees"]}
+    absent = [row for row in of["unavailable"] if (row.backend, row.device) not in ran]
+    if absent:
+        said = f"{absent[0].title} did not run on {absent[0].device}: {absent[0].sentence}"
+        badge = f"did not run on {_devices(absent)}"
+        return ReleaseItem("runs", "open", said, "ex.run()", badge, "–")
     if not ran:
-        why = "The backends that were asked for cannot run here." if record.runs else "Not run."
-        return ReleaseItem("runs", "open", why, "ex.run()")
-    names = dict.fromkeys(f"{row.title} on {row.device}" for row in ran)
-    return ReleaseItem("runs", "good", f"Agrees with eager: {', '.join(names)}.")
+        return ReleaseItem("runs", "open", "Not run.", "ex.run()")
+    names = _few([f"{row.title} on {row.device}{_inputs(row)}" for row in of["agrees"]])
+    badge = f"agrees on {_devices(of['agrees'])}"
+    tried = f"runs agree: {names}"
+    return ReleaseItem("runs", "good", f"Agrees with eager: {names}.", "", badge, "✓", tried)
+
+
+def _few(names: Sequence[str]) -> str:
+    told = list(dict.fromkeys(names))
+    more = f" and {len(told) - _FEW} more" if len(told) > _FEW else ""
+    return ", ".join(told[:_FEW]) + more
+
+
+def _devices(rows: Sequence[RunRow]) -> str:
+    return ", ".join(dict.fromkeys(row.device for row in rows))
+
+
+def _inputs(row: RunRow) -> str:
+    """` at batch=2`."""
+    return f" at {row.inputs}" if row.inputs else ""
+
+
+def _values(record: Record) -> Iterator[ReleaseItem]:
+    """Whether values agree with eager's op by op, if they were compared."""
+    pairs = record.pairs
+    if pairs is None or pairs.other != "eager" or pairs.agrees:
+        return
+    command = "print(ex.compare_values())"
+    yield ReleaseItem("values", "open", pairs.sentence, command, "values differ", "≠")

@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from explorer.rendering.attempt_text import counted
-from explorer.rendering.release_verdict import Release, ReleaseItem, State, good_so_far, release_of
+from explorer.rendering.release_verdict import (
+    Release,
+    ReleaseItem,
+    State,
+    reason_of,
+    release_of,
+    verdict_on,
+)
 
 if TYPE_CHECKING:
     from export_engine.record import ProgramSet, Record
 
 
 _STATES: dict[str, State] = {"ready": "good", "open": "open", "not ready": "bad"}
+_OF_PROGRAMS = {
+    "ready": "Checked by itself: {}.",
+    "open": "Still open: {}.",
+    "not ready": "{}",
+}
 
 
 def set_release_of(programs: ProgramSet, records: Mapping[str, Record]) -> Release:
@@ -22,15 +36,16 @@ def set_release_of(programs: ProgramSet, records: Mapping[str, Record]) -> Relea
         release = release_of(record)
         own = release.called(f"kit[{name!r}]")
         commands = dict.fromkeys(each.command for each in own.items if each.command)
-        state = _STATES[release.verdict]
-        items.append(ReleaseItem(name, state, release.sentence, "; ".join(commands)))
+        state, reason = _STATES[release.verdict], reason_of(release.items)
+        said = _OF_PROGRAMS[release.verdict].format(reason)
+        tried = f"{name}: {reason}"
+        items.append(ReleaseItem(name, state, said, "; ".join(commands), tried=tried))
     items.append(_between(programs))
     end = _end_to_end(programs)
     items += [end] if end else []
-    bad = [each.name for each in items if each.state == "bad"]
-    if bad:
-        return Release("not ready", f"Not ready to ship: {', '.join(bad)}.", items)
-    return good_so_far(items)
+    made = verdict_on(items)
+    wrong = ", ".join(each.name for each in items if each.state == "bad")
+    return replace(made, sentence=f"Not ready to ship: {wrong}.") if wrong else made
 
 
 def _between(programs: ProgramSet) -> ReleaseItem:
@@ -39,13 +54,16 @@ def _between(programs: ProgramSet) -> ReleaseItem:
         for severity in ("wrong", "surprising")
     }
     if found["wrong"]:
-        said = f"{counted(found['wrong'], 'finding')} of what does not fit between programs."
+        several = "mismatch" if found["wrong"] == 1 else "mismatches"
+        said = f"{found['wrong']} {several} between programs."
         return ReleaseItem("between them", "bad", said, "kit.findings")
     if found["surprising"]:
         said = f"{counted(found['surprising'], 'finding')} to decide on."
         return ReleaseItem("between them", "open", said, "kit.findings")
-    said = f"{counted(len(programs.seams), 'seam')}; what is given fits what is taken."
-    return ReleaseItem("between them", "good", said)
+    if not programs.seams:
+        return ReleaseItem("between them", "none", "Nothing flows between the programs.")
+    matching = f"{counted(len(programs.seams), 'connection')} without a mismatch"
+    return ReleaseItem("between them", "good", f"{matching}.", tried=matching)
 
 
 def _end_to_end(programs: ProgramSet) -> ReleaseItem | None:
@@ -57,8 +75,8 @@ def _end_to_end(programs: ProgramSet) -> ReleaseItem | None:
         return ReleaseItem("end to end", "bad", f"{where}: {wrong[0].sentence}")
     if ran:
         by = ", ".join(dict.fromkeys(each.backend for each in ran))
-        said = f"{counted(len(ran), 'generation')} have the same tokens as generate(), by {by}."
-        return ReleaseItem("end to end", "good", said)
+        said = f"{counted(len(ran), 'generation')} with the same tokens as generate(), by {by}."
+        return ReleaseItem("end to end", "good", said, tried=said.rstrip("."))
     if programs.trials:
         return ReleaseItem("end to end", "open", programs.trials[-1].sentence, "kit.generate()")
     return None

@@ -45,8 +45,9 @@ def static_html(
     title = (
         f"<p><b><code>{escaped(record.title)}</code></b>: {escaped(record.verdict)}{verdicts}</p>"
     )
-    said = "" if record.failure or pane != "all" else release_of(record).sentence
-    release = f"<p>{escaped(said)}</p>" if said else ""
+    verdict = release_of(record)
+    told = verdict.begun and not record.failure and pane == "all"
+    release = f"<p>{escaped(verdict.sentence)}</p>" if told else ""
     return f"<div>{title}{release}{_body(record, pane)}<p><small>{escaped(note)}</small></p></div>"
 
 

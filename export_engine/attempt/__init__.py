@@ -12,6 +12,8 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.attempt.agreement import Agreement as Agreement
     from export_engine.attempt.agreement import Trial as Trial
+    from export_engine.attempt.attempt import NO_CALL as NO_CALL
+    from export_engine.attempt.attempt import NO_MODEL as NO_MODEL
     from export_engine.attempt.attempt import Attempt as Attempt
     from export_engine.attempt.attempt import Exported as Exported
     from export_engine.attempt.decomposition import Level as Level
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from export_engine.attempt.failed import Failed as Failed
     from export_engine.attempt.fix import Fix as Fix
     from export_engine.attempt.fix import NoFix as NoFix
+    from export_engine.attempt.graph_program import GivenGraph as GivenGraph
+    from export_engine.attempt.graph_program import GraphProgram as GraphProgram
     from export_engine.attempt.registrations import installed as installed
     from export_engine.attempt.request import Option as Option
     from export_engine.attempt.request import Request as Request

@@ -12,13 +12,16 @@ from export_engine.attempt.request import Request
 from export_engine.record import Record
 from export_engine.trace import Recording
 
+NO_MODEL = "The program was opened without its eager model."
+NO_CALL = "The program was opened without the call that made it. Export the model here."
+
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
     """The common part of Exported and Failed."""
 
     request: Request | None
-    """None for a program that was loaded from a file."""
+    """None for a program that was loaded from a file, or that the user had already."""
     recording: Recording
     seconds: float = 0.0
     """Wall-clock time that torch took."""
@@ -27,11 +30,15 @@ class Attempt:
     printed: str = ""
     """What the model printed while tracing; of a failure, what it printed to stdout."""
     title: str = ""
+    given: str = ""
+    """Of a program that the user had already, its kind: `ExportedProgram`, `GraphModule`."""
 
     @property
     def mode(self) -> str:
-        """`strict`, `non-strict`, or `loaded`."""
-        return self.request.mode if self.request else "loaded"
+        """`strict`, `non-strict`; without a request, `given` or `loaded`."""
+        if self.request is not None:
+            return self.request.mode
+        return "given" if self.given else "loaded"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

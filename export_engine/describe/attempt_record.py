@@ -9,9 +9,8 @@ from typing import Literal
 
 import msgspec
 import torch
-from torch.export import ExportedProgram
 
-from export_engine.attempt import Attempt, Exported, Failed
+from export_engine.attempt import Attempt, Exported, Failed, GivenGraph
 from export_engine.describe.asked_shapes import as_shapes
 from export_engine.describe.decomposition import describe_level
 from export_engine.describe.eager_check import describe_check
@@ -39,7 +38,7 @@ from export_engine.record import (
     with_groups,
 )
 from export_engine.shapes import Shapes, call_paths, other_form, symbol_names
-from export_engine.torch_internals import Area, left_out
+from export_engine.torch_internals import Area, ProgramSource, left_out
 
 
 def describe(attempt: Attempt) -> Record:
@@ -49,7 +48,7 @@ def describe(attempt: Attempt) -> Record:
     strings = Strings()
     cells = attempt.request.cells if attempt.request else {}
     stacks = Stacks(strings, FileNames(cells))
-    program = attempt.program if isinstance(attempt, Exported) else None
+    program = attempt.program if isinstance(attempt, Exported | GivenGraph) else None
     paths = _paths(program, attempt)
     places = birth_places(attempt.recording.births, paths)
     symbols = Symbols(_names(program, paths, attempt), places, shared=program is None)
@@ -109,7 +108,7 @@ def describe(attempt: Attempt) -> Record:
     )
 
 
-def _paths(program: ExportedProgram | None, attempt: Attempt) -> list[str]:
+def _paths(program: ProgramSource | None, attempt: Attempt) -> list[str]:
     """Where the caller passes each leaf; of a failure, by its call."""
     if program is not None:
         return input_paths(program, attempt.request)
@@ -152,7 +151,7 @@ def _check(attempt: Attempt) -> Check | None:
     return describe_check(agreement) if agreement is not None else None
 
 
-def _names(program: ExportedProgram | None, paths: list[str], attempt: Attempt) -> dict[str, str]:
+def _names(program: ProgramSource | None, paths: list[str], attempt: Attempt) -> dict[str, str]:
     """The user's names of torch's symbols."""
     if program is None:
         return symbol_names(attempt)
@@ -188,7 +187,7 @@ def _verdict(
     if failure is not None:
         return f"not exported, {attempt.mode}: {failure.kind[:1].lower()}{failure.kind[1:]}"
     ops = sum(count_ops(graph.op) for graph in graphs.entries)
-    outcome = "loaded" if attempt.mode == "loaded" else f"exported, {attempt.mode}"
+    outcome = f"exported, {attempt.mode}" if attempt.request else attempt.given or "loaded"
     if isinstance(attempt, Exported) and attempt.level is not None:
         outcome = f"{outcome}, decomposed ({attempt.level.table})"
     return f"{outcome}, {ops:,} {'op' if ops == 1 else 'ops'}{sizes_said(symbols)}"

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch.export import ExportedProgram
 
 from export_engine.describe.symbol_names import Symbols
 from export_engine.record import Formula, NoFormula, SizeInput, compile_formula, guard_text
 from export_engine.shapes import InputPlace, birth_dims, source_place
 from export_engine.torch_internals import (
+    ProgramSource,
     expression_of,
     int_bound,
     linear_in,
@@ -25,7 +25,7 @@ from export_engine.torch_internals import (
 class CallSizes:
     """Every size of every user input of a program, by number: `d0`, `d1`, ..."""
 
-    def __init__(self, program: ExportedProgram, paths: Sequence[str], symbols: Symbols) -> None:
+    def __init__(self, program: ProgramSource, paths: Sequence[str], symbols: Symbols) -> None:
         self._program = program
         self._paths = paths
         self._symbols = symbols

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
-from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt
 from export_engine.describe.assumptions import BY_SHAPES, is_assumed
@@ -18,7 +17,7 @@ from export_engine.describe.tables import Stacks
 from export_engine.describe.values import Values
 from export_engine.record import Guard, Place, Signature, Symbol, interval
 from export_engine.shapes import InputPlace, Shapes
-from export_engine.torch_internals import int_bound, is_unbacked, symbols_left
+from export_engine.torch_internals import ProgramSource, int_bound, is_unbacked, symbols_left
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
 
 Consequence = Narrowing | Replacement
@@ -53,7 +52,7 @@ def _said(condition: Any) -> str:
 
 
 def describe_symbols(
-    program: ExportedProgram | None,
+    program: ProgramSource | None,
     attempt: Attempt,
     signature: Signature,
     symbols: Symbols,
@@ -106,7 +105,7 @@ def _asked(place: InputPlace, size: str) -> Place:
 
 
 def describe_guards(
-    program: ExportedProgram | None,
+    program: ProgramSource | None,
     guards: Guards,
     symbols: Symbols,
     stacks: Stacks,
@@ -151,7 +150,7 @@ def describe_guards(
 
 
 def _left(
-    program: ExportedProgram | None, condition: Any, symbols: Symbols, ranges: set[str]
+    program: ProgramSource | None, condition: Any, symbols: Symbols, ranges: set[str]
 ) -> set[Any]:
     """The symbols of a condition that are in the program; of a failure, all of them."""
     if program is None:

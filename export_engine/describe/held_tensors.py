@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 import torch
-from torch.export import ExportedProgram
 
 from export_engine.quantization import HeldTensor
-from export_engine.torch_internals import is_fake, plain_tensors
+from export_engine.torch_internals import ProgramSource, is_fake, plain_tensors
 
 
 def held_bytes(value: Any) -> int:
@@ -20,7 +19,7 @@ def held_bytes(value: Any) -> int:
     return sum(each.numel() * each.element_size() for each in inside)
 
 
-def ends_of_held(program: ExportedProgram | None) -> HeldTensor:
+def ends_of_held(program: ProgramSource | None) -> HeldTensor:
     """The least and the greatest element of tensors that a program holds.
 
     Args:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from torch.export import ExportedProgram
-
 from export_engine.attempt import Attempt
 from export_engine.describe.call_sizes import CallSizes
 from export_engine.describe.contract import (
@@ -22,6 +20,7 @@ from export_engine.describe.timeline import describe_timeline
 from export_engine.describe.values import Values
 from export_engine.record import Event, Guard, Probe, Signature, Symbol
 from export_engine.shapes import Shapes, birth_dims
+from export_engine.torch_internals import ProgramSource
 
 
 class Contract(NamedTuple):
@@ -35,7 +34,7 @@ class Contract(NamedTuple):
 
 def describe_contract(
     attempt: Attempt,
-    program: ExportedProgram | None,
+    program: ProgramSource | None,
     paths: list[str],
     shapes: Shapes | None,
     symbols: Symbols,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from torch.export import ExportedProgram
 from torch.export.graph_signature import (
     ConstantArgument,
     InputKind,
@@ -19,7 +18,7 @@ from export_engine.defects import passed_over
 from export_engine.describe.held_tensors import held_bytes
 from export_engine.describe.values import Values
 from export_engine.record import Graph, InputEntry, OutputEntry, Signature, join_path
-from export_engine.torch_internals import key_text, module_inputs, pytree
+from export_engine.torch_internals import ProgramSource, key_text, module_inputs, pytree
 
 _INPUT_KINDS = {
     InputKind.USER_INPUT: "user_input",
@@ -33,7 +32,7 @@ _OUTPUT_KINDS = {kind: kind.name.lower() for kind in OutputKind}
 
 
 def describe_signature(
-    program: ExportedProgram, graph: Graph, names: list[str], values: Values, paths: list[str]
+    program: ProgramSource, graph: Graph, names: list[str], values: Values, paths: list[str]
 ) -> Signature:
     """The signature of a program whose main graph is described already.
 
@@ -53,7 +52,7 @@ def describe_signature(
     )
 
 
-def input_paths(program: ExportedProgram, request: Request | None) -> list[str]:
+def input_paths(program: ProgramSource, request: Request | None) -> list[str]:
     """Where the caller passes each flat user input: `x`, `cache.0.key`, `args.0`.
 
     A program without its Request, as from a file, names entries of `*args` `args_0`.
@@ -77,7 +76,7 @@ def input_paths(program: ExportedProgram, request: Request | None) -> list[str]:
     return paths
 
 
-def output_paths(program: ExportedProgram) -> list[str]:
+def output_paths(program: ProgramSource) -> list[str]:
     """Where the caller finds each flat user output: `logits`, `1.cache.0`; empty for a lone one."""
     out_spec = program.call_spec.out_spec
     if out_spec is None:
@@ -104,7 +103,7 @@ def _positional(request: Request) -> list[list[str]]:
     return starts
 
 
-def _kept_names(program: ExportedProgram) -> list[str]:
+def _kept_names(program: ProgramSource) -> list[str]:
     """The names of forward's positional parameters, as far as the program kept them."""
     root = next((call for call in program.module_call_graph if call.fqn == ""), None)
     names = getattr(root.signature, "forward_arg_names", None) if root and root.signature else None
@@ -112,7 +111,7 @@ def _kept_names(program: ExportedProgram) -> list[str]:
 
 
 def _input(
-    program: ExportedProgram,
+    program: ProgramSource,
     spec: InputSpec,
     nodes: dict[str, int],
     graph: Graph,
@@ -128,7 +127,7 @@ def _input(
     )
 
 
-def _held_bytes(program: ExportedProgram, spec: InputSpec) -> int:
+def _held_bytes(program: ProgramSource, spec: InputSpec) -> int:
     if not spec.target:
         return 0
     held = program.state_dict.get(spec.target)

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 import torch
-from torch.export import ExportedProgram
 
 from export_engine.attempt import Attempt
 from export_engine.describe.call_sizes import CallSizes
@@ -32,14 +31,14 @@ from export_engine.record import (
     sizes_in,
     sizes_of_symbols,
 )
-from export_engine.torch_internals import asserted, guards_code
+from export_engine.torch_internals import ProgramSource, asserted, guards_code
 from export_engine.trace import RecordedGuard
 
 _SAMPLES = 48
 
 
 def describe_probe(
-    program: ExportedProgram,
+    program: ProgramSource,
     attempt: Attempt,
     sizes: CallSizes,
     symbols: Sequence[Symbol],
@@ -93,7 +92,7 @@ def _with_origin(rule: Rule, guard: int, guards: Sequence[Guard], text: str) -> 
     return msgspec.structs.replace(rule, guard=guard, stack=stack, text=text)
 
 
-def _guarded(program: ExportedProgram, sizes: CallSizes) -> Iterator[Rule]:
+def _guarded(program: ProgramSource, sizes: CallSizes) -> Iterator[Rule]:
     """torch checks them only if the program has its example inputs."""
     checked = program.example_inputs is not None
     for code in guards_code(program):
@@ -101,7 +100,7 @@ def _guarded(program: ExportedProgram, sizes: CallSizes) -> Iterator[Rule]:
         yield Rule("guard", text, formula, enforced=checked)
 
 
-def _asserted(program: ExportedProgram, sizes: CallSizes, names: Symbols) -> Iterator[Rule]:
+def _asserted(program: ProgramSource, sizes: CallSizes, names: Symbols) -> Iterator[Rule]:
     """The program's own asserts, except those that no size can break."""
     for condition in asserted(program):
         formula = sizes.of_symbols(condition)
@@ -109,7 +108,7 @@ def _asserted(program: ExportedProgram, sizes: CallSizes, names: Symbols) -> Ite
             yield Rule("guard", names.guard_text(condition), formula)
 
 
-def _results(program: ExportedProgram) -> Iterator[tuple[int, int, Any, Any]]:
+def _results(program: ProgramSource) -> Iterator[tuple[int, int, Any, Any]]:
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     for entry, spec in enumerate(program.graph_signature.output_specs):
         if spec.kind.name != "USER_OUTPUT":

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from torch.export import ExportedProgram
-
 from export_engine.torch_internals import (
+    ProgramSource,
     int_bound,
     known_range,
     replaced_sizes,
@@ -25,7 +24,7 @@ class SymbolFacts(NamedTuple):
     example: int | None
 
 
-def facts_of_program(program: ExportedProgram) -> Callable[[Any], SymbolFacts]:
+def facts_of_program(program: ProgramSource) -> Callable[[Any], SymbolFacts]:
     """What a program says of a sympy symbol."""
     ranges = {str(key): bounds for key, bounds in program.range_constraints.items()}
 

@@ -203,8 +203,8 @@ def not_a_module(attempt: Failed) -> Diagnosis | None:
         return Diagnosis(
             kind=Kind.NOT_A_MODULE,
             sentence="This is an ExportedProgram already, and an ExportedProgram cannot be called.",
-            why="It holds a graph and its weights. `program.module()` returns a module that can "
-            "be called and exported again.",
+            why="`explorer.view(program)` shows it as it is. `program.module()` returns a module "
+            "that can be called and exported again.",
         )
     if not isinstance(target, torch.jit.ScriptModule):
         return None

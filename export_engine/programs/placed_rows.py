@@ -83,7 +83,7 @@ class PlacedRows:
 
     def _visit(self, node: int) -> None:
         name, inputs = self._walk.name(node), self._walk.inputs(node)
-        if not name:
+        if "." not in name:  # a module or function that a graph calls whole
             return
         if any(each in self._free for each in inputs):
             self._free.add(node)

@@ -82,8 +82,8 @@ BY_NAME = {each.name: each for each in FIELDS}
 ALSO = {"scope": "module", "target": "op", "stack": "file"}
 """Other names for some."""
 LACKS: dict[str, str] = {
-    "watch": "needs a watched run: ex.watch(), or Watch in the Values pane",
-    "pairs": "needs two runs: ex.compare_values(), or Compare in the Values pane",
-    "profile": "needs a profile: ex.profile(), or Profile in the Runs pane",
+    "watch": "needs a watched run: Watch in the Values pane, or .watch()",
+    "pairs": "needs two runs: Compare in the Values pane, or .compare_values()",
+    "profile": "needs a profile: Profile in the Runs pane, or .profile()",
 }
 """What is said of a field whose `needs` is not there."""

@@ -52,7 +52,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     """The call as the user wrote it, `model(x)`, or the file it was loaded from."""
     outcome: Literal["exported", "failed"]
-    mode: Literal["strict", "non-strict", "loaded"]
+    mode: Literal["strict", "non-strict", "loaded", "given"]
+    """`loaded` from a file; `given`: a program that the user had already."""
     verdict: str
     """One line: `exported, non-strict, 1,187 ops, batch in [2, ∞)`."""
     shapes: str

@@ -12,7 +12,7 @@ from functools import partial
 
 import torch
 
-from export_engine.attempt import Attempt, Exported, Failed, Request
+from export_engine.attempt import NO_CALL, Attempt, Exported, Failed, Request
 from export_engine.codes import page_on
 from export_engine.diagnose import diagnose
 from export_engine.plain_errors import PlainError
@@ -83,7 +83,7 @@ def reproduce(
         NotReproduced: no script shows the same.
     """
     if attempt.request is None:
-        raise NotReproduced("A program from a file does not keep its call: export the model here.")
+        raise NotReproduced(NO_CALL)
     started = time.monotonic()
     compared = isinstance(attempt, Exported)
     with closing(Trials(compared)) as trials:

@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.patching import replaced as replaced
     from export_engine.torch_internals.private_names import all_capabilities as all_capabilities
     from export_engine.torch_internals.private_names import left_out as left_out
+    from export_engine.torch_internals.program_source import ProgramSource as ProgramSource
     from export_engine.torch_internals.programs import NameTaken as NameTaken
     from export_engine.torch_internals.programs import NotCallable as NotCallable
     from export_engine.torch_internals.programs import callable_module as callable_module
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
         operators_listed_once as operators_listed_once,
     )
     from export_engine.torch_internals.programs import origins as origins
+    from export_engine.torch_internals.programs import with_example as with_example
     from export_engine.torch_internals.reexports import HigherOrderOperator as HigherOrderOperator
     from export_engine.torch_internals.reexports import OpOverload as OpOverload
     from export_engine.torch_internals.reexports import pytree as pytree

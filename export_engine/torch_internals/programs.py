@@ -66,6 +66,19 @@ def copied_program(program: torch.export.ExportedProgram) -> torch.export.Export
     return copied
 
 
+def with_example(
+    program: torch.export.ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> torch.export.ExportedProgram:
+    """The same program with another example call; its graph and tensors are shared.
+
+    Raises:
+        ValueError: the call does not nest as the program's inputs do.
+    """
+    copied = copy.copy(program)
+    copied.example_inputs = (args, kwargs)
+    return copied
+
+
 def set_part(program: torch.export.ExportedProgram, part: Capability, value: Any) -> None:
     """Replaces a program's graph, signature or the like, under torch's private name.
 

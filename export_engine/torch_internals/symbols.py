@@ -15,6 +15,7 @@ from sympy.printing.str import StrPrinter
 
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
+from export_engine.torch_internals.program_source import ProgramSource
 from export_engine.torch_internals.tensors import is_fake
 
 
@@ -127,7 +128,7 @@ def is_unbacked(symbol: Any) -> bool:
     return str(symbol).startswith(("u", "zuf"))
 
 
-def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
+def symbol_hint(program: ProgramSource, symbol: Any) -> int | None:
     """A symbol's value in the example inputs; None for one computed from data, or not known.
 
     The values are in the ShapeEnv that the program's fake tensors share. It has none of an unbacked
@@ -138,7 +139,7 @@ def symbol_hint(program: torch.export.ExportedProgram, symbol: Any) -> int | Non
     return known if known is not None else _input_size(program, symbol)
 
 
-def size_hint(program: torch.export.ExportedProgram, size: Any) -> int | None:
+def size_hint(program: ProgramSource, size: Any) -> int | None:
     """A size, an int or a SymInt or its expression, in the example inputs; None if not known."""
     if isinstance(size, int):
         return size
@@ -149,7 +150,7 @@ def size_hint(program: torch.export.ExportedProgram, size: Any) -> int | None:
     return int(found) if found.is_number else None
 
 
-def _input_size(program: torch.export.ExportedProgram, symbol: Any) -> int | None:
+def _input_size(program: ProgramSource, symbol: Any) -> int | None:
     inputs = program.graph_signature.user_inputs
     leaves = pytree.tree_leaves(program.example_inputs)
     if program.example_inputs is None or len(leaves) != len(inputs):
@@ -196,7 +197,7 @@ def known_range(env: Any, symbol: Any) -> tuple[int | None, int | None]:
     return (None, None) if bounds is None else (int_bound(bounds.lower), int_bound(bounds.upper))
 
 
-def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[Any]:
+def symbols_left(program: ProgramSource, condition: Any) -> set[Any]:
     """The symbols of the program that a condition recorded while tracing is about.
 
     A symbol found equal to another, or to a number, is no longer in the program.
@@ -208,7 +209,7 @@ def symbols_left(program: torch.export.ExportedProgram, condition: Any) -> set[A
     return set().union(*left)
 
 
-def shape_env(program: torch.export.ExportedProgram) -> Any:
+def shape_env(program: ProgramSource) -> Any:
     """The ShapeEnv of a program's fake tensors: symbols, ranges and replacements.
 
     None where the program has neither a tensor nor a size, or torch does not tell.
@@ -222,7 +223,7 @@ def shape_env(program: torch.export.ExportedProgram) -> Any:
     return None
 
 
-def symbols_in(program: torch.export.ExportedProgram) -> set[str]:
+def symbols_in(program: ProgramSource) -> set[str]:
     """torch's names of the symbols that the values of a program are made of, nested graphs too."""
     found: set[str] = set()
     for node in _all_nodes(program):
@@ -234,12 +235,12 @@ def symbols_in(program: torch.export.ExportedProgram) -> set[str]:
     return found
 
 
-def guards_code(program: torch.export.ExportedProgram) -> list[str]:
+def guards_code(program: ProgramSource) -> list[str]:
     """The guards that travel with a program, as Python text; none where torch keeps no list."""
     return list(torch_has.GUARDS_CODE.of(program) or [])
 
 
-def asserted(program: torch.export.ExportedProgram) -> list[Any]:
+def asserted(program: ProgramSource) -> list[Any]:
     """The conditions on sizes that a program's own asserts check, as sympy booleans.
 
     Those in the functions of its operators are among them.
@@ -253,13 +254,13 @@ def asserted(program: torch.export.ExportedProgram) -> list[Any]:
     return found
 
 
-def _all_nodes(program: torch.export.ExportedProgram) -> Iterator[torch.fx.Node]:
+def _all_nodes(program: ProgramSource) -> Iterator[torch.fx.Node]:
     for each in program.graph_module.modules():
         if isinstance(each, torch.fx.GraphModule):
             yield from each.graph.nodes
 
 
-def asserted_before_replacement(program: torch.export.ExportedProgram, condition: Any) -> bool:
+def asserted_before_replacement(program: ProgramSource, condition: Any) -> bool:
     """Whether an assert checks a condition that torch took for granted after it had asked for it.
 
     Two sizes of a ShapeVar are one symbol once they are known to be equal, so that the assert is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import NO_MODEL, Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import Record
@@ -31,10 +31,10 @@ def eager_run(exported: Exported, request: Request, device: str) -> RunOf:
     What cannot be traced without fixes is traced with those of the program.
 
     Raises:
-        ValueError: there is no model, since the program is from a file, or it cannot be traced.
+        ValueError: the program was opened without its model, or it cannot be traced.
     """
     if exported.request is None:
-        raise ValueError("There is no eager model to compare with: the program is from a file.")
+        raise ValueError(NO_MODEL)
     title = "eager"
     traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
     if not isinstance(traced, Exported):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from export_engine.attempt import NO_MODEL
+
 Verdict = Literal["holds", "broken", "not applicable", "not checked"]
 
 
@@ -25,7 +27,7 @@ class Guarantee:
     node: str = ""
     """The name of the first node that breaks it."""
     lacking: str = ""
-    """If it cannot be checked, what is missing, such as the eager model of a program from a file.
+    """If it cannot be checked, what is missing, such as the eager model.
 
     Empty if it could have been checked.
     """
@@ -34,12 +36,12 @@ class Guarantee:
 
 
 def without_eager(name: str, claim: str) -> Guarantee:
-    """A guarantee that cannot be checked of a program from a file."""
+    """A guarantee that cannot be checked of a program without its model."""
     return Guarantee(
         name=name,
         claim=claim,
         verdict="not checked",
-        sentence="A program loaded from a file has no eager model.",
+        sentence=NO_MODEL,
         lacking="the eager model",
     )
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 
-from export_engine.attempt import Attempt, Request, signature_of
+from export_engine.attempt import NO_MODEL, Attempt, Request, signature_of
 from export_engine.capture import in_eval_mode, model_kept
 from export_engine.defects import passed_over
 from export_engine.process import raise_if_interrupted, sandbox
@@ -41,12 +41,12 @@ def compare_with_compile(
         progress: called before each call.
 
     Raises:
-        ValueError: the attempt was loaded from a file, so there is no model to compile.
+        ValueError: the program was opened without its model.
         KeyboardInterrupt: interrupted; everything is as before.
     """
     request = attempt.request
     if request is None:
-        raise ValueError("A program loaded from a file has no eager model to compile.")
+        raise ValueError(NO_MODEL)
     named = [f"{sizes.name} = {each}" for each in sizes.sizes] if sizes else [""]
     requests = [sizes.request_at(request, each) for each in sizes.sizes] if sizes else [request]
     seen = Seen(names=_names(request), dims=_dims(request))

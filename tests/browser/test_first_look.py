@@ -28,7 +28,7 @@ def test_a_line_of_python_shows_what_is_seen_and_the_page_gives_it(lab: Lab) -> 
         " Object.defineProperty(navigator, 'clipboard', {value: {"
         " writeText: async (text) => { window.copied = text } }})"
     )
-    copy = root.get_by_role("button", name="ex.view: copy line of Python")
+    copy = root.get_by_role("button", name="Copy the line of Python that shows this again")
     copy.click()
     assert lab.page.evaluate("window.copied") == VIEW.replace(
         '"blocks.1"', '["blocks", "blocks.1"]'

@@ -20,7 +20,7 @@ from torch import nn
 import explorer
 from explorer.running import available
 from export_engine.archive import load, save
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import NO_MODEL, Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.error_text import error_text
@@ -194,7 +194,7 @@ def test_a_program_from_a_file_is_held_against_itself(
     eager, program = rows(load(file), "eager", "program")
 
     assert eager.outcome == "failed"
-    assert eager.sentence == "A program loaded from a file has no eager model."
+    assert eager.sentence == NO_MODEL
     assert program.outcome == "agrees"
 
 

@@ -383,6 +383,18 @@ def test_unloading_takes_everything_away(shell: InteractiveShell) -> None:
     assert shell.find_line_magic("export") is None
 
 
+@pytest.mark.slow
+def test_a_program_in_hand_is_shown(shell: InteractiveShell) -> None:
+    run(shell, "program = torch.export.export(Doubled(), (torch.randn(2, 3),))")
+    _, text = run(shell, "%view program")
+    assert "ExportedProgram, 2 ops" in text
+    run(shell, "seen = %view program")
+    assert shell.user_ns["seen"].ok
+    for words, said in (("", "%view takes a program"), ("Doubled()", "A Doubled is not a program")):
+        result, _ = run(shell, f"%view {words}")
+        assert said in str(result.error_in_exec)
+
+
 def test_help_teaches_the_options(shell: InteractiveShell) -> None:
     from kernel_ext.command import OPTIONS
 

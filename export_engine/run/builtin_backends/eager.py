@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from export_engine.attempt import NO_MODEL
 from export_engine.run.backend import Job, Ready
 
 
@@ -19,9 +20,9 @@ class Eager:
         """Nothing to compile.
 
         Raises:
-            ValueError: there is no eager model, as with a program from a file.
+            ValueError: the program was opened without its model.
         """
         model = job.model
         if model is None:
-            raise ValueError("A program loaded from a file has no eager model.")
+            raise ValueError(NO_MODEL)
         return Ready(call=lambda: model(*job.args, **job.kwargs))

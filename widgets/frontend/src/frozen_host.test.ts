@@ -13,6 +13,7 @@ const FROZEN: Frozen = {
       revision: 0,
       untrusted: false,
       release: null,
+      name: "ex",
     },
   ],
   current: 0,

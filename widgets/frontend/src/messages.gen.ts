@@ -4,15 +4,19 @@ import type { ExportCase, GraphBreakPage, ProgramDiff, ProgramSet, TensorSlice, 
 
 export interface ReleaseItem {
   name: string;
-  state: "bad" | "good" | "open";
+  state: "bad" | "good" | "none" | "open";
   sentence: string;
   command: string;
+  words: string;
+  count: string;
+  tried: string;
 }
 
 export interface Release {
   verdict: "not ready" | "open" | "ready";
   sentence: string;
   items: ReleaseItem[];
+  sign: "bad" | "good" | "none" | "open";
 }
 
 export interface AttemptHead {
@@ -24,6 +28,7 @@ export interface AttemptHead {
   revision: number;
   untrusted: boolean;
   release: Release | null;
+  name: string;
 }
 
 export type Token = [cls: string, text: string];

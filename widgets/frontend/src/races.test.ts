@@ -17,6 +17,7 @@ const head = (parent: number, revision = 0): AttemptHead => ({
   revision,
   untrusted: false,
   release: null,
+  name: "ex",
 });
 
 const titled = (title: string): Record => ({ ...tracedRecord().record(), title });

@@ -473,7 +473,7 @@ export interface Record {
   schema: number;
   title: string;
   outcome: "exported" | "failed";
-  mode: "loaded" | "non-strict" | "strict";
+  mode: "given" | "loaded" | "non-strict" | "strict";
   verdict: string;
   shapes: string;
   other_form: "" | "Dims" | "ShapesSpec";

@@ -19,7 +19,7 @@ import type {
   Setups,
   TokenLine,
 } from "./host";
-import type { ReproducedScript, TensorRequest } from "./messages.gen";
+import type { Release, ReproducedScript, TensorRequest } from "./messages.gen";
 import { type NodeId, nodeId, Program } from "./program";
 import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy, type Place } from "./selection";
@@ -51,6 +51,10 @@ export interface EditorOfView {
 
 export class Store extends ViewState {
   readonly attempts: Signal<readonly AttemptHead[]>;
+  /** What may be said of the attempt on screen; null until it is known. */
+  readonly release: ReadonlySignal<Release | null>;
+  /** What Python calls it. */
+  readonly named: ReadonlySignal<string>;
   /** The set of programs that the attempts are of; null where they are of one program. */
   readonly programs: Signal<SetState | null>;
   /** The seam that was clicked: its tensors are lit in both programs; -1 for none. */
@@ -103,6 +107,8 @@ export class Store extends ViewState {
     this.current = signal(host.current);
     this.held = signal(host.current);
     this.lost = signal(host.lost);
+    this.release = computed(() => this.attempts.value[this.current.value]?.release ?? null);
+    this.named = computed(() => this.attempts.value[this.current.value]?.name || "ex");
     this.busy = computed(() => this.working.value !== null || this.lost.value !== "");
     const byLine = computed(() => (this.chosen.value === LINE ? LINE : null));
     this.decorations = computed(() => {

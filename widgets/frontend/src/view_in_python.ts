@@ -46,6 +46,7 @@ export function lineOfPython(
   selection: Selection,
   open: readonly number[],
   tab: Opened,
+  name = "ex",
 ): string {
   const paths = open.flatMap((scope) => program.record.scopes[scope]?.path || []);
   const parts: [keyof First, string[]][] = [
@@ -58,7 +59,7 @@ export function lineOfPython(
     const texts = values.map((value) => JSON.stringify(value)); // as Python writes them, too
     return [`${name}=${texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`}`];
   });
-  return `ex.view(${told.join(", ")})`;
+  return `${name}.view(${told.join(", ")})`;
 }
 
 function namesOf(program: Program, selection: Selection): string[] {

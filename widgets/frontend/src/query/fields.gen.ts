@@ -59,7 +59,7 @@ export const ALSO: { readonly [name: string]: string } = {
 };
 
 export const LACKS: { readonly [needs: string]: string } = {
-  watch: "needs a watched run: ex.watch(), or Watch in the Values pane",
-  pairs: "needs two runs: ex.compare_values(), or Compare in the Values pane",
-  profile: "needs a profile: ex.profile(), or Profile in the Runs pane",
+  watch: "needs a watched run: Watch in the Values pane, or .watch()",
+  pairs: "needs two runs: Compare in the Values pane, or .compare_values()",
+  profile: "needs a profile: Profile in the Runs pane, or .profile()",
 };

@@ -145,6 +145,7 @@ test.each([620, 760])(
       revision: 0,
       untrusted: false,
       release: null,
+      name: "ex",
     };
     const host = new FakeHost({
       record: { ...tracedRecord().record(), ...fixed },

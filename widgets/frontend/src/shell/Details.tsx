@@ -12,7 +12,7 @@ import { Source } from "../panes/source/Source";
 import { Values } from "../panes/values/Values";
 import type { Program } from "../program";
 import type { Store } from "../store";
-import { tabStatus } from "../tab_status";
+import { type TabStatus, tabStatus } from "../tab_status";
 import type { Facts, Tab, Text } from "../view_state";
 import { Guarded } from "./Guarded";
 import { Split } from "./Split";
@@ -66,7 +66,7 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
           tabs={store.comparison.value ? [DIFFERENCES, ...FACTS] : FACTS}
           open={store.facts.value}
           choose={(tab) => store.open(tab)}
-          status={(tab) => tabStatus(tab, program.record, store.comparison.value)}
+          status={(tab) => statusOf(tab, store, program)}
         >
           <Detail tab={store.facts.value} store={store} program={program} />
         </Tabs>
@@ -98,11 +98,15 @@ export function TabbedDetails({ store, program }: { store: Store; program: Progr
       tabs={store.comparison.value ? [DIFFERENCES, ...ALL] : ALL}
       open={tab}
       choose={(each) => store.open(each)}
-      status={(each) => tabStatus(each, program.record, store.comparison.value)}
+      status={(each) => statusOf(each, store, program)}
     >
       <Detail tab={tab} store={store} program={program} />
     </Tabs>
   );
+}
+
+function statusOf(tab: Tab, store: Store, { record }: Program): TabStatus | null {
+  return tabStatus(tab, { record, release: store.release.value }, store.comparison.value);
 }
 
 interface DetailProps {

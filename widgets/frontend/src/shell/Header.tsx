@@ -6,7 +6,7 @@ import { CopyButton } from "../panes/parts/CopyButton";
 import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
 import type { Store } from "../store";
-import { tabStatus, worstOf } from "../tab_status";
+import { signOf, tabStatus } from "../tab_status";
 import { lineOfPython } from "../view_in_python";
 import { History } from "./History";
 
@@ -42,7 +42,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
       </h2>
       <History store={store} />
       <span
-        class={`tx-verdict tx-mark-${record.outcome === "failed" ? "failed" : worstOf(record)}`}
+        class={`tx-verdict tx-mark-${signOf({ record, release: store.release.value })}`}
         title={capped(record.verdict)}
         data-testid="verdict"
       >
@@ -98,7 +98,8 @@ function Selections({ store, program }: { store: Store; program: Program }) {
   if (store.host.layout !== "all") return null;
   const line = (): string => {
     const tab = store.teaching.peek() ? "teaching" : store.tab.peek();
-    return lineOfPython(program, store.selection.peek(), store.openScopes.peek(), tab);
+    const [chosen, open] = [store.selection.peek(), store.openScopes.peek()];
+    return lineOfPython(program, chosen, open, tab, store.named.peek());
   };
   return (
     <fieldset class="tx-choice" aria-label="What was selected">
@@ -122,7 +123,11 @@ function Selections({ store, program }: { store: Store; program: Program }) {
       >
         ›
       </button>
-      <CopyButton text={line} label="ex.view: copy line of Python" face="ex.view" />
+      <CopyButton
+        text={line}
+        label="Copy the line of Python that shows this again"
+        face={`${capped(store.named.value, 20)}.view`}
+      />
     </fieldset>
   );
 }
@@ -132,7 +137,8 @@ const CHECKED = ["guarantees", "runs"] as const;
 /** What was found out since the export, each a way to its pane; findings are in the verdict. */
 function KnownSince({ store, program }: { store: Store; program: Program }) {
   const known = CHECKED.flatMap((tab) => {
-    const status = tabStatus(tab, program.record, null);
+    const { record } = program;
+    const status = tabStatus(tab, { record, release: store.release.value }, null);
     return status ? [{ tab, ...status }] : [];
   });
   if (known.length === 0) return null;

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { capped, counted } from "../format";
+import type { Release } from "../messages.gen";
 import { CopyButton } from "../panes/parts/CopyButton";
 import { Diff } from "../panes/parts/Diff";
 import { Prose } from "../panes/parts/parts";
@@ -56,7 +57,7 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
           </span>
         </Line>
       ))}
-      {fixed && check && <Checked check={check} />}
+      {fixed && check && <Checked check={check} release={store.release.value} />}
       {applied && code.length > 0 && (
         <details>
           <summary>Changed code: {counted(code.length, "file")}</summary>
@@ -99,13 +100,15 @@ function Undo({ store }: { store: Store }) {
   );
 }
 
-function Checked({ check }: { check: Check }) {
+const OF_CLAIMS = { good: "good", open: "note", bad: "warn", none: "note" } as const;
+
+/** Whether fixes kept the model as it was: the mark is the verdict's, not that of this check alone. */
+function Checked({ check, release }: { check: Check; release: Release | null }) {
   const [open, setOpen] = useState(false);
-  const good = check.verdict === "agrees";
-  const bad = check.verdict === "differs" || check.verdict === "refused";
+  const claim = release?.items.find(({ name }) => name === "export");
   return (
     <div data-testid="check">
-      <Line mark={good ? "good" : bad ? "warn" : "note"}>
+      <Line mark={OF_CLAIMS[claim?.state ?? "open"]}>
         <span>{capped(check.sentence, 600)}</span>
         {check.trials.length > 0 && (
           <button type="button" class="tx-more" aria-expanded={open} onClick={() => setOpen(!open)}>

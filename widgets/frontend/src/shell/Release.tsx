@@ -10,15 +10,16 @@ const PANES: { [name: string]: Tab } = {
   verification: "guarantees",
   sizes: "shapes",
   runs: "runs",
+  values: "values",
 };
-const MARKS = { good: "✓", open: "?", bad: "✗" } as const;
+const MARKS = { good: "✓", open: "?", bad: "✗", none: "–" } as const;
 const WORDS = { ready: "Ready to ship", open: "Still open", "not ready": "Not ready to ship" };
-const SPOKEN = { good: "good", open: "open", bad: "wrong" } as const;
+const SPOKEN = { good: "good", open: "open", bad: "wrong", none: "nothing to check" } as const;
 
 export function Release({ store }: { store: Store }) {
-  const head = store.attempts.value[store.current.value];
-  const release = head?.release;
-  if (!release || head.outcome === "failed" || store.host.layout !== "all") return null;
+  const release = store.release.value;
+  const failed = store.program.value?.record.outcome === "failed";
+  if (!release || failed || store.host.layout !== "all") return null;
   return (
     <p class="tx-release" data-testid="release">
       <span class={`tx-release-${release.verdict.replace(" ", "-")}`}>

@@ -65,6 +65,7 @@ const head = (label: string) =>
     revision: 0,
     untrusted: false,
     release: null,
+    name: "ex",
   }) as const;
 
 let root: HTMLElement;

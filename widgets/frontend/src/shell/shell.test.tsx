@@ -185,6 +185,7 @@ test("several attempts stand beside each other with their outcomes, one of them 
         revision: 0,
         untrusted: false,
         release: null,
+        name: "ex",
       },
       {
         label: "strict",
@@ -195,6 +196,7 @@ test("several attempts stand beside each other with their outcomes, one of them 
         revision: 0,
         untrusted: false,
         release: null,
+        name: "ex",
       },
     ],
   });
@@ -221,6 +223,7 @@ test("a file opened as data says what its program is needed for, until it is tru
     revision: 0,
     untrusted: true,
     release: null,
+    name: "ex",
   };
   const asked: [string, object][] = [];
   const { store } = storeOf(record, {
@@ -251,6 +254,7 @@ test("a report asks nobody to trust its file", async () => {
     revision: 0,
     untrusted: true,
     release: null,
+    name: "ex",
   };
   const { store } = storeOf(record, { record, attempts: [head], live: false });
   await act(() => render(<Untrusted store={store} />, page));

@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import type { Release } from "../messages.gen";
 import type { Record, RunRow, Verification } from "../record.gen";
 import { Store } from "../store";
-import { firstTab, tabStatus, worstOf } from "../tab_status";
+import { firstTab, signOf, tabStatus } from "../tab_status";
 import { FakeHost, storeOf } from "../testing/fake_host";
+import { claim, headOf, judged } from "../testing/heads";
 import { smallProgram } from "../testing/models";
 import { freshPage, page } from "../testing/page";
 import { failureOf } from "../testing/records";
@@ -37,49 +38,35 @@ const verified = (verdict: Verification["verdict"]): Verification => ({
   verdict,
   sentence: "",
   seconds: 1,
-  rows: [
-    {
-      name: "flat",
-      code: "EX301",
-      claim: "Flat",
-      verdict,
-      sentence: "",
-      evidence: [],
-      node: -1,
-      lacking: "",
-      report: "",
-    },
-  ],
+  rows: [],
 });
 
+const DID_NOT_RUN = claim("runs", { state: "open", words: "did not run on cuda:0", count: "–" });
+
 describe("what is known of a program", () => {
-  test("stands at each tab, and the worst of it is the header's sign", () => {
-    const told = (known: Partial<Record>) => {
-      const made = record(known);
+  test("is what the verdict says, whatever the Record has", () => {
+    const told = (release: Release | null, known: Partial<Record> = {}) => {
+      const made = { record: record(known), release };
       const tabs = ["findings", "guarantees", "runs"] as const;
-      const all = tabs.map((tab) => tabStatus(tab, made, null)?.words ?? "");
-      return [worstOf(made), ...all.filter(Boolean)];
+      const all = tabs.map((tab) => tabStatus(tab, made, null)).filter((each) => each !== null);
+      return [signOf(made), ...all.map(({ tone, words }) => `${tone}: ${words}`)];
     };
-    expect(told({})).toEqual(["good"]);
-    expect(told({ verification: verified("holds"), runs: [run("agrees")] })).toEqual([
+    expect(told(null)).toEqual(["good"]);
+    expect(told(null, { verification: verified("holds"), runs: [run("differs")] })).toEqual([
       "good",
-      "verified",
-      "agrees on cpu",
     ]);
-    expect(told({ verification: verified("broken") })).toEqual(["bad", "1 guarantee broken"]);
-    expect(told({ verification: verified("not checked") })).toEqual([
-      "warn",
-      "1 guarantee not checked",
-    ]);
-    expect(told({ runs: [run("agrees"), run("unavailable", "cuda:0")] })).toEqual([
-      "warn",
-      "did not run on cuda:0",
-    ]);
-    expect(told({ runs: [run("differs"), run("unavailable", "cuda:0")] })).toEqual([
-      "bad",
-      "differs on cpu",
-    ]);
-    expect(told({ failure: failureOf({}), outcome: "failed" })).toEqual(["bad"]);
+    expect(
+      told(
+        judged(
+          "bad",
+          claim("verification", { state: "open", words: "13 guarantees hold" }),
+          claim("runs", { state: "bad", words: "differs on cpu" }),
+          claim("findings", { words: "2 notes", count: "2" }),
+        ),
+      ),
+    ).toEqual(["bad", "plain: 2 notes", "warn: 13 guarantees hold", "bad: differs on cpu"]);
+    expect(told(judged("open", DID_NOT_RUN))).toEqual(["warn", "warn: did not run on cuda:0"]);
+    expect(told(null, { failure: failureOf({}), outcome: "failed" })).toEqual(["failed"]);
   });
 
   test("is what opens first", () => {
@@ -94,6 +81,7 @@ describe("what is known of a program", () => {
     const store = new Store(
       new FakeHost({
         record: record({ runs: [run("unavailable", "cuda:0")] }),
+        attempts: [headOf(judged("open", DID_NOT_RUN))],
         setups: { devices: ["cpu"], backends: [] },
       }),
     );
@@ -117,7 +105,7 @@ describe("what is known of a program", () => {
     store.open("signature");
     host.change({
       record: record({ verification: verified("holds") }),
-      attempts: [{ ...HEAD, revision: 1 }],
+      attempts: [headOf(null, { revision: 1 })],
     });
     await new Promise((resolve) => setTimeout(resolve, 0));
     expect(store.program.value?.record.verification).not.toBeNull();
@@ -149,26 +137,26 @@ describe("what is known of a program", () => {
 });
 
 describe("the release verdict", () => {
-  const items: Release["items"] = [
-    { name: "export", state: "good", sentence: "Exported.", command: "" },
-    {
-      name: "verification",
+  const items = [
+    claim("export", { sentence: "Exported." }),
+    claim("verification", {
       state: "bad",
       sentence: "1 guarantee is broken.",
       command: "ex.findings",
-    },
-    { name: "runs", state: "open", sentence: "Not run.", command: "ex.run()" },
+    }),
+    claim("runs", { state: "open", sentence: "Not run.", command: "ex.run()" }),
+    claim("sizes", { state: "none", sentence: "All are static." }),
   ];
-  const release: Release = { verdict: "not ready", sentence: "Not ready to ship.", items };
+  const release = { ...judged("bad", ...items), sentence: "Not ready to ship." };
 
   test("is a line whose answers open their panes", async () => {
     const host = new FakeHost({ record: record() });
     const store = new Store(host);
     await store.show(0);
     await act(() => render(<App store={store} />, page));
-    await act(() => host.change({ attempts: [{ ...HEAD, release }] }));
+    await act(() => host.change({ attempts: [headOf(release)] }));
     const line = page.querySelector("[data-testid=release]");
-    expect(line?.textContent).toBe("Not ready to ship✓ export: good✗ verification? runs");
+    expect(line?.textContent).toBe("Not ready to ship✓ export: good✗ verification? runs– sizes");
     expect(line?.getAttribute("title"), "a second time, to a screen reader").toBeNull();
     const broken = line?.querySelector("button");
     expect(broken?.getAttribute("aria-label")).toBe(
@@ -178,14 +166,3 @@ describe("the release verdict", () => {
     expect(store.tab.value).toBe("guarantees");
   });
 });
-
-const HEAD = {
-  label: "",
-  outcome: "exported",
-  verdict: "",
-  parent: -1,
-  step: "",
-  revision: 0,
-  untrusted: false,
-  release: null,
-} as unknown as import("../host").AttemptHead;

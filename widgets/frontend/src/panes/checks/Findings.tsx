@@ -43,9 +43,8 @@ export function Findings({ store, program }: Props) {
               <strong>Not looked for</strong>
             </div>
             <p class="tx-lead">
-              {mode === "loaded"
-                ? "These need the model, its source and the call that was exported, which a " +
-                  "program's file does not have:"
+              {mode === "loaded" || mode === "given"
+                ? "These need the model, its source and the call that was exported:"
                 : "Looking for these failed:"}
             </p>
             <ul>

@@ -2,8 +2,9 @@
 
 import { useState } from "preact/hooks";
 import { capped } from "../../format";
+import type { ReleaseItem } from "../../messages.gen";
 import type { Program } from "../../program";
-import type { GuaranteeRow, Verification } from "../../record.gen";
+import type { GuaranteeRow } from "../../record.gen";
 import type { Store } from "../../store";
 import { CodePage } from "../parts/CodePage";
 import { CopyButton } from "../parts/CopyButton";
@@ -17,14 +18,18 @@ interface Props {
 const SIZES = 8;
 
 /** A tick stands for what was run and held; what was not checked has a colour of its own. */
-const JUDGED: { [verdict in Verification["verdict"]]: string } = {
-  holds: "accepted",
-  broken: "refused",
-  "not checked": "unchecked",
+const JUDGED: { [state in ReleaseItem["state"]]: string } = {
+  good: "accepted",
+  bad: "refused",
+  open: "unchecked",
+  none: "unchecked",
 };
+const SIGNS = { good: "✓", bad: "✗", open: "?", none: "–" } as const;
 
 export function Guarantees({ store, program }: Props) {
   const { verification } = program.record;
+  const claim = store.release.value?.items.find(({ name }) => name === "verification");
+  const state = claim?.state ?? "open";
   return (
     <section class="tx-panel" aria-label="Guarantees" data-testid="guarantees" data-pane>
       <div class="tx-scroll">
@@ -32,14 +37,14 @@ export function Guarantees({ store, program }: Props) {
         {verification ? (
           <>
             <p
-              class={`tx-judged tx-judged-${JUDGED[verification.verdict]}`}
+              class={`tx-judged tx-judged-${JUDGED[state]}`}
               role="status"
               data-testid="verification"
             >
               <span class="tx-mark" aria-hidden="true">
-                {MARKS[verification.verdict]}
+                {SIGNS[state]}
               </span>{" "}
-              <strong>{capped(verification.sentence, 300)}</strong>{" "}
+              <strong>{capped(claim?.sentence ?? verification.sentence, 300)}</strong>{" "}
               <span class="tx-lead">{verification.seconds.toFixed(1)} s</span>
             </p>
             <ul class="tx-guarantees">

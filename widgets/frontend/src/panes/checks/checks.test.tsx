@@ -1,8 +1,10 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
+import type { ReleaseItem } from "../../messages.gen";
 import type { FindingRow, GuaranteeRow, Record, Verification } from "../../record.gen";
 import { type Answers, type FakeHost, plainLines, storeOf } from "../../testing/fake_host";
+import { claim, headOf, judged } from "../../testing/heads";
 import { tracedRecord } from "../../testing/models";
 import { at, freshPage, page } from "../../testing/page";
 import { fixCard } from "../../testing/records";
@@ -138,18 +140,24 @@ test("a tick stands for what holds alone, and a check that failed has a report t
     rows: [row("flat", "holds")],
   };
   const mark = () => at("verification").querySelector(".tx-mark")?.textContent;
+  const as = (state: ReleaseItem["state"]) => ({
+    attempts: [headOf(judged("open", claim("verification", { state })))],
+  });
   await show(
     Guarantees,
     contract({
       verification: { ...shown, verdict: "not checked", rows: [...shown.rows, failed] },
     }),
+    as("open"),
   );
   expect(mark()).toBe("?");
   expect(at("verification").className).toContain("tx-judged-unchecked");
   expect(at("guarantee-sound").textContent).toContain("Copy the report");
   expect(at("guarantee-flat").textContent).not.toContain("Copy the report");
-  await show(Guarantees, contract({ verification: { ...shown, verdict: "holds" } }));
+  await show(Guarantees, contract({ verification: { ...shown, verdict: "holds" } }), as("good"));
   expect(mark()).toBe("✓");
+  await show(Guarantees, contract({ verification: { ...shown, verdict: "holds" } }), as("open"));
+  expect(mark(), "all hold, and a run differs").toBe("?");
 });
 
 test("a frozen page has no button to verify, and explains none", async () => {

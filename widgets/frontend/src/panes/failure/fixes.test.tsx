@@ -7,6 +7,7 @@ import { depthOf, History } from "../../shell/History";
 import { Outcome } from "../../shell/Outcome";
 import { Working } from "../../shell/Working";
 import { type Answers, type FakeHost, storeOf } from "../../testing/fake_host";
+import { claim, judged } from "../../testing/heads";
 import { freshPage, page } from "../../testing/page";
 import { failureOf, fixCard, RecordBuilder } from "../../testing/records";
 import { cut } from "../parts/CodeLine";
@@ -248,6 +249,7 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
       revision: 0,
       untrusted: false,
       release: null,
+      name: "ex",
     },
     {
       label: "",
@@ -257,7 +259,8 @@ test("a fixed program says by what, whether it is right, and can be undone", asy
       step: "Say so",
       revision: 0,
       untrusted: false,
-      release: null,
+      release: judged("bad", claim("export", { state: "bad" })),
+      name: "ex",
     },
   ];
   const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
@@ -290,6 +293,7 @@ test("an attempt that still fails says which fix it came by, and goes back", asy
       revision: 0,
       untrusted: false,
       release: null,
+      name: "ex",
     },
     {
       label: "",
@@ -300,6 +304,7 @@ test("an attempt that still fails says which fix it came by, and goes back", asy
       revision: 0,
       untrusted: false,
       release: null,
+      name: "ex",
     },
   ];
   const { store, program } = storeOf(record, { record, attempts: heads, action: () => null });
@@ -321,6 +326,7 @@ test("the history shows each step, and goes back", async () => {
     revision: 0,
     untrusted: false,
     release: null,
+    name: "ex",
   });
   const heads = [head(-1, "", "failed"), head(0, "one", "exported"), head(0, "two", "exported")];
   const { store } = storeOf(plain(), { attempts: heads, action: () => null });

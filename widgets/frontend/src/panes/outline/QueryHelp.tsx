@@ -19,7 +19,7 @@ export function QueryHelp({ attempt }: { attempt: (query: string) => void }) {
       <List rows={FIELDS.map(({ example, means }) => [example, means])} attempt={attempt} />
       <p class="tx-muted">
         <code>:</code> finds a text, where <code>*</code> is any; <code>=</code> all of it; numbers
-        compare with <code>= != &lt; &lt;= &gt; &gt;=</code>. In Python: <code>ex.query("…")</code>.
+        compare with <code>= != &lt; &lt;= &gt; &gt;=</code>. In Python: <code>.query("…")</code>.
       </p>
     </>
   );

@@ -34,8 +34,8 @@ export function Shapes({ store, program }: Props) {
         {guards.length > 0 && <GuardTable key={`guards ${key}`} store={store} program={program} />}
         {guards.length === 0 && symbols.length > 0 && (
           <p class="tx-lead">
-            {mode === "loaded"
-              ? "A saved program does not keep its guards with their lines; those it checks on each call are among the rules above."
+            {mode === "loaded" || mode === "given"
+              ? "A program does not keep the lines that its guards came from; those it checks on each call are among the rules above."
               : "No guards: nothing in the code asked about these sizes."}
           </p>
         )}

@@ -42,7 +42,9 @@ class View:
 
         record = self._session.entry.record
         if self._pane == "all" or record.failure:
-            return summary(record, self._session.other_verdicts)
+            release, name = self._session.entry.release, self._session.name
+            headline = release.sentence if release.begun and not record.failure else ""
+            return summary(record, self._session.other_verdicts, headline, name)
         title = harmless(f"{record.title}: {record.verdict}")
         return "\n".join([title, *pane_text(record, self._pane)])
 

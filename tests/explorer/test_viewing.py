@@ -1,0 +1,172 @@
+"""Programs that exist already, whatever made them: opened without exporting or running anything."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.passes.shape_prop import ShapeProp
+
+import explorer
+from export_engine.record import check_record
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = torch.nn.Linear(4, 5)
+        self.register_buffer("shift", torch.ones(5))
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"y": (self.up(x) + self.shift).relu(), "total": x.sum()}
+
+
+X = torch.randn(3, 4)
+
+
+def exported() -> torch.export.ExportedProgram:
+    return torch.export.export(Net(), (X,), dynamic_shapes={"x": {0: torch.export.Dim("batch")}})
+
+
+def after_a_pass() -> torch.export.ExportedProgram:
+    program = exported()
+    for node in program.graph.nodes:
+        if node.target is torch.ops.aten.relu.default:
+            node.target = torch.ops.aten.sigmoid.default
+    program.graph_module.recompile()
+    return program
+
+
+def with_shapes() -> torch.fx.GraphModule:
+    graph = torch.fx.symbolic_trace(Net())
+    ShapeProp(graph).propagate(X)
+    return graph
+
+
+def of_dynamo() -> torch.fx.GraphModule:
+    seen: list[torch.fx.GraphModule] = []
+
+    def keep(graph: torch.fx.GraphModule, inputs: list[Any]) -> Callable[..., Any]:
+        seen.append(graph)
+        return graph.forward
+
+    torch.compile(Net(), backend=keep, dynamic=True)(X)
+    return seen[0]
+
+
+PROGRAMS: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "training": (exported, "ExportedProgram", "aten.relu.default"),
+    "inference": (
+        lambda: exported().run_decompositions({}),
+        "ExportedProgram",
+        "aten.relu.default",
+    ),
+    "core": (lambda: exported().run_decompositions(), "ExportedProgram", "aten.addmm.default"),
+    "after_a_pass": (after_a_pass, "ExportedProgram", "aten.sigmoid.default"),
+    "symbolic_trace": (lambda: torch.fx.symbolic_trace(Net()), "GraphModule", "Tensor.relu"),
+    "shape_prop": (with_shapes, "GraphModule", "Tensor.relu"),
+    "make_fx": (
+        lambda: make_fx(lambda x: (x @ x.T).relu(), tracing_mode="symbolic")(X),
+        "GraphModule",
+        "aten.relu.default",
+    ),
+    "dynamo": (of_dynamo, "GraphModule", "Tensor.relu"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_any_program_is_read(name: str, tmp_path: Any) -> None:
+    make, kind, op = PROGRAMS[name]
+    program = make()
+    nodes = [(node.name, node.target, dict(node.meta)) for node in program.graph.nodes]
+    ex = explorer.view(program)
+    record = ex.record
+    assert ex.ok
+    assert record.verdict.startswith(kind)
+    assert record.mode == "given"
+    assert op in [each.name for each in record.targets]
+    check_record(record)
+    assert len(ex.query("kind:op")) >= 3
+    assert explorer.diff(ex, program).ok
+    assert ex.to_html(tmp_path / "page.html").stat().st_size > 10_000
+    assert ex._repr_mimebundle_()
+    same = [(node.name, node.target, dict(node.meta)) for node in program.graph.nodes]
+    assert same == nodes  # nothing was written to it
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["shape_prop", "make_fx", "dynamo"])
+def test_a_graph_says_its_sizes(name: str) -> None:
+    record = explorer.view(PROGRAMS[name][0]()).record
+    types = [record.types[record.graphs[0].type[node]].text for node in range(3)]
+    assert any(text.startswith("f32[") for text in types)
+    assert [each.range for each in record.symbols] == {
+        "shape_prop": [],
+        "make_fx": ["[2, ∞)"] * 2,
+        "dynamo": ["[2, ∞)"],
+    }[name]
+
+
+def test_what_a_graph_cannot_do_is_said() -> None:
+    ex = explorer.view(torch.fx.symbolic_trace(Net()))
+    for act in (ex.verify, ex.run, ex.decompose, ex.watch, lambda: ex.program):
+        with pytest.raises(explorer.FixError, match="a GraphModule is a graph without a signature"):
+            act()
+
+
+def test_a_program_in_hand_is_verified_and_run() -> None:
+    ex = explorer.view(exported().run_decompositions({}))
+    verified = ex.verify()
+    assert not verified.broken
+    lacking = {each.name: each.sentence for each in verified.guarantees if each.lacking}
+    assert lacking["sound"] == "The program was opened without its eager model."
+    assert [row.outcome for row in ex.run().rows] == ["agrees"]
+    core = ex.decompose("core")
+    assert core.record.verdict.startswith("ExportedProgram, decomposed (core)")
+
+
+def test_other_inputs_are_of_the_view_alone() -> None:
+    program = exported()
+    before = program.example_inputs
+    ex = explorer.view(program, (torch.randn(7, 4),))
+    assert ex.program.example_inputs is not None
+    assert ex.program.example_inputs[0][0].shape == (7, 4)
+    assert program.example_inputs is before
+    with pytest.raises(TypeError, match="Give the positional arguments as a tuple"):
+        explorer.view(program, torch.randn(7, 4))  # type: ignore[arg-type]
+
+
+def test_several_programs_are_a_set() -> None:
+    program = exported()
+    kit = explorer.view({"one": program, "other": copy.copy(program)})
+    assert isinstance(kit, explorer.Programs)
+    assert list(kit) == ["one", "other"]
+    assert kit.record.title
+    graphs = explorer.view({"graph": torch.fx.symbolic_trace(Net()), "program": program})
+    assert isinstance(graphs, explorer.Programs)
+    assert graphs.record.title == "dict"
+    assert repr(graphs)
+
+
+def test_what_is_no_program_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"A Net is not a program.*explorer\.explore exports"):
+        explorer.view(Net())
+
+
+def test_exploring_a_program_opens_it() -> None:
+    assert explorer.explore(exported()).record.mode == "given"
+
+
+@pytest.mark.slow
+def test_an_edge_program_beside_the_program_that_it_came_from() -> None:
+    exir = pytest.importorskip("executorch.exir")
+    program = exported()
+    edge = explorer.view(exir.to_edge(program))
+    assert isinstance(edge, explorer.Programs)
+    assert edge["forward"].record.verdict.startswith("edge program")
+    assert not explorer.diff(program, edge["forward"]).ok
