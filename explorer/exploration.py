@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from explorer.comparing_values import ComparedRuns
     from explorer.contracts import ContractComparison
+    from explorer.costing import Cost
     from explorer.quantized import Quantized
     from explorer.querying import Matches
     from explorer.rendering.release_verdict import Release
@@ -326,6 +327,19 @@ class Exploration:
 
         self._need("program")
         return Quantized(self.session, self.session.current)
+
+    def cost(self) -> Cost:
+        """FLOPs, bytes and live memory as formulas of the named sizes. Nothing runs; `print` it.
+
+        `ex.cost().at(batch=8)` gives numbers at other sizes.
+
+        Raises:
+            ExportFailed: the export failed.
+        """
+        from explorer.costing import Cost
+
+        self._need("program")
+        return Cost(self.record)
 
     def reproduce(
         self, seconds: float = 60, progress: Callable[[Progress], None] | None = None

@@ -1,0 +1,18 @@
+"""What a program costs, as formulas of its named sizes: FLOPs, bytes, parameters, live memory.
+
+Everything comes from the Record, so it holds of a file, too. Nothing runs, and no torch is needed.
+A number here is a count, never a time: what was measured is in `run`.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.cost.amount import Amount as Amount
+    from export_engine.cost.program_cost import CostAt as CostAt
+    from export_engine.cost.program_cost import OpCost as OpCost
+    from export_engine.cost.program_cost import ProgramCost as ProgramCost
+    from export_engine.cost.program_cost import cost_of as cost_of
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -1,0 +1,230 @@
+"""FLOPs of ops, as formulas of sizes.
+
+Products of matrices, convolutions and attention count as in `torch.utils.flop_counter`: a
+multiplication and an addition are two. Everything else is counted by a rule of its own: a pointwise
+op is one for each element of its result, whatever it computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+
+from export_engine.cost.amount import Amount
+from export_engine.cost.op_call import OpCall
+from export_engine.record import Size
+
+Rule = Callable[[OpCall], Amount | None]
+"""Gives an op's FLOPs; None where its sizes are not known."""
+
+
+def _times(*amounts: Amount | None) -> Amount | None:
+    known = [each for each in amounts if each is not None]
+    if len(known) < len(amounts):
+        return None
+    return reduce(lambda one, other: one * other, known, Amount(1))
+
+
+def _contracted(name: str, dim: int = -1) -> Rule:
+    """Each element of the result is a sum over one dim of an argument."""
+
+    def rule(call: OpCall) -> Amount | None:
+        shape = call.shape(name)
+        inner = call.size(shape[dim]) if shape else None
+        return _times(Amount(2), call.elements(*call.results), inner)
+
+    return rule
+
+
+def _convolution(call: OpCall) -> Amount | None:
+    weight = call.shape("weight")
+    if not weight:
+        return None
+    if call.value("transposed", False):
+        return _transposed(call)
+    return _times(Amount(2), call.elements(*call.results), call.product(weight[1:]))
+
+
+def _transposed(call: OpCall) -> Amount | None:
+    weight = call.shape("weight")
+    given = call.product(call.shape("input"))
+    return _times(Amount(2), given, call.product(weight[1:]) if weight else None)
+
+
+def _attention(call: OpCall) -> Amount | None:
+    """Queries by keys, and the weights by values; causal attention is counted whole."""
+    query, key, value = (call.shape(name) for name in ("query", "key", "value"))
+    if not (query and key and value):
+        return None
+    pairs = _times(call.product(query[:-1]), call.size(key[-2]))
+    inner = call.size(query[-1]), call.size(value[-1])
+    if inner[0] is None or inner[1] is None:
+        return None
+    return _times(Amount(2), pairs, inner[0] + inner[1])
+
+
+def _flex_attention(call: OpCall) -> Amount | None:
+    query, key, value = (call.shape(str(at)) for at in range(3))
+    if not (query and key and value):
+        return None
+    one, other = call.size(query[-1]), call.size(value[-1])
+    if one is None or other is None:
+        return None
+    return _times(Amount(2), call.product(query[:-1]), call.size(key[-2]), one + other)
+
+
+def _einsum(call: OpCall) -> Amount | None:
+    """Two operands at a time from the left, as torch contracts them."""
+    equation, nodes = call.value("equation"), call.nodes("tensors")
+    if not isinstance(equation, str) or "..." in equation or "->" not in equation:
+        return None
+    inputs, result = equation.replace(" ", "").split("->")
+    operands = inputs.split(",")
+    shapes = [call.type_of(node).shape for node in nodes]
+    if [len(each) for each in operands] != [len(each) for each in shapes]:
+        return None
+    sizes: dict[str, Size] = {}
+    for letters, shape in zip(operands, shapes, strict=True):
+        sizes |= {letter: size for letter, size in zip(letters, shape, strict=True) if size != 1}
+    total, left = Amount(0), operands[0]
+    for at, right in enumerate(operands[1:], 1):
+        after = {*result, *"".join(operands[at + 1 :])}
+        inside = {letter for letter in {*left, *right} if letter in after or letter in left}
+        inside = {each for each in inside if each in after or (each in left and each in right)}
+        product = call.product([sizes.get(letter, 1) for letter in sorted(inside)])
+        if product is None:
+            return None
+        total = total + product * 2
+        left = "".join(sorted(inside & after))
+    return total
+
+
+def _recurrent(call: OpCall) -> Amount | None:
+    """Layers of an LSTM, GRU or RNN: each step multiplies by each of the weights."""
+    given = call.shape("input")
+    steps = call.product(given[:-1]) if given else None
+    shapes = [call.type_of(node).shape for node in call.nodes("params")]
+    weights = [call.product(each) for each in shapes if len(each) == _MATRIX]
+    if steps is None or not weights:
+        return None
+    total = Amount(0)
+    for each in weights:
+        if each is None:
+            return None
+        total = total + steps * each * 2
+    return total
+
+
+_MATRIX = 2
+
+
+def _of_result(count: int) -> Rule:
+    """So many for each element of the result."""
+    return lambda call: _times(Amount(count), call.elements(*call.results[:1]))
+
+
+def _of_input(count: int) -> Rule:
+    """So many for each element of the first tensor that it reads."""
+
+    def rule(call: OpCall) -> Amount | None:
+        tensors = [each for node in call.inputs for each in call.tensors_of(call.type_of(node))]
+        return _times(Amount(count), call.elements(*tensors[:1]))
+
+    return rule
+
+
+def _pooled(call: OpCall) -> Amount | None:
+    """One for each element of each window."""
+    kernel = call.value("kernel_size")
+    dims = 1 if "1d" in call.name else 3 if "3d" in call.name else 2
+    sizes = [kernel] * dims if isinstance(kernel, int) else kernel
+    if not isinstance(sizes, list) or not all(isinstance(each, int) for each in sizes):
+        return None
+    sizes = sizes * dims if len(sizes) == 1 else sizes
+    return _times(call.elements(*call.results[:1]), call.product(list(sizes)))
+
+
+def _split(names: str) -> list[str]:
+    return [f"aten.{name}" for name in names.split()]
+
+
+def _named(names: str, rule: Rule) -> Iterable[tuple[str, Rule]]:
+    return ((name, rule) for name in _split(names))
+
+
+COUNTED_BY_TORCH: dict[str, Rule] = dict(
+    [
+        *_named("mm bmm matmul mv dot vdot inner _scaled_mm _int_mm", _contracted("self")),
+        *_named("addmm", _contracted("mat1")),
+        *_named("addmv", _contracted("mat")),
+        *_named("baddbmm", _contracted("batch1")),
+        *_named("addbmm", _contracted("batch1")),
+        *_named("linear", _contracted("input")),
+        *_named("convolution _convolution conv1d conv2d conv3d", _convolution),
+        *_named("conv_transpose1d conv_transpose2d conv_transpose3d", _transposed),
+        *_named("scaled_dot_product_attention", _attention),
+        *_named("_scaled_dot_product_flash_attention", _attention),
+        *_named("_scaled_dot_product_flash_attention_for_cpu", _attention),
+        *_named("_scaled_dot_product_efficient_attention", _attention),
+        *_named("_scaled_dot_product_cudnn_attention", _attention),
+        *_named("_scaled_dot_product_fused_attention_overrideable", _attention),
+        *_named("einsum", _einsum),
+        *_named("lstm", _recurrent),
+        *_named("gru", _recurrent),
+        *_named("rnn_tanh rnn_relu", _recurrent),
+        ("higher_order.flex_attention", _flex_attention),
+    ]
+)
+"""Ops that come down to products of matrices, which torch counts: two for each multiply-add."""
+
+COUNTED_HERE: dict[str, Rule] = dict(
+    [
+        *_named("softmax _softmax log_softmax _log_softmax _safe_softmax", _of_result(5)),
+        *_named("layer_norm native_layer_norm group_norm native_group_norm", _of_result(8)),
+        *_named("batch_norm _native_batch_norm_legit_no_training", _of_result(4)),
+        *_named("_native_batch_norm_legit native_batch_norm instance_norm", _of_result(8)),
+        *_named("rms_norm _fused_rms_norm", _of_result(4)),
+        *_named("sum mean prod amax amin max min aminmax argmax argmin any all", _of_input(1)),
+        *_named("cumsum cumprod logcumsumexp nansum count_nonzero", _of_input(1)),
+        *_named("cumsum_ cumprod_ trace", _of_input(1)),
+        *_named("var var_mean std std_mean norm linalg_vector_norm logsumexp", _of_input(3)),
+        *_named("avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d", _pooled),
+        *_named("max_pool2d_with_indices max_pool3d_with_indices", _pooled),
+        *_named("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d", _of_input(1)),
+        *_named("_adaptive_avg_pool2d _adaptive_avg_pool3d", _of_input(1)),
+        *_named("adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d", _of_input(1)),
+        *_named("upsample_bilinear2d upsample_linear1d", _of_result(7)),
+        *_named("upsample_trilinear3d upsample_bicubic2d", _of_result(35)),
+        *_named("cosine_similarity pairwise_distance", _of_input(5)),
+        *_named("glu gelu gelu_ silu silu_ mish hardswish prelu rrelu", _of_result(1)),
+        *_named("scatter_add index_add scatter_reduce embedding_bag", _of_input(1)),
+        *_named("clamp clip where relu6 hardtanh logit lerp addcmul addcdiv", _of_result(1)),
+        *_named("floor_divide true_divide divide multiply subtract rsub square", _of_result(1)),
+        *_named("float_power isclose isfinite isinf isreal negative absolute", _of_result(1)),
+        *_named("outer ger diff __and__ __or__ __xor__ __lshift__ __rshift__", _of_result(1)),
+    ]
+)
+"""Ops with a rule of this project's: how many for each element is said in `docs`."""
+
+MOVES = frozenset(
+    _split(
+        "_local_scalar_dense _to_copy alias_copy alpha_dropout arange argsort as_strided_copy "
+        "bernoulli broadcast_tensors bucketize cat channel_shuffle clone col2im concat "
+        "concatenate constant_pad_nd contiguous copy copy_ detach_ diagonal_scatter dropout "
+        "dropout_ embedding empty empty_like empty_permuted empty_strided expand_as "
+        "expand_copy eye feature_dropout fill fill_ flatten flip full full_like gather hstack "
+        "im2col index index_copy index_put index_put_ index_select item lift_fresh "
+        "lift_fresh_copy linspace masked_scatter masked_select meshgrid narrow_copy "
+        "native_dropout new_empty new_empty_strided new_full new_ones new_zeros nonzero "
+        "one_hot ones ones_like pad permute_copy pixel_shuffle pixel_unshuffle rand rand_like "
+        "randint randn randn_like randperm reflection_pad1d reflection_pad2d repeat "
+        "repeat_interleave replication_pad1d replication_pad2d reshape roll rot90 "
+        "scalar_tensor scatter scatter_ searchsorted select_copy select_scatter slice_copy "
+        "slice_scatter sort split_copy split_with_sizes_copy squeeze_copy stack t_copy take "
+        "take_along_dim tensor tile to topk transpose_copy tril tril_ tril_indices triu triu_ "
+        "triu_indices type_as unbind_copy unfold unique_consecutive unsqueeze_copy "
+        "upsample_nearest1d upsample_nearest2d upsample_nearest3d view_copy vstack zero_ "
+        "zeros zeros_like"
+    )
+)
+"""Ops that move, make or order values, and compute none: 0 FLOPs, and bytes."""

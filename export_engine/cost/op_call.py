@@ -1,0 +1,160 @@
+"""One op of a Record, as a cost rule reads it: its arguments by name, with types and sizes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cached_property
+from typing import Any
+
+from export_engine.cost.amount import Amount, SizeReader
+from export_engine.record import (
+    Graph,
+    Record,
+    SchemaArgument,
+    Size,
+    ValueType,
+    call_arguments,
+    schema_arguments,
+)
+
+_INPUT = re.compile(r"\{(\d+)\}")
+_ALONE = re.compile(r"\{(\d+)\}\Z")
+_BYTES = re.compile(r"(\d+)\Z")
+_WIDTHS = {"bool": 8, "uint1": 8, "float8_e4m3fn": 8, "float8_e5m2": 8}
+"""Bits of an element where the dtype's name does not end in them."""
+
+
+class OpCall:
+    """A call of an op. Names of arguments are those of the op's schema."""
+
+    def __init__(self, record: Record, graph: Graph, node: int, sizes: SizeReader) -> None:
+        """Make one.
+
+        Args:
+            record: of the program.
+            graph: one of its graphs.
+            node: a node of it that calls an op.
+            sizes: reads the Record's sizes.
+        """
+        self._record = record
+        self._graph = graph
+        self._sizes = sizes
+        self.node = node
+        self.target = record.targets[graph.target[node]]
+        starts = graph.inputs.starts
+        self.inputs = list(graph.inputs.items[starts[node] : starts[node + 1]])
+        """The nodes that it reads."""
+
+    @property
+    def name(self) -> str:
+        """The op without its overload: `aten.linear`."""
+        return self.target.name.removesuffix(f".{self.target.overload}")
+
+    @cached_property
+    def declared(self) -> tuple[SchemaArgument, ...]:
+        """The arguments of the op's schema; none where it has no schema."""
+        return schema_arguments(self.target.schema) if self.target.schema else ()
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """The arguments that are passed, as texts, by name; by position where none is declared."""
+        by_position, by_name = call_arguments(self._record.strings[self._graph.args[self.node]])
+        names = [each.name for each in self.declared]
+        numbered = (
+            (names[at] if at < len(names) else str(at), text) for at, text in enumerate(by_position)
+        )
+        return {**dict(numbered), **by_name}
+
+    def text(self, name: str) -> str | None:
+        """An argument as text; None where it is not passed."""
+        return self._texts.get(name)
+
+    def value(self, name: str, default: Any = None) -> Any:
+        """An argument that is a number, a bool, a text or a list of them; else the default."""
+        text = self._texts.get(name)
+        if text is None:
+            return default
+        try:
+            return ast.literal_eval(text) if len(text) < _LONGEST else default
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return default
+
+    def nodes(self, name: str) -> list[int]:
+        """The nodes in an argument, in order."""
+        text = self._texts.get(name, "")
+        return [self.inputs[int(each)] for each in _INPUT.findall(text)]
+
+    def type(self, name: str) -> ValueType | None:
+        """The type of an argument that is one value; None where it is not."""
+        alone = _ALONE.match(self._texts.get(name, ""))
+        return self.type_of(self.inputs[int(alone[1])]) if alone else None
+
+    def type_of(self, node: int) -> ValueType:
+        """The type of a node of the same graph."""
+        return self._record.types[self._graph.type[node]]
+
+    def shape(self, name: str) -> list[Size] | None:
+        """The sizes of an argument that is a tensor; None where it is not."""
+        found = self.type(name)
+        return found.shape if found is not None and found.kind == "tensor" else None
+
+    @property
+    def result(self) -> ValueType:
+        """The type of the result."""
+        return self.type_of(self.node)
+
+    @property
+    def results(self) -> list[ValueType]:
+        """The tensors of the result: one, or those of a tuple."""
+        return list(self.tensors_of(self.result))
+
+    def tensors_of(self, value: ValueType, depth: int = 0) -> list[ValueType]:
+        """The tensors in a type."""
+        if value.kind == "tensor":
+            return [value]
+        if depth > _DEEPEST:
+            return []
+        inside = (self.tensors_of(self._record.types[item], depth + 1) for item in value.items)
+        return [each for found in inside for each in found]
+
+    def product(self, sizes: list[Size] | None) -> Amount | None:
+        """The product of sizes; None where one is not known."""
+        return None if sizes is None else self._sizes.product(sizes)
+
+    def size(self, size: Size) -> Amount | None:
+        """A size as an amount."""
+        return self._sizes.read(size)
+
+    def elements(self, *types: ValueType) -> Amount | None:
+        """How many elements tensors have together; None where that is not known."""
+        total = Amount(0)
+        for each in types:
+            count = self._sizes.product(each.shape)
+            if count is None:
+                return None
+            total = total + count
+        return total
+
+    def bytes(self, *types: ValueType) -> Amount | None:
+        """How many bytes tensors take together; None where that is not known."""
+        total = Amount(0)
+        for each in types:
+            count, width = self._sizes.product(each.shape), width_of(each.dtype)
+            if count is None or width is None:
+                return None
+            total = total + count * width
+        return total
+
+
+_LONGEST = 10_000
+_DEEPEST = 8
+
+
+def width_of(dtype: str) -> int | None:
+    """Bytes of an element of a dtype, `float32`; None where it is not known."""
+    bits = _WIDTHS.get(dtype)
+    if bits is None:
+        found = _BYTES.search(dtype)
+        bits = int(found[1]) if found else None
+    return None if bits is None else max(bits // 8, 1)

@@ -1,0 +1,123 @@
+"""What one op costs: FLOPs, and the bytes that it reads and writes."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from export_engine.cost.amount import Amount
+from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES
+from export_engine.cost.op_call import OpCall
+from export_engine.record import ValueType, schema_arguments
+
+Basis = Literal["torch", "rule", "pointwise", "moves", "view", "size", "nested", "unknown"]
+"""How FLOPs were counted. `torch`: as `torch.utils.flop_counter` does; `rule`: by a rule of this
+project; `pointwise`: one for each element; `moves`: none, values are moved or made; `view`: none,
+not even bytes; `size`: arithmetic on sizes; `nested`: those of the graphs that it runs."""
+
+
+class Cost(NamedTuple):
+    """What an op costs. None stands for what is not known; it is never 0 instead."""
+
+    basis: Basis
+    flops: Amount | None
+    read: Amount | None
+    """Bytes of the tensors that it reads."""
+    written: Amount | None
+    """Bytes of the tensors that it makes or writes to."""
+
+
+NOTHING = Amount(0)
+FREE = Cost("view", NOTHING, NOTHING, NOTHING)
+_LOOKUPS = frozenset(
+    f"aten.{name}" for name in ("embedding", "index", "index_select", "gather", "take", "select")
+)
+"""Ops that read as much as they give, not all of the table that they look into."""
+_CAST = frozenset(f"aten.{name}" for name in ("to", "type_as", "contiguous", "reshape", "flatten"))
+"""Ops whose schema allows a view, and which copy where the type or the layout changes."""
+
+
+def cost_of_op(call: OpCall, housekeeping: bool) -> Cost:
+    """The cost of an op that runs no graph of its own.
+
+    Args:
+        call: the op, with its arguments.
+        housekeeping: whether it only checks or computes sizes.
+    """
+    target = call.target
+    if housekeeping or target.kind == "python":
+        return Cost("size", NOTHING, NOTHING, NOTHING)
+    if is_view(call):
+        return FREE
+    basis, flops = _flops(call)
+    return Cost(basis, flops, _read(call), _written(call))
+
+
+def is_view(call: OpCall) -> bool:
+    """Whether the result shares the memory of an argument, and nothing is written."""
+    if not call.target.aliases or call.target.mutates:
+        return False
+    return call.name not in _CAST or not _copies(call)
+
+
+def _flops(call: OpCall) -> tuple[Basis, Amount | None]:
+    name = call.name if call.target.kind != "higher_order" else call.target.name
+    if name in COUNTED_BY_TORCH:
+        return _known("torch", COUNTED_BY_TORCH[name](call))
+    if name in COUNTED_HERE:
+        return _known("rule", COUNTED_HERE[name](call))
+    if name in MOVES or (call.name in _CAST):
+        return "moves", NOTHING
+    if "pointwise" in call.target.tags:
+        return _known("pointwise", call.elements(*call.results[:1]))
+    if name.endswith("_") and name[:-1] in COUNTED_HERE:
+        return _known("rule", COUNTED_HERE[name[:-1]](call))
+    return "unknown", None
+
+
+def _known(basis: Basis, flops: Amount | None) -> tuple[Basis, Amount | None]:
+    return ("unknown", None) if flops is None else (basis, flops)
+
+
+def _copies(call: OpCall) -> bool:
+    """Whether an op that may give a view has to copy: another dtype, or a layout that it ends."""
+    given = next((call.type_of(node) for node in call.inputs), None)
+    made = call.result
+    if given is None or given.kind != "tensor" or made.kind != "tensor":
+        return False
+    if (given.dtype, given.device) != (made.dtype, made.device):
+        return True
+    return call.name in ("aten.contiguous", "aten.reshape", "aten.flatten") and not _is_dense(
+        call, given
+    )
+
+
+def _is_dense(call: OpCall, value: ValueType) -> bool:
+    """Whether a tensor lies in memory in the order of its dims, without gaps."""
+    step = Amount(1)
+    for size, stride in zip(reversed(value.shape), reversed(value.stride), strict=False):
+        count, by = call.size(size), call.size(stride)
+        if count is None or by is None:
+            return False
+        if count != 1 and by != step:
+            return False
+        step = step * count
+    return True
+
+
+def _read(call: OpCall) -> Amount | None:
+    tensors = [each for node in call.inputs for each in call.tensors_of(call.type_of(node))]
+    if call.name in _LOOKUPS:
+        return call.bytes(*call.results, *tensors[1:])
+    if call.name in ("aten.copy_", "aten.copy"):
+        return call.bytes(*tensors[1:])
+    return call.bytes(*tensors)
+
+
+def _written(call: OpCall) -> Amount | None:
+    declared = schema_arguments(call.target.schema) if call.target.schema else ()
+    targets = [
+        each for argument in declared if argument.writes for each in call.nodes(argument.name)
+    ]
+    if not targets:
+        return call.bytes(*call.results)
+    return call.bytes(*(each for node in targets for each in call.tensors_of(call.type_of(node))))

@@ -1,0 +1,352 @@
+"""The cost of a program: of each op, of modules and lines, and of the whole at given sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from export_engine.cost.amount import Amount, SizeReader, value_of
+from export_engine.cost.live_memory import Held, memory_of
+from export_engine.cost.op_call import OpCall
+from export_engine.cost.op_cost import NOTHING, Basis, Cost, cost_of_op
+from export_engine.plain_errors import WrongArgument
+from export_engine.record import OPS, Graph, Record
+
+_CALLS = frozenset(OPS.index(each) for each in ("call_function", "call_module", "call_method"))
+
+
+class OpCost(NamedTuple):
+    """An op of the main graph, with what it costs."""
+
+    node: int
+    name: str
+    """The node's."""
+    op: str
+    """`aten.linear.default`."""
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The most memory that is alive at one op, beside inputs and weights."""
+
+    bytes: int
+    node: int
+    """The op at which it is; -1 where no op makes anything."""
+    alive: tuple[tuple[int, int], ...]
+    """The ops that made what is alive then, with its bytes, the largest first."""
+
+
+@dataclass(frozen=True)
+class CostAt:
+    """A program's cost at given sizes, in numbers."""
+
+    sizes: Mapping[str, int]
+    flops: int
+    """Of all ops that are counted; see `unknown`."""
+    torch_flops: int
+    """Of these, what `torch.utils.flop_counter` counts, too: matrices, convolutions, attention."""
+    read: int
+    """Bytes."""
+    written: int
+    """Bytes."""
+    parameters: int
+    """Elements of all parameters."""
+    weights: int
+    """Bytes of parameters, buffers and constants."""
+    peak: Peak
+    per_op: tuple[tuple[int, int, int], ...]
+    """Per entry of `ProgramCost.ops`: FLOPs, bytes read, bytes written; 0 where not known."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that are read and written."""
+        return self.read + self.written
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most bytes that are alive at once, beside inputs and weights."""
+        return self.peak.bytes
+
+    @property
+    def intensity(self) -> float:
+        """FLOPs for each byte moved."""
+        return self.flops / self.bytes if self.bytes else 0.0
+
+
+class ProgramCost:
+    """A program's cost as formulas of its sizes."""
+
+    def __init__(self, record: Record) -> None:
+        """Make one; `cost_of` does.
+
+        Args:
+            record: of a program.
+        """
+        self._record = record
+        self._sizes = SizeReader(record)
+        self._calls = [self._calls_of(graph) for graph in record.graphs]
+        self.symbols: tuple[str, ...] = tuple(each.name for each in record.symbols)
+        """Names of the sizes, in the order of the Record."""
+        self.ops: tuple[OpCost, ...] = tuple(self._main())
+
+    @property
+    def flops(self) -> Amount:
+        """FLOPs of all ops that are counted."""
+        return self._sum(lambda cost: cost.flops)
+
+    @property
+    def read(self) -> Amount:
+        """Bytes that ops read."""
+        return self._sum(lambda cost: cost.read)
+
+    @property
+    def written(self) -> Amount:
+        """Bytes that ops write."""
+        return self._sum(lambda cost: cost.written)
+
+    @property
+    def unknown(self) -> dict[str, int]:
+        """The ops whose FLOPs are not known, with how often each is called."""
+        names: dict[str, int] = {}
+        for each in self.ops:
+            if each.cost.flops is None:
+                names[each.op] = names.get(each.op, 0) + 1
+        return names
+
+    @cached_property
+    def parameters(self) -> int:
+        """How many elements all parameters have."""
+        return sum(
+            self._elements(entry.type)
+            for entry in self._record.signature.inputs
+            if entry.kind == "parameter"
+        )
+
+    @cached_property
+    def weights(self) -> int:
+        """Bytes of parameters, buffers and constants."""
+        return sum(
+            each.bytes for each in self._record.signature.inputs if each.kind != "user_input"
+        )
+
+    @cached_property
+    def held(self) -> list[Held]:
+        """What the ops of the main graph make, and how long each is alive."""
+        if not self._record.graphs:
+            return []
+        return memory_of(self._record.graphs[0], self._calls[0])
+
+    def at(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> CostAt:
+        """The cost at given sizes; a size that is not given is that of the example.
+
+        Raises:
+            WrongArgument: there is no such size, it is no int, or one that has no example is
+                not given.
+            ArithmeticError: an expression of sizes has no value at these.
+        """
+        chosen = self._chosen({**(sizes or {}), **named})
+        values = [chosen[name] for name in self.symbols]
+        count = len(self.ops)
+        columns: list[Amount] = []
+        for pick in (_flops, _read, _written):
+            columns += [pick(each.cost) or NOTHING for each in self.ops]
+        found = value_of(columns, values)
+        flops, read, written = (found[at * count : (at + 1) * count] for at in range(3))
+        by_torch = sum(
+            number for number, each in zip(flops, self.ops, strict=True) if _is_torchs(each.cost)
+        )
+        return CostAt(
+            chosen,
+            sum(flops),
+            by_torch,
+            sum(read),
+            sum(written),
+            self.parameters,
+            self.weights,
+            self._peak(values),
+            tuple(zip(flops, read, written, strict=True)),
+        )
+
+    def by_module(self, depth: int | None = None) -> dict[str, Amount]:
+        """FLOPs per module path; with a depth, of its first so many parts."""
+        totals: dict[str, Amount] = {}
+        graph = self._record.graphs[0]
+        for each in self.ops:
+            scope = graph.scope[each.node]
+            path = self._record.scopes[scope].path if scope >= 0 else ""
+            if depth is not None:
+                path = ".".join(path.split(".")[:depth])
+            totals[path] = totals.get(path, NOTHING) + (each.cost.flops or NOTHING)
+        return totals
+
+    def _calls_of(self, graph: Graph) -> list[OpCall | None]:
+        return [
+            OpCall(self._record, graph, node, self._sizes)
+            if op in _CALLS and graph.target[node] >= 0
+            else None
+            for node, op in enumerate(graph.op)
+        ]
+
+    def _main(self) -> Iterator[OpCost]:
+        if not self._record.graphs:
+            return
+        graph = self._record.graphs[0]
+        for node, call in enumerate(self._calls[0]):
+            if call is not None:
+                name = self._record.strings[graph.name[node]]
+                yield OpCost(node, name, call.target.name, self._cost(0, node))
+
+    def _cost(self, number: int, node: int) -> Cost:
+        """An op's cost; of one that runs graphs, theirs."""
+        graph, call = self._record.graphs[number], self._calls[number][node]
+        assert call is not None
+        inner = [each.graph for each in graph.nested if each.node == node]
+        own = cost_of_op(call, bool(graph.housekeeping[node]))
+        if not inner or own.basis != "unknown":
+            return own
+        times = self._repeats(call)
+        costs = [self._whole(each) for each in inner]
+        if times is None or any(each is None for each in costs):
+            return Cost("unknown", None, own.read, own.written)
+        if call.target.name.endswith("cond"):
+            return self._larger([each for each in costs if each is not None])
+        total = _added([each for each in costs if each is not None])
+        return Cost("nested", *(_scaled(part, times) for part in total))
+
+    def _whole(self, number: int) -> tuple[Amount | None, Amount | None, Amount | None] | None:
+        """The cost of a nested graph."""
+        costs = [self._cost(number, at) for at, call in enumerate(self._calls[number]) if call]
+        if any(each.flops is None for each in costs):
+            return None
+        return _added([(each.flops, each.read, each.written) for each in costs])
+
+    def _repeats(self, call: OpCall) -> Amount | None:
+        """How often the graphs of an op run; None where only the data say."""
+        name = call.target.name.rpartition(".")[2]
+        if name in ("while_loop", "while_loop_stack_output"):
+            return None
+        if name in ("map_impl", "map", "scan", "associative_scan"):
+            rows = self._rows(call, name)
+            return None if rows is None else rows
+        return Amount(1)
+
+    def _rows(self, call: OpCall, name: str) -> Amount | None:
+        """The length of what a scan or a map goes over: the first dim of what it goes over."""
+        nodes = call.nodes("1") if name != "scan" else call.nodes("2")
+        shape = call.type_of(nodes[0]).shape if nodes else []
+        return call.size(shape[0]) if shape else None
+
+    def _larger(self, costs: Sequence[tuple[Amount | None, Amount | None, Amount | None]]) -> Cost:
+        """Of two branches, of which one runs: the one with more FLOPs at the example's sizes."""
+        try:
+            values = [self._chosen({})[name] for name in self.symbols]
+            most = max(costs, key=lambda each: (each[0] or NOTHING).at(values))
+        except (WrongArgument, ArithmeticError, ValueError):
+            most = costs[0]
+        return Cost("nested", *most)
+
+    def _chosen(self, given: Mapping[str, int]) -> dict[str, int]:
+        names = [each.name for each in self._record.symbols]
+        for name, value in given.items():
+            if name not in names:
+                known = ", ".join(names) or "none: every size is static"
+                raise WrongArgument(f"There is no size {name!r}. There are: {known}.")
+            if not hasattr(value, "__index__") or isinstance(value, bool):
+                raise WrongArgument(f"A size is an int, and {name} is {value!r}.")
+        chosen = {each.name: given.get(each.name, each.example) for each in self._record.symbols}
+        missing = [name for name, value in chosen.items() if value is None]
+        if missing:
+            raise WrongArgument(
+                f"{missing[0]} depends on the data and has no example. Give it: "
+                f"cost.at({missing[0]}=…)."
+            )
+        return {name: value for name, value in chosen.items() if value is not None}
+
+    def _peak(self, values: Sequence[int]) -> Peak:
+        held = [each for each in self.held if each.bytes is not None]
+        sizes = value_of([each.bytes or NOTHING for each in held], values)
+        if not held:
+            return Peak(0, -1, ())
+        count = len(self._record.graphs[0].name)
+        change = [0] * (count + 1)
+        for each, size in zip(held, sizes, strict=True):
+            change[each.node] += size
+            change[each.last + 1] -= size
+        curve = list(accumulate(change))
+        node = max(range(count), key=curve.__getitem__)
+        alive = [
+            (each.node, size)
+            for each, size in zip(held, sizes, strict=True)
+            if each.node <= node <= each.last
+        ]
+        alive.sort(key=lambda each: -each[1])
+        return Peak(curve[node], node, tuple(alive))
+
+    def _elements(self, number: int) -> int:
+        total = 1
+        for size in self._record.types[number].shape:
+            total *= size if isinstance(size, int) else 1
+        return total
+
+    def _sum(self, pick: Callable[[Cost], Amount | None]) -> Amount:
+        total: dict[object, int] = {}
+        for each in self.ops:
+            for product, scale in (pick(each.cost) or NOTHING).terms.items():
+                total[product] = total.get(product, 0) + scale
+        return Amount(total)  # type: ignore[arg-type]
+
+
+def cost_of(record: Record) -> ProgramCost:
+    """The cost of a program, from its Record alone.
+
+    Raises:
+        WrongArgument: its export failed, so that there is no program.
+    """
+    if record.failure is not None:
+        raise WrongArgument("There is no program to count: the export failed.")
+    return ProgramCost(record)
+
+
+Parts = tuple[Amount | None, Amount | None, Amount | None]
+"""FLOPs, bytes read, bytes written."""
+
+
+def _flops(cost: Cost) -> Amount | None:
+    return cost.flops
+
+
+def _read(cost: Cost) -> Amount | None:
+    return cost.read
+
+
+def _written(cost: Cost) -> Amount | None:
+    return cost.written
+
+
+_TORCHS: Basis = "torch"
+
+
+def _is_torchs(cost: Cost) -> bool:
+    return cost.basis == _TORCHS
+
+
+def _added(parts: Sequence[Parts]) -> Parts:
+    columns = ([each[at] for each in parts] for at in range(3))
+    return tuple(_sum_of(column) for column in columns)  # type: ignore[return-value]
+
+
+def _sum_of(amounts: Sequence[Amount | None]) -> Amount | None:
+    total = NOTHING
+    for each in amounts:
+        if each is None:
+            return None
+        total = total + each
+    return total
+
+
+def _scaled(amount: Amount | None, times: Amount) -> Amount | None:
+    return None if amount is None else amount * times
