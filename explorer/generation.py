@@ -186,7 +186,7 @@ class GenerationPrograms(Programs):
     ) -> dict[str, Callable[..., Any]]:
         """What each component is called by, with a backend."""
         from export_engine.progress import Progress
-        from export_engine.run import Job, sentence_of
+        from export_engine.run import Job, named_symbols, sentence_of
 
         found = {}
         for number, each in enumerate(self._cut.components):
@@ -201,6 +201,7 @@ class GenerationPrograms(Programs):
                 kwargs=each.request.kwargs,
                 device="cpu",
                 folder=own,
+                names=named_symbols(session.entry.record),
             )
             try:
                 found[each.name] = backend.load(job)

@@ -1,4 +1,7 @@
-"""Records what the model's own code reads from the environment and files while traced."""
+"""Records what the model's own Python does while traced, unseen by torch.
+
+It reads the environment and files, and copies the Python objects of tensors.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import torch
+
 from export_engine.process import undone
-from export_engine.source import TORCH, Location, is_own, is_shown
+from export_engine.source import TORCH, Location, Stack, is_own, is_shown, user_stack
 from export_engine.torch_internals import replaced
 from export_engine.trace import OutsideRead
 
@@ -59,6 +64,23 @@ def outside_reads_seen(into: list[OutsideRead]) -> Iterator[None]:
         hooks.enter_context(replaced(type(os.environ), "__getitem__", environment))
         hooks.enter_context(replaced(builtins, "open", file))
         hooks.enter_context(replaced(io, "open", file))
+        yield
+
+
+@undone
+def copies_seen(into: list[Stack]) -> Iterator[None]:
+    """Records each line that copies the Python object of a tensor, once."""
+
+    def noted(original: Any) -> Any:
+        def __reduce_ex__(self: Any, protocol: Any) -> Any:  # noqa: N807 - it stands for that
+            stack = user_stack(sys._getframe(1), lambda _: ())
+            if stack and stack not in into:
+                into.append(stack)
+            return original(self, protocol)
+
+        return __reduce_ex__
+
+    with replaced(torch.Tensor, "__reduce_ex__", noted):
         yield
 
 

@@ -25,7 +25,7 @@ from export_engine.attempt import (
     signature_of,
 )
 from export_engine.capture.container_writes import given_leaves, refilled
-from export_engine.capture.outside_reads import outside_reads_seen
+from export_engine.capture.outside_reads import copies_seen, outside_reads_seen
 from export_engine.capture.sandbox.model_snapshot import in_eval_mode, surroundings_kept
 from export_engine.capture.sandbox.output import quiet
 from export_engine.capture.sandbox.restored_attributes import attributes_kept
@@ -96,6 +96,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         torch_options(request.options),
         recording(record),
         nullcontext() if request.strict else outside_reads_seen(record.reads),
+        nullcontext() if request.strict else copies_seen(record.copies),
     ):
         record.on_call = _inputs_watched(module, record.changes)
         record.on_traced = lambda: record.changes.extend(look())

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from export_engine.diagnose.facts import DataDependent as DataDependent
     from export_engine.diagnose.facts import ExampleOutside as ExampleOutside
     from export_engine.diagnose.facts import NoFakeKernel as NoFakeKernel
+    from export_engine.diagnose.facts import PinnedElsewhere as PinnedElsewhere
     from export_engine.diagnose.facts import SizeLookedUp as SizeLookedUp
     from export_engine.diagnose.facts import SizesViolated as SizesViolated
     from export_engine.diagnose.facts import UnbackedSize as UnbackedSize

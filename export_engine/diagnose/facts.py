@@ -65,6 +65,13 @@ class ExampleOutside(Facts):
 
 
 @dataclass(frozen=True)
+class PinnedElsewhere(Facts):
+    """Dims that are pinned to another size than the example's."""
+
+    dims: tuple[InputDim, ...]
+
+
+@dataclass(frozen=True)
 class ZeroOrOne(Facts):
     """Sizes of 0 or 1, on which torch specializes."""
 

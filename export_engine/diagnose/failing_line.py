@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -108,6 +108,17 @@ def failing_place(error: BaseException) -> Place:
     behind = next(filter(None, map(_ran, errors[number + 1 :])), [])
     inner = max((frames for _, frames in interpreted), key=len)
     return _place([*before, *inner, *behind])
+
+
+def variables_at(error: BaseException, place: Place) -> Mapping[str, Any]:
+    """The local variables at a place that ran; empty in strict mode, which interprets the code."""
+    found: Mapping[str, Any] = {}
+    wanted = place.stack[-1][:2] if place.stack else ("", 0)
+    for each in chain(error):
+        for tb in _entries(each.__traceback__):
+            if (tb.tb_frame.f_code.co_filename, tb.tb_lineno) == wanted:
+                found = tb.tb_frame.f_locals
+    return found
 
 
 def place_before(error: BaseException, files: tuple[str, ...]) -> Place | None:

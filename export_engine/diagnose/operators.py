@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from export_engine.attempt import Diagnosis, Failed, Kind, Link
+import torch
+
+from export_engine.attempt import Diagnosis, Failed, Kind, Link, signature_of
 from export_engine.diagnose.errors import (
     break_type,
     cause,
@@ -15,9 +20,9 @@ from export_engine.diagnose.errors import (
 )
 from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import NoFakeKernel
-from export_engine.diagnose.failing_line import Place, failing_place
+from export_engine.diagnose.failing_line import Place, failing_place, variables_at
 from export_engine.diagnose.torch_messages import mixed_devices, plain
-from export_engine.shapes import symbol_names
+from export_engine.shapes import leaves_of, symbol_names
 from export_engine.torch_internals import operator_without_fake
 
 _CUSTOM_OPS = Link(
@@ -113,13 +118,76 @@ def refused(attempt: Failed) -> Diagnosis | None:
         return None
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
-        sentence=_refusal(place, plain(message(error), symbol_names(attempt))),
+        sentence=_refusal(place, plain(message(error), symbol_names(attempt)))
+        + _dtypes(attempt, place, message(error)),
         why="Tracing runs the model once with fake tensors, and this op rejects its inputs. If "
         "the model runs in eager, the difference is a dynamic size or a value that is "
         "unknown while tracing.",
         stack=place.stack,
         span=place.span,
     )
+
+
+_OF_DTYPES = re.compile(
+    r"\bdtypes?\b|\btype\b|\btypes\b|torch\.(?:u?int|float|bfloat|complex|bool)|"
+    r"\b(?:Long|Int|Half|Float|Double|Byte|Bool|BFloat16)\b|must be long|^Promotion of "
+)
+"""In what an op says when it refuses a dtype; it names no input of the model."""
+_FEW = 4
+
+
+def _dtypes(attempt: Failed, place: Place, said: str) -> str:
+    """The dtypes of what the failing expression reads, by the names in the code."""
+    if place.expression is None or not _OF_DTYPES.search(said):
+        return ""
+    variables = variables_at(attempt.error, place) or _inputs(attempt)
+    whole = _in_place(place) or place.expression
+    nodes = [each for each in ast.walk(whole) if isinstance(each, ast.expr)]
+    read = {ast.unparse(each): _value_of(each, variables) for each in nodes}
+    told = [f"`{name}` is {_dtype(each)}" for name, each in read.items() if _is_tensor(each)]
+    for name, each in read.items():
+        owns = any(other.startswith(f"{name}.") for other in read)
+        if isinstance(each, torch.nn.Module) and not owns:
+            kinds = dict.fromkeys(map(_dtype, each.parameters()))
+            told += [f"the parameters of `{name}` are {' and '.join(kinds)}"] if kinds else []
+    return f" Here {', '.join(told[:_FEW])}." if told else ""
+
+
+def _in_place(place: Place) -> ast.AugAssign | None:
+    """The statement `y += x` that a place is in."""
+    statement = place.code.statement(place.stack[-1].line) if place.code else None
+    return statement if isinstance(statement, ast.AugAssign) else None
+
+
+def _is_tensor(value: object) -> bool:
+    return issubclass(type(value), torch.Tensor)
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _value_of(node: ast.expr, variables: Mapping[str, Any]) -> Any:
+    """What a name, or an attribute of a module, stands for; no code of the user's runs for it."""
+    if isinstance(node, ast.Name):
+        return variables.get(node.id)
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = _value_of(node.value, variables)
+    if not isinstance(owner, torch.nn.Module):
+        return None
+    held = vars(owner)
+    places = (held.get("_modules"), held.get("_parameters"), held.get("_buffers"), held)
+    return next((each[node.attr] for each in places if each and node.attr in each), None)
+
+
+def _inputs(attempt: Failed) -> Mapping[str, Any]:
+    """The example's tensors by the names of the parameters."""
+    request = attempt.request
+    if request is None:
+        return {}
+    leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
+    return {"self": request.target, **{leaf.path: leaf.value for leaf in leaves}}
 
 
 _ONLY_FIXED = "SymIntArrayRef expected to contain only concrete integers"
@@ -132,5 +200,7 @@ def _refusal(place: Place, said: str) -> str:
     if place.text and _ONLY_FIXED in said:
         return f"`{place.text}` takes no dynamic size: torch has this op for fixed sizes alone."
     said = _OF_TORCHS_SOURCE.sub("", said)
-    called = f"`{place.text}` fails" if place.text else "An operator failed"
+    whole = _in_place(place)
+    text = ast.unparse(whole) if whole is not None else place.text
+    called = f"`{text}` fails" if text else "An operator failed"
     return f"{called}: {said}." if said else f"{called}, without a message."

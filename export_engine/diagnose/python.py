@@ -7,7 +7,7 @@ import traceback
 
 import torch
 
-from export_engine.attempt import Diagnosis, Failed, Kind
+from export_engine.attempt import Diagnosis, Failed, Kind, Related
 from export_engine.diagnose.derivatives import called_in, derivative_after, derivative_at
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
@@ -88,18 +88,53 @@ def copied(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a tensor that Python copied, so that tracing does not know the copy."""
     if COPIED not in message(cause(attempt.error)):
         return None
-    place = failing_place(attempt.error)
-    copy = called_in(place, _COPIES)
+    used = failing_place(attempt.error)
+    place = _where_copied(attempt, used)
+    copy = _copying_call(place)
     called = f"`{place.text_of(copy)}`" if copy is not None else "A copy made outside of torch"
+    elsewhere = used.stack and used.stack[-1] != place.stack[-1]
+    copied = copy.args[0] if copy is not None and copy.args else None
+    name = ast.unparse(copied) if isinstance(copied, ast.Name | ast.Attribute) else "x"
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
         sentence=f"{called} copies the Python object of a tensor, which tracing does not follow: "
-        "the copy has no values. `clone()` makes a copy that is traced.",
+        f"the copy has no values. `{name}.view_as({name})` is traced, and shares its memory too.",
         why="While tracing, a tensor is a fake tensor, which torch's operators create. One that "
         "Python copies is not known to the tracer.",
         stack=place.stack,
         span=place.span_of(copy) or place.span,
+        related=(Related("computes with the copy", used.stack),) if elsewhere else (),
     )
+
+
+def _where_copied(attempt: Failed, used: Place) -> Place:
+    """The line that made the copy: of several, the last whose name the failing line reads."""
+    places = [Place(stack) for stack in attempt.recording.copies]
+    read = _names_in(used, ast.Load)
+    named = [each for each in places if _names_in(each, ast.Store) & read]
+    return next(reversed(named or places), used)
+
+
+def _names_in(place: Place, context: type[ast.expr_context]) -> set[str]:
+    """The variables and attributes that the statement of a place reads, or writes."""
+    statement = place.code.statement(place.stack[-1].line) if place.code else None
+    return {
+        ast.unparse(node)
+        for node in (ast.walk(statement) if statement is not None else ())
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, context)
+    }
+
+
+def _copying_call(place: Place) -> ast.Call | None:
+    """The call of `copy.copy`, whatever it is imported as; else of something that ends so."""
+    statement = place.code.statement(place.stack[-1].line) if place.code else None
+    imported = place.code.imported if place.code else {}
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call):
+            first, dot, rest = ast.unparse(node.func).partition(".")
+            if imported.get(first, first) + dot + rest == "copy.copy":
+                return node
+    return called_in(place, _COPIES)
 
 
 _COPIES = (".copy.copy", ".copy.deepcopy", ".copy", ".deepcopy")

@@ -11,7 +11,13 @@ from dataclasses import replace
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
 from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
-from export_engine.diagnose.facts import ExampleOutside, SizeLookedUp, SizesViolated, ZeroOrOne
+from export_engine.diagnose.facts import (
+    ExampleOutside,
+    PinnedElsewhere,
+    SizeLookedUp,
+    SizesViolated,
+    ZeroOrOne,
+)
 from export_engine.diagnose.failing_line import chain, failing_place, failing_stack
 from export_engine.diagnose.size_reasons import always_fixes, makes_number, reason
 from export_engine.diagnose.torch_messages import FORMATTED
@@ -21,6 +27,7 @@ from export_engine.shapes import (
     Dynamic,
     InputDim,
     Named,
+    Pinned,
     Problem,
     SizeFacts,
     name_of,
@@ -46,6 +53,8 @@ def sizes(attempt: Failed) -> Diagnosis | None:
     facts = size_facts(attempt)
     if facts is None:
         return None
+    if facts.pins:
+        return _pinned_elsewhere(facts.pins)
     outside = _outside(facts)
     if outside is not None:
         return _example_outside(facts, *outside)
@@ -82,6 +91,20 @@ def looked_up(attempt: Failed) -> Diagnosis | None:
         span=place.span,
         links=exportdb(Kind.SHAPES_VIOLATED, "fixed"),
         facts=SizeLookedUp(tuple(dims)),
+    )
+
+
+def _pinned_elsewhere(dims: tuple[InputDim, ...]) -> Diagnosis:
+    said = "; ".join(
+        f"{dim.place} is pinned to {dim.wanted.size}, but is {dim.example} in the example"
+        for dim in dims
+        if isinstance(dim.wanted, Pinned)
+    )
+    return Diagnosis(
+        kind=Kind.EXAMPLE_OUT_OF_RANGE,
+        sentence=f"{said}.",
+        why="The model is traced with the example, so a pinned size must be the example's.",
+        facts=PinnedElsewhere(dims),
     )
 
 

@@ -1,17 +1,19 @@
-"""Fixes of an example that lies outside of the range that is declared for a dim."""
+"""Fixes of an example that lies outside of the range, or of the pin, that is declared for a dim."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from export_engine.attempt import Failed, Fix
-from export_engine.diagnose import ExampleOutside
+from export_engine.attempt import Failed, Fix, Request
+from export_engine.diagnose import ExampleOutside, PinnedElsewhere
 from export_engine.shapes import (
     Auto,
     Bounds,
     Dynamic,
     InputDim,
+    InputPlace,
     Named,
+    Pinned,
     Shapes,
     name_of,
     shapes_of,
@@ -24,6 +26,8 @@ def widened(attempt: Failed) -> Iterator[Fix]:
     request, diagnosis = attempt.request, attempt.diagnosis
     shapes = shapes_of(request) if request else None
     facts = diagnosis.facts if diagnosis else None
+    if shapes is not None and isinstance(facts, PinnedElsewhere):
+        yield from _of_pins(shapes, facts.dims)
     if request is None or shapes is None or not isinstance(facts, ExampleOutside):
         return
     dim = facts.dim
@@ -48,6 +52,45 @@ def widened(attempt: Failed) -> Iterator[Fix]:
             before=f"{name} = {dim.example}",
             after=f"{name} = {size}",
         )
+
+
+def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
+    """An example of the pinned sizes, or pins of the example's sizes."""
+    pins = {dim.place: dim.wanted.size for dim in dims if isinstance(dim.wanted, Pinned)}
+    asked, sizes = _assigned(pins), _assigned({dim.place: dim.example for dim in dims})
+
+    def resized(request: Request) -> Request:
+        for place, size in pins.items():
+            request = with_size(request, [place], size)
+        return request
+
+    yield Fix(
+        kind="inputs",
+        title=f"Use an example where {asked}",
+        why="The pinned size stays as requested, and the model is traced with an input of it.",
+        change=resized,
+        before=sizes,
+        after=asked,
+    )
+    leaves = {path: list(each) for path, each in shapes.leaves.items()}
+    for dim in dims:
+        leaves[dim.place.path][max(dim.place.position, 0)] = Pinned(dim.example)
+    specs = {path: tuple(each) for path, each in leaves.items()}
+    pinned = Shapes(specs, shapes.bounds, shapes.assumptions, shapes.unbacked)
+    yield Fix(
+        kind="shapes",
+        title=f"Pin {', '.join(f'{dim.place} to {dim.example}' for dim in dims)}",
+        why="A pinned size must be the example's.",
+        lossy=True,
+        gives_up=f"The program accepts {sizes} only, in place of the requested {asked}.",
+        change=lambda request: request.with_changes(shapes=pinned),
+        before=str(shapes),
+        after=str(pinned),
+    )
+
+
+def _assigned(sizes: Mapping[InputPlace, int]) -> str:
+    return ", ".join(f"{place} = {size}" for place, size in sizes.items())
 
 
 def _including(shapes: Shapes, dim: InputDim) -> Shapes | None:

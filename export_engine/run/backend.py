@@ -7,7 +7,7 @@ mine = "my_package:MyBackend"
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -31,6 +31,8 @@ class Job:
     """Whether random numbers are to be drawn as eager draws them, so that outputs can be compared.
     Only a `RandomBackend` is asked for it.
     """
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the user calls torch's symbols: `batch` for `s77`. A Dim without a name is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)

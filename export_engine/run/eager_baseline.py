@@ -14,6 +14,7 @@ import torch
 from export_engine.attempt import Request
 from export_engine.defects import passed_over
 from export_engine.process import sandbox, seed
+from export_engine.record import Record
 from export_engine.run.backend import Job
 from export_engine.run.failure_text import memory_told
 from export_engine.run.run_inputs import Call
@@ -27,6 +28,12 @@ LOOSE = 4.0
 """How many times the tolerances of `torch.testing.assert_close` a run may be off by. Other
 kernels may sum in another order; a wrong one is off by far more.
 """
+
+
+def named_symbols(record: Record) -> dict[str, str]:
+    """What the user calls torch's symbols, for `Job.names`."""
+    named = {each.torch_name: each.name for each in record.symbols if each.name.isidentifier()}
+    return {symbol: name for symbol, name in named.items() if symbol != name}
 
 
 class Bench:
@@ -58,6 +65,7 @@ class Bench:
                 device=self.device,
                 folder=folder,
                 eager_random=eager_random,
+                names=named_symbols(self.subject.record),
             )
 
     def program(self) -> torch.export.ExportedProgram:

@@ -69,6 +69,8 @@ class SizeFacts:
     """Per root symbol: its value in the example."""
     places: Mapping[str, InputPlace] = field(default_factory=dict)
     """Per torch's name of a symbol, the input dim it was made for."""
+    pins: tuple[InputDim, ...] = ()
+    """The dims that are pinned to another size than the example's."""
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -124,6 +126,7 @@ def size_facts(attempt: Attempt) -> SizeFacts | None:
         {root: known_range(env, root) for root in roots},
         _examples(dims, env),
         places,
+        tuple(_contradicted_pins(shapes, leaves)),
     )
 
 
@@ -151,6 +154,16 @@ def _wanted_dims(
             symbol = symbols.get(place)
             value = sizes[position] if symbol is None else replaced_sizes(env, symbol)
             yield InputDim(place, spec, sizes[position], value)
+
+
+def _contradicted_pins(shapes: Shapes, leaves: Iterable[Leaf]) -> Iterable[InputDim]:
+    for leaf in leaves:
+        tensor = isinstance(leaf.value, torch.Tensor)
+        sizes = list(leaf.value.shape) if tensor else [leaf.value]
+        specs = shapes.leaves.get(leaf.path, ())
+        for position, (spec, size) in enumerate(zip(specs, sizes, strict=False)):
+            if isinstance(spec, Pinned) and spec.size != size:
+                yield InputDim(InputPlace(leaf.path, position if tensor else -1), spec, size, size)
 
 
 def _conditions(attempt: Attempt, env: Any) -> Iterable[SizeCondition]:

@@ -168,6 +168,11 @@ class Recording:
 
     Only in non-strict mode, where Python runs it.
     """
+    copies: list[Stack] = field(default_factory=list)
+    """The lines that copied the Python object of a tensor, once each, as `copy.copy` does.
+
+    Only in non-strict mode: tracing does not know the copy.
+    """
     changes: list[Change] = field(default_factory=list)
     """What the model's own code changed, and was restored."""
     caught: list[CaughtError] = field(default_factory=list)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch.export.graph_signature import ConstantArgument, InputKind
 
 from export_engine.defects import passed_over
 from export_engine.run.backend import Job, Ready
@@ -97,13 +100,39 @@ def _session(job: Job) -> tuple[Any, Path]:
 
 
 def _converted(job: Job) -> Any:
+    axes = _named_axes(job)
+    convert = partial(torch.onnx.export, dynamo=True, verbose=False, dynamic_shapes=axes)
     try:
-        converted = torch.onnx.export(job.program, (), dynamo=True, verbose=False)
+        converted = convert(job.program, ())
     except Exception as error:  # noqa: BLE001 - of attention, it decomposes some to other layouts
         passed_over(error, "converting to ONNX")
-        converted = torch.onnx.export(reshaped(job.program), (), dynamo=True, verbose=False)
+        converted = convert(reshaped(job.program), ())
     assert converted is not None  # it is None only where torch writes the file itself
     return converted
+
+
+def _named_axes(job: Job) -> list[dict[int, str]]:
+    """The named sizes of each input, as torch.onnx.export takes them: it renames the axes by them.
+
+    A size that comes twice is named where it comes first.
+    """
+    inputs = {
+        spec.arg.name: dict[int, str]()
+        for spec in job.program.graph_signature.input_specs
+        if spec.kind is InputKind.USER_INPUT and not isinstance(spec.arg, ConstantArgument)
+    }
+    known: set[str] = set()
+    for node in job.program.graph.find_nodes(op="placeholder"):
+        for dim, size in enumerate(getattr(node.meta.get("val"), "shape", ())):
+            symbolic = str(size)
+            name = _SYMBOL.sub(lambda found: job.names.get(found[0], found[0]), symbolic)
+            if node.name in inputs and name != symbolic and symbolic not in known:
+                known.add(symbolic)
+                inputs[node.name][dim] = name
+    return list(inputs.values())
+
+
+_SYMBOL = re.compile(r"\b[a-z]+\d+\b")
 
 
 def _opened(job: Job, converted: Any) -> tuple[Any, Path]:

@@ -280,17 +280,27 @@ def copied_by_torch(text: str, line: int) -> Rewritten:
     """
     source = Source(text, line)
     modules = source.names_of("copy")
+    alone = {
+        alias.asname or alias.name: alias.name
+        for each in ast.walk(source.tree)
+        if isinstance(each, ast.ImportFrom) and each.module == "copy"
+        for alias in each.names
+    }
     pieces: dict[bool, list[Piece]] = {True: [], False: []}
     for node in ast.walk(source.function):
         if not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
             continue
         called, value = node.func, node.args[0]
-        if not isinstance(called, ast.Attribute) or source.of(called.value) not in modules:
+        if isinstance(called, ast.Name):
+            copies = alone.get(called.id, "")
+        elif isinstance(called, ast.Attribute) and source.of(called.value) in modules:
+            copies = called.attr
+        else:
             continue
         if not isinstance(value, ast.Name | ast.Attribute):
             continue
         name = source.of(value)
-        made = {"copy": f"{name}.view_as({name})", "deepcopy": f"{name}.clone()"}.get(called.attr)
+        made = {"copy": f"{name}.view_as({name})", "deepcopy": f"{name}.clone()"}.get(copies)
         if made is not None:
             here = node.lineno <= line <= (node.end_lineno or 0)
             pieces[here].append(Piece(source.start(node), source.end(node), made))
