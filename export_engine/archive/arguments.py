@@ -14,6 +14,7 @@ from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.strict_decoding import StrictDecoder
 from export_engine.archive.values import device_text
+from export_engine.record import string_text
 
 _LONGEST_STRING = 200
 _LONGEST_UNKNOWN = 80
@@ -151,7 +152,7 @@ class Arguments:
                 if depth >= limits.ARGUMENT_DEPTH:
                     raise ArchiveError("Dicts among the arguments are nested too deeply.")
                 items = (
-                    f"{_escaped(_string(key))}: {self.text(each, find, inputs, depth + 1)}"
+                    f"{_escaped(string_text(key))}: {self.text(each, find, inputs, depth + 1)}"
                     for key, each in value.items()
                 )
                 return f"{{{{{', '.join(items)}}}}}"
@@ -163,9 +164,9 @@ def _plain(kind: str, value: Any) -> str:
         case "as_none":
             return "None"
         case "as_string":
-            return _string(value)
+            return string_text(value)
         case "as_strings":
-            return _list(map(_string, value))
+            return _list(map(string_text, value))
         case "as_float":
             return repr(float(value))
         case "as_floats":
@@ -202,10 +203,6 @@ def _symbolic(value: schema.SymArgument, hole: Callable[[str], str]) -> str:
 
 def _optional(value: schema.Union, hole: Callable[[str], str]) -> str:
     return hole(read(value, "as_tensor").name) if kind_of(value) == "as_tensor" else "None"
-
-
-def _string(text: str) -> str:
-    return repr(text if len(text) <= _LONGEST_STRING else text[:_LONGEST_STRING] + "…")
 
 
 def _list(items: Any) -> str:

@@ -12,8 +12,8 @@ import torch
 from torch.fx import Node
 
 from export_engine.describe.symbol_names import Symbols
-
-_LONGEST_STRING = 200
+from export_engine.record import string_text
+from export_engine.torch_internals import HigherOrderOperator, OpOverload
 
 
 class Arguments:
@@ -52,8 +52,10 @@ class Arguments:
         if isinstance(value, bool | int | float | complex | None):
             return repr(value)
         if isinstance(value, str):
-            return repr(value if len(value) <= _LONGEST_STRING else value[:_LONGEST_STRING] + "…")
+            return string_text(value)
         if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
             return str(value)
+        if isinstance(value, OpOverload | HigherOrderOperator):
+            return f"<torch.ops.{value}>"
         # A custom object: only its class, since its repr would run the model's code.
         return f"<{type(value).__name__}>"

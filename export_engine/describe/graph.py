@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import torch
 from torch.fx import GraphModule, Node
 
 from export_engine.describe.arguments import Arguments
@@ -69,7 +70,7 @@ class Graphs:
         nodes = list(graph_of.graph.nodes)
         root = graph_of.root if isinstance(graph_of, PartialGraph) else graph_of
         positions = {node: position for position, node in enumerate(nodes)}
-        graph = self._columns(nodes, positions, title, within, names or {})
+        graph = self._columns(root, nodes, positions, title, within, names or {})
         self.entries.append(graph)
         for node, name, inner, holder in _nested(root, nodes, positions):
             below = Within(graph.scope[node], self._stacks.stack(graph.stack[node]))
@@ -78,6 +79,7 @@ class Graphs:
 
     def _columns(
         self,
+        root: Any,
         nodes: list[Node],
         positions: dict[Node, int],
         title: str,
@@ -91,7 +93,7 @@ class Graphs:
             op = _OP_NUMBERS[node.op]
             ops.append(op)
             names.append(self._strings.number(called.get(node.name, node.name)))
-            targets.append(self._target(node, op))
+            targets.append(self._target(root, node, op))
             # Only a loaded program keeps a value on its output node; its inputs are the results.
             # Dynamo names it differently.
             value = meta.get("val", meta.get("example_value"))
@@ -99,6 +101,8 @@ class Graphs:
             scopes.append(self._scope(meta.get("nn_module_stack"), op, within))
             stacks.append(self._stack(_stack_trace(node), within))
             template, read = self._arguments.template(node)
+            if op == _GET_ATTR and not isinstance(attribute(root, str(node.target)), GraphModule):
+                template = f"({str(node.target)!r})"
             args.append(self._strings.number(template))
             inputs.append([positions[each] for each in read])
         return Graph(
@@ -115,14 +119,15 @@ class Graphs:
             nested=[],
         )
 
-    def _target(self, node: Node, op: int) -> int:
+    def _target(self, root: Any, node: Node, op: int) -> int:
         if op == _CALL_FUNCTION:
             return self.operators.number(node.target)
         if op in (_PLACEHOLDER, _OUTPUT, _GET_ATTR):
             return -1
         if op == _CALL_METHOD:
             return self.operators.method(str(node.target))
-        return self.operators.submodule(str(node.target))
+        module = attribute(root, str(node.target))
+        return self.operators.submodule(str(node.target), _contents(module))
 
     def _scope(self, module_stack: Any, op: int, within: Within) -> int:
         if op in (_PLACEHOLDER, _OUTPUT):
@@ -152,6 +157,14 @@ class Graphs:
             ):
                 flags[position] = 1
         return flags
+
+
+def _contents(module: Any) -> str:
+    """A module that a node calls, as torch prints it; of classes that are not torch's the name."""
+    own = isinstance(module, torch.nn.Module) and not isinstance(module, GraphModule)
+    if own and all(type(each).__module__.startswith("torch.nn.") for each in module.modules()):
+        return " ".join(repr(module).split())
+    return "" if isinstance(module, GraphModule) else f"<{type(module).__name__}>"
 
 
 def _nested(

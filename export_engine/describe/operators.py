@@ -29,10 +29,16 @@ class Operators:
             self._housekeeping.add(number)
         return number
 
-    def submodule(self, name: str) -> int:
-        """The number of a call_module node's target."""
-        known = self.table.find(name)
-        return known if known is not None else self.table.add(name, Target(name, name, "module"))
+    def submodule(self, name: str, contents: str) -> int:
+        """The number of a call_module node's target.
+
+        Args:
+            name: where the module is.
+            contents: what it is, as text.
+        """
+        known = self.table.find((name, contents))
+        entry = Target(name, name, "module", schema=contents)
+        return known if known is not None else self.table.add((name, contents), entry)
 
     def method(self, name: str) -> int:
         """The number of a call_method node's target; only an unfinished graph has such nodes."""

@@ -71,8 +71,23 @@ class _Side:
     def args(self, node: int) -> str:
         return self.record.strings[self.graph.args[node]]
 
-    def kind(self, node: int) -> tuple[int, str]:
-        return self.graph.op[node], self.target(node)
+    def held(self, node: int) -> str:
+        """The tensor that a get_attr names."""
+        text = self.args(node)
+        return text if text != "()" else self.name(node)
+
+    def contents(self, node: int) -> str:
+        """What a called module is, as far as it is known; empty for any other node."""
+        number = self.graph.target[node]
+        target = self.record.targets[number] if number >= 0 else None
+        return target.schema if target and target.kind == "module" else ""
+
+    def is_opaque(self, node: int) -> bool:
+        """Whether what a node calls is not known: a module of the user's class, a lambda."""
+        return self.contents(node).startswith("<") or "<" in self.target(node)
+
+    def kind(self, node: int) -> tuple[int, str, str]:
+        return self.graph.op[node], self.target(node), self.contents(node)
 
     def names_of_inputs(self, node: int) -> str:
         return ", ".join(self.name(each) for each in self.inputs[node])
@@ -214,7 +229,7 @@ class Walk:
         op = self.one.graph.op[node]
         if op == _GET_ATTR:
             runs = node in self.one.holders, twin in self.other.holders
-            return all(runs) or (not any(runs) and self.one.name(node) == self.other.name(twin))
+            return all(runs) or (not any(runs) and self.one.held(node) == self.other.held(twin))
         if op == _PLACEHOLDER and self.graphs == (0, 0):
             return self._is_same_entry(node, twin)
         return True

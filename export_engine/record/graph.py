@@ -64,6 +64,7 @@ class Target(msgspec.Struct, frozen=True):
     kind: Literal["aten", "prim", "custom", "higher_order", "python", "module"]
     """`python` is a builtin on sizes, such as `operator.add`; `module` a submodule call."""
     schema: str = ""
+    """As torch prints it. Of a module its text, or `<Class>` where that runs the user's code."""
     overload: str = ""
     mutates: list[str] = []
     """Names of the arguments that the schema marks as mutated."""
@@ -160,7 +161,8 @@ class Graph(msgspec.Struct, frozen=True):
     """Into `Record.stacks`; -1 where tracing recorded none."""
     args: Column
     """Argument text into `Record.strings`, where `{0}`, `{1}`, ... stand for `inputs`, in order,
-    and a literal brace is doubled: `({0}, [batch, 4], alpha=2)`."""
+    and a literal brace is doubled: `({0}, [batch, 4], alpha=2)`; a get_attr's is its tensor's name.
+    """
     inputs: Ragged
     """Per node, the nodes it reads, by position in `args`; the same node may stand there twice."""
     housekeeping: Column

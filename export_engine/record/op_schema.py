@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
+_LONGEST_STRING = 200
 _OPENING, _CLOSING, _QUOTES = "([{", ")]}", "'\""
 _ALIAS = re.compile(r"\((\w+(?:\|\w+)*)(!?)(?:\s*->[^)]*)?\)")
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(?!=)")
@@ -63,6 +65,14 @@ def call_arguments(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
         elif part:
             by_position.append(part)
     return tuple(by_position), by_name
+
+
+def string_text(text: str) -> str:
+    """A string among the arguments of a call; of a long one its start and a digest of all of it."""
+    if len(text) <= _LONGEST_STRING:
+        return repr(text)
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    return repr(f"{text[:_LONGEST_STRING]}… #{digest[:16]}")
 
 
 def split_arguments(text: str) -> list[str]:

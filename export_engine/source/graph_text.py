@@ -64,7 +64,8 @@ class _Printer:
             return
         self._comment(node)
         if op == "get_attr":
-            self._add(f"    {self._defined(node)} = self.{self._names[node]}", node)
+            named = arguments[2:-2] or self._names[node]
+            self._add(f"    {self._defined(node)} = self.{named}", node)
             return
         target = self._record.targets[self._graph.target[node]]
         prefix = "" if target.kind in ("python", "module") else "torch.ops."

@@ -1,7 +1,9 @@
 """Random programs: a model that does a random list of steps, exported, and run on what it takes."""
 
 import random
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -204,6 +206,24 @@ def record_of(attempt: Exported, program: ExportedProgram) -> Record:
     return describe(replace(attempt, program=program))
 
 
+_SECONDS = 3.0
+"""Of computing, until a loop that an edit made endless is given up."""
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 Outcome = tuple[Any, ...]
 
 
@@ -225,7 +245,8 @@ def _called(program: ExportedProgram, rows: int, seed: int) -> Any:
             for spec in program.graph_signature.input_specs
         ]
         try:
-            results = torch.fx.Interpreter(program.graph_module).run(*flat)
+            with _within(_SECONDS):
+                results = torch.fx.Interpreter(program.graph_module).run(*flat)
         except Exception as error:  # noqa: BLE001 - an edit may make it fail
             return type(error).__name__
         specs = program.graph_signature.output_specs

@@ -1,5 +1,6 @@
 """Identical is said only of programs that are proven to be the same."""
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,6 +282,41 @@ def test_the_order_of_writes_and_of_random_numbers_is_part_of_a_program(
     assert len(str(found).splitlines()) > 2
 
 
+class Traced(nn.Module):
+    def __init__(self, act: nn.Module) -> None:
+        super().__init__()
+        self.one, self.two, self.act = nn.Linear(4, 4), nn.Linear(4, 4), act
+
+    def forward(self, x: T) -> T:
+        return self.act(self.one(x)) + nn.functional.linear(x, self.two.weight)
+
+
+class Own(nn.Module):
+    def forward(self, x: T) -> T:
+        return x + 1
+
+
+@pytest.mark.after_check
+def test_a_graph_module_is_compared_by_the_modules_and_tensors_that_it_names() -> None:
+    known = torch.fx.symbolic_trace(Traced(nn.LeakyReLU(0.1)))
+    assert explorer.diff(known, copy.deepcopy(known)).ok
+    assert not explorer.diff(known, torch.fx.symbolic_trace(Traced(nn.LeakyReLU(0.2)))).ok
+    for op, old, new in (("get_attr", "two.weight", "one.weight"), ("call_module", "one", "two")):
+        other = copy.deepcopy(known)
+        [node] = [each for each in other.graph.nodes if (each.op, each.target) == (op, old)]
+        node.target = new
+        other.recompile()
+        assert not explorer.diff(known, other).ok
+
+    class Tracer(torch.fx.Tracer):
+        def is_leaf_module(self, module: nn.Module, name: str) -> bool:
+            return isinstance(module, Own) or super().is_leaf_module(module, name)
+
+    model = Traced(Own())
+    unknown = torch.fx.GraphModule(model, Tracer().trace(model))
+    assert not explorer.diff(unknown, copy.deepcopy(unknown)).ok, "nobody looked into Own"
+
+
 def said(diff: ProgramDiff) -> bool:
     """Whether a diff names any difference."""
     return bool(diff.others) or any(
@@ -295,8 +331,8 @@ def check_edits(seeds: range, edits: int) -> int:
     for seed in seeds:
         attempt, choice = export(seed), Choice(seed)
         before, known = record_of(attempt, attempt.program), outcome(attempt.program)
-        for name, copy in copies(attempt.program, choice):
-            diff = diff_records(before, record_of(attempt, copy))
+        for name, twin in copies(attempt.program, choice):
+            diff = diff_records(before, record_of(attempt, twin))
             assert diff.identical, f"seed {seed}: a {name} copy is {diff}"
         for number in range(edits):
             made = edited(attempt.program, choice)
