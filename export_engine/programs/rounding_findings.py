@@ -39,8 +39,7 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
                 severity="surprising",
                 sentence=f"`{components[at].name}` {verb} `{path}`{more} as {wide} and rounds it "
                 f"to {narrow}.",
-                why=f"The type at the seam says {wide}, and the values have the precision of "
-                f"{narrow}.",
+                why=f"Typed {wide}, but already rounded to {narrow}.",
                 component=at,
                 node=node,
                 seam=number,

@@ -46,13 +46,17 @@ def located(bench: Bench, backend: Backend, folder: Path) -> Located:
         return Located(-1, "The first op that diverges could not be located.")
 
 
+_BY_ITSELF = "The exported program by itself differs."
+"""Whatever the backend: the row of the program itself has it too."""
+
+
 def _of_program(bench: Bench) -> Located:
     if bench.subject.eager is None:
         return Located(-1, "Which op diverges is unknown.")
     found = first_difference(bench.subject, bench.request, SEED)
     names = [node.name for node in bench.subject.program.graph.nodes]
     number = names.index(found.node) if found.node in names else -1
-    return Located(number, f"So does the exported program. {found.sentence}")
+    return Located(number, f"{_BY_ITSELF} {found.sentence}")
 
 
 def _bisected(bench: Bench, backend: Backend, folder: Path) -> Located:

@@ -13,7 +13,7 @@ from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 
 FLAT = "The graph is flat: no module is called."
-FUNCTIONAL = "The graph is functional: no op mutates its inputs, and mutations are outputs."
+FUNCTIONAL = "Decomposed, the graph is functional: no op mutates its inputs; mutations are outputs."
 LIFTED = "Parameters, buffers and constants are inputs, and the signature names every input and "
 LIFTED += "output."
 MAPPED = "Every op is mapped to its source line and its module."
@@ -57,10 +57,6 @@ def functional(subject: Subject) -> Guarantee:
     bad = [*writing, *unknown]
     sentence = f"None of {len(ops):,} ops mutates its inputs."
     if inner and fresh:
-        sentence = (
-            f"{len(inner)} of {len(ops):,} ops mutate in place, as torch leaves a freshly "
-            "exported program; decomposed, it is functional."
-        )
         decomposed = subject.decomposed.program
         if decomposed is None:
             return Guarantee(
@@ -70,7 +66,9 @@ def functional(subject: Subject) -> Guarantee:
                 sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch "
                 "cannot decompose the program, which would remove them.",
             )
-        bad += [op for op in ops_of(decomposed) if _writes(op)]
+        after = list(ops_of(decomposed))
+        sentence = f"Decomposed, none of {len(after):,} ops mutates its inputs."
+        bad += [op for op in after if _writes(op)]
     if bad:
         sentence = f"{len(bad)} of {len(ops):,} ops may mutate their inputs."
     return Guarantee(
@@ -81,7 +79,7 @@ def functional(subject: Subject) -> Guarantee:
         evidence=(
             *(f"{op.node.name}: {op.name} mutates an argument" for op in writing[:_FEW]),
             *(f"{op.node.name}: {op.name} is not an op" for op in unknown[:_FEW]),
-            *(f"{op.node.name}: {op.name} mutates in place" for op in inner[:_FEW]),
+            *(f"{op.node.name}: {op.name} mutates in place until then" for op in inner[:_FEW]),
             *_mutations(subject),
         ),
         node=bad[0].node.name if bad else "",

@@ -33,7 +33,7 @@ def test_a_model_that_generates_is_seen_as_its_programs(lab: Lab) -> None:
 
     # A seam: its tensors are listed, and lit in both programs.
     strip.get_by_role("button", name=re.compile("prefill → decode")).click()
-    expect(strip.get_by_role("region", name="Tensors of the seam")).to_contain_text(
+    expect(strip.get_by_role("region", name="Tensors of the connection")).to_contain_text(
         "f32[batch, 2, past, 8]"
     )
     expect(selected_rows(root)).to_have_count(2)

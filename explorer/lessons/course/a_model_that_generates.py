@@ -45,7 +45,7 @@ def is_cut_into_programs(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "The strip above the graph lists the seams; so does `kit.seams`.",
+        "The strip above the graph lists the connections; so does `kit.seams`.",
         "`decode` takes a cache in its first call, and in every later one. Two programs give it.",
     ),
     solution='givers = {"prefill", "decode"}',
@@ -56,7 +56,7 @@ def knows_who_gives_the_cache(answer: Answer) -> None:
     given = answer.value
     names = {given} if isinstance(given, str) else set(given)
     if names != {"prefill", "decode"}:
-        raise Wrong("Look at every seam that ends at `decode`; one of them starts there, too.")
+        raise Wrong("Look at every connection that ends at `decode`; one starts there, too.")
 
 
 @lesson.exercise(

@@ -91,7 +91,7 @@ export function Legend({ store, program, aside }: LegendProps) {
         <Entry sign="▸">Holds ops: Enter or a double click opens it</Entry>
         <Entry sign="⇧">Shift: a click adds to the selection, a drag frames it</Entry>
         <Entry sign="◂">Read from elsewhere, named instead of drawn</Entry>
-        <Entry sign="▼">Goes on to something outside of its module</Entry>
+        <Entry sign="▼">Used outside its module</Entry>
       </dl>
     </details>
   );

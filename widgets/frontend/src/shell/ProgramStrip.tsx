@@ -26,7 +26,8 @@ export function ProgramStrip({ store }: { store: Store }) {
       <div class="tx-strip-facts">
         {set.seams.length > 0 && (
           <button type="button" class="tx-more" aria-expanded={open} onClick={() => setOpen(!open)}>
-            <span aria-hidden="true">{open ? "▾" : "▸"}</span> {counted(set.seams.length, "seam")}
+            <span aria-hidden="true">{open ? "▾" : "▸"}</span>{" "}
+            {counted(set.seams.length, "connection")}
           </button>
         )}
         <Facts store={store} set={set} />

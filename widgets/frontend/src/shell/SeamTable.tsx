@@ -15,7 +15,7 @@ export function SeamTable({ store, set, seam }: SeamTableProps) {
   const target = capped(set.components[seam.target]?.name ?? "", 60);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section class="tx-strip-table" tabIndex={0} aria-label="Tensors of the seam">
+    <section class="tx-strip-table" tabIndex={0} aria-label="Tensors of the connection">
       <table class="tx-table">
         <thead>
           <tr>

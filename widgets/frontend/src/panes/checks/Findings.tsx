@@ -20,14 +20,17 @@ const VERIFY = " Verify checks whether it agrees with the model.";
 
 export function Findings({ store, program }: Props) {
   const { findings, mode, not_looked_for: unknown } = program.record;
+  const printed = program.record.printed
+    ? " The program does not print what the model prints."
+    : "";
   return (
     <section class="tx-panel" aria-label="Findings" data-testid="findings" data-pane>
       <div class="tx-scroll">
         {findings.length === 0 ? (
           <Empty>
             {unknown.length === 0
-              ? "No findings: no value baked in, no side effect lost, no size specialized against " +
-                `your request.${store.host.live ? VERIFY : ""}`
+              ? "No findings: no value baked in, no change of state lost, no size specialized " +
+                `against your request.${printed}${store.host.live ? VERIFY : ""}`
               : "No findings among the kinds that could be looked for."}
           </Empty>
         ) : (

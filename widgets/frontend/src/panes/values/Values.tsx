@@ -64,7 +64,7 @@ export function Values({ store, program }: Props) {
               {durationText(values.seconds)} op by op on {values.device}, {values.inputs}; values
               held at most {bytesText(values.memory)} at one time.{" "}
               {store.host.live
-                ? "Select an op for its tensor: it is computed again. No file keeps these numbers unless asked to."
+                ? "Select an op to compute its tensor again. Files leave these numbers out, unless saved with values=True."
                 : "This page was asked to keep these numbers; it has no tensor."}
             </p>
             <LeftOut sentences={values.left_out} />
