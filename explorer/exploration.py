@@ -410,7 +410,10 @@ class Exploration:
         return self.session.entry.release.called(self.session.name)
 
     def probe(self, **sizes: int) -> ProbeResult:
-        """Whether the program accepts sizes, and the output sizes, without running it.
+        """What the program's guards do at some sizes, its output sizes, and what eager does there.
+
+        With the model at hand, eager and the program are run, on fresh inputs of these sizes, and
+        compared. `print` the result.
 
         Args:
             sizes: values of symbols by their names, `batch=3`; a single size by its place, with
@@ -420,10 +423,22 @@ class Exploration:
             ExportFailed: the export failed.
             ValueError: there is no such symbol or place, or a value is not an int.
         """
-        from export_engine.record import probe_named
+        from dataclasses import replace
+
+        from export_engine.record import probe_named, sizes_named
 
         self._need("program")
-        return probe_named(self.record, sizes)
+        found = probe_named(self.record, sizes)
+        attempt = self.session.entry.attempt
+        from export_engine.attempt import Exported
+
+        if not isinstance(attempt, Exported):
+            return found
+        from export_engine.describe import trial_row
+        from export_engine.verify import try_sizes
+
+        trial = try_sizes(attempt, self.record, sizes_named(self.record, sizes))
+        return replace(found, trial=trial_row(trial)) if trial is not None else found
 
     @property
     def fixed_source(self) -> dict[str, str]:

@@ -243,10 +243,12 @@ class Session:
             KeyboardInterrupt: interrupted; nothing has changed.
         """
         attempt = self.exported(number, "verify", progress)
+        from export_engine.fixes import find_wrong_size
         from export_engine.verify import verify
 
         verified = verify(attempt, self._entries[number].record, sizes, progress)
-        self.keep(number, verified=verified)
+        wrong = find_wrong_size(attempt, verified, progress)
+        self.keep(number, verified=verified, wrong_sizes=wrong)
         return verified
 
     def exported(self, number: int, wanted: str, progress: Report | None = None) -> Exported:

@@ -32,6 +32,8 @@ class Entry:
     """What was done to get here: the titles of the fixes."""
     verified: Verified | None = None
     """The guarantees of its program, if checked."""
+    wrong_sizes: tuple[Finding, ...] = ()
+    """What Verify found of sizes at which the program differs from eager."""
     runs: tuple[RunRow, ...] = ()
     """The runs of its program, oldest first."""
     profile: Profile | None = None
@@ -63,7 +65,8 @@ class Entry:
     def changed(self, **fields: Any) -> Entry:
         """A copy with other fields. What has been described is not described again."""
         made = replace(self, revision=self.revision + 1, **fields)
-        known = {name: self.__dict__[name] for name in _OF_ATTEMPT if name in self.__dict__}
+        same = made.wrong_sizes == self.wrong_sizes
+        known = {n: self.__dict__[n] for n in _OF_ATTEMPT if same and n in self.__dict__}
         made.__dict__.update(known)
         return made
 
@@ -127,7 +130,7 @@ class Entry:
 
         assert isinstance(self.attempt, Attempt)  # one is described before it is dropped
         try:
-            return describe(self.attempt)
+            return describe(self.attempt, self.wrong_sizes)
         except Exception as error:
             raise RuntimeError(
                 "torch.export succeeded, but Export Explorer cannot describe the program. This "
@@ -142,7 +145,7 @@ class Entry:
         if isinstance(self.attempt, OpenedFile):
             return findings_in(self.record)
         from export_engine.attempt import Exported, GivenGraph
-        from export_engine.findings import find_findings
+        from export_engine.findings import find_findings, in_order
 
         if isinstance(self.attempt, GivenGraph):
             return findings_in(self.record)
@@ -150,7 +153,7 @@ class Entry:
             return ()
         if self.attempt.kept is not None:
             return findings_in(self.record)
-        return find_findings(self.attempt, self.record)
+        return in_order([*find_findings(self.attempt, self.record), *self.wrong_sizes])
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -161,7 +164,7 @@ class Entry:
 
         if isinstance(self.attempt, Failed):
             return self.attempt.fixes
-        return tuple(each.fix for each in self.findings if each.fix is not None)
+        return tuple(fix for each in self.findings for fix in each.fixes)
 
     @cached_property
     def encoded(self) -> bytes:

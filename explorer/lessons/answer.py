@@ -92,7 +92,9 @@ class Answer:
 
     def takes(self, **shapes: Sequence[int]) -> None:
         """The program takes inputs of these shapes: `takes(x=(3, 100))`."""
-        found = self.exploration.probe(**self._sizes(shapes))
+        from export_engine.record import probe_named
+
+        found = probe_named(self.record, self._sizes(shapes))
         if found.verdict != "accepted":
             asks = (
                 f"it asks for `{found.broken[0].text}`" if found.broken else "the reason is unknown"
@@ -101,7 +103,9 @@ class Answer:
 
     def refuses(self, **shapes: Sequence[int]) -> None:
         """The program refuses inputs of these shapes."""
-        if self.exploration.probe(**self._sizes(shapes)).verdict != "refused":
+        from export_engine.record import probe_named
+
+        if probe_named(self.record, self._sizes(shapes)).verdict != "refused":
             raise Wrong(f"The program takes {_said(shapes)}, and should refuse that.")
 
     def agrees_with_eager(self, trials: int = 4) -> None:

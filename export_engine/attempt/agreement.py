@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from export_engine.source import Location
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -26,6 +28,13 @@ class Trial:
     """Of one that agrees but for strides: which output has which, and eager's."""
     reach: float = 0.0
     """The largest absolute value of eager's output that `error` is of."""
+    place: Location | None = None
+    """Of one that differs, the user's line that asks for the size, if it was looked for."""
+
+    @property
+    def refuses_small(self) -> bool:
+        """Whether the program rejects a size of 0 or 1: torch traces as if no size were."""
+        return self.outcome == "refused" and any(size < 2 for size in self.sizes.values())
 
 
 @dataclass(frozen=True)
@@ -43,8 +52,13 @@ class Agreement:
 
     @property
     def verdict(self) -> Literal["agrees", "differs", "refused", "not checked"]:
-        """The worst outcome; `not checked` if eager failed at every size."""
-        outcomes = {trial.outcome for trial in self.trials}
+        """The worst outcome; `not checked` if eager failed at every size.
+
+        A program that agrees elsewhere may reject sizes of 0 and 1: a call at them fails aloud, and
+        it is said that it does.
+        """
+        outcomes = {trial.outcome for trial in self.trials if not trial.refuses_small}
+        outcomes = outcomes if "agrees" in outcomes else {each.outcome for each in self.trials}
         for worst in ("differs", "refused", "agrees"):
             if worst in outcomes:
                 return worst

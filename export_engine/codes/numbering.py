@@ -64,6 +64,7 @@ CODES: dict[str, tuple[Group, str]] = {
     "EX221": ("finding", "PREDICATE"),
     "EX222": ("finding", "CAUGHT_ERROR"),
     "EX223": ("finding", "NAME_TAKEN"),
+    "EX224": ("finding", "WRONG_SIZE"),
     # Guarantees
     "EX301": ("guarantee", "flat"),
     "EX302": ("guarantee", "functional"),

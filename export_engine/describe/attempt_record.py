@@ -5,6 +5,7 @@ Works on any ExportedProgram, also one loaded from a file that lacks stacks, sco
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -25,6 +26,7 @@ from export_engine.describe.shape_contract import describe_contract
 from export_engine.describe.signature import describe_signature, input_paths
 from export_engine.describe.symbol_names import Leaf, Symbols, birth_places, user_names
 from export_engine.describe.tables import Stacks, Strings
+from export_engine.findings import Finding
 from export_engine.quantization import with_quantization
 from export_engine.record import (
     Check,
@@ -41,8 +43,13 @@ from export_engine.shapes import Shapes, call_paths, other_form, symbol_names
 from export_engine.torch_internals import Area, ProgramSource, left_out
 
 
-def describe(attempt: Attempt) -> Record:
-    """The Record of an attempt."""
+def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
+    """The Record of an attempt.
+
+    Args:
+        attempt: the attempt.
+        also: findings of a run of its program, beside those that its text tells.
+    """
     if isinstance(attempt, Exported) and attempt.kept is not None:
         return _loaded(attempt, attempt.kept)
     strings = Strings()
@@ -104,7 +111,9 @@ def describe(attempt: Attempt) -> Record:
     )
     record = with_quantization(with_groups(record), ends_of_held(program))
     return (
-        with_findings(record, attempt, strings, stacks) if isinstance(attempt, Exported) else record
+        with_findings(record, attempt, strings, stacks, also)
+        if isinstance(attempt, Exported)
+        else record
     )
 
 

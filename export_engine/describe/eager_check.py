@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.attempt import Agreement, Trial
-from export_engine.record import Check, TrialRow
+from export_engine.record import Check, TrialRow, sizes_shown, sizes_tried
 
 _ALARMING = 1e-3
 """A difference that is large, unless the output is."""
@@ -11,26 +11,31 @@ _ALARMING = 1e-3
 
 def describe_check(agreement: Agreement) -> Check:
     """The check's sentence and its trials."""
-    rows = [
-        TrialRow(_sizes(trial), trial.outcome, trial.error, trial.detail)
-        for trial in agreement.trials
-    ]
+    rows = [trial_row(trial) for trial in agreement.trials]
     return Check(agreement.verdict, check_sentence(agreement), rows)
 
 
+def trial_row(trial: Trial) -> TrialRow:
+    """A comparison with eager, as the Record has it."""
+    return TrialRow(sizes_shown(trial.sizes), trial.outcome, trial.error, trial.detail)
+
+
 def check_sentence(agreement: Agreement) -> str:
-    """The check in a sentence: `Agrees with eager at 4 other sizes, exactly.`."""
+    """The check in a sentence: `Agrees with eager at batch 0, 1, 2, 3, 7, exactly.`."""
     verdict = agreement.verdict
     same = [trial for trial in agreement.trials if trial.outcome == verdict]
     if verdict == "agrees":
         worst = max(same, key=lambda trial: trial.error)
-        sized = [trial for trial in same if trial.sizes]
-        count = len(sized) or len(same)
-        what = "other size" if sized else "fresh input"
+        sized = [trial.sizes for trial in same if trial.sizes]
+        count = len(same)
+        where = sizes_tried(sized) if sized else f"{count} fresh input{'' if count == 1 else 's'}"
         exact = f"with differences up to {worst.error:.0e}" if worst.error else "exactly"
         if worst.error >= _ALARMING:
             exact += f" where outputs reach {worst.reach:.0e}"
-        said = f"Agrees with eager at {count} {what}{'' if count == 1 else 's'}, {exact}."
+        said = f"Agrees with eager at {where}, {exact}."
+        small = [trial.sizes for trial in agreement.trials if trial.refuses_small]
+        if small:
+            said += f" It rejects {sizes_tried(small)}, which eager takes."
         strides = next((trial.strides for trial in same if trial.strides), "")
         return f"{said} Only strides differ: {strides}." if strides else said
     if verdict == "not checked":
@@ -40,10 +45,11 @@ def check_sentence(agreement: Agreement) -> str:
     if agreement.reason:
         return agreement.reason
     first = same[0]
-    where = _sizes(first) or "fresh inputs"
+    where = sizes_shown(first.sizes) or "fresh inputs"
     detail = f": {first.detail}" if first.detail else ""
     if verdict == "differs":
-        return f"Differs from eager at {where}{detail}."
+        line = f" See line {first.place.line}." if first.place else ""
+        return f"Differs from eager at {where}{detail}.{line}"
     return f"Refuses {where}, which eager takes{detail}."
 
 
@@ -55,7 +61,3 @@ def _why_not(agreement: Agreement) -> str:
         detail = f": {failed[0].detail.rstrip('.')}" if failed[0].detail else ""
         return f"the model itself fails at every size tried{detail}"
     return "nothing was tried"
-
-
-def _sizes(trial: Trial) -> str:
-    return ", ".join(f"{name} = {size}" for name, size in trial.sizes.items())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from export_engine.describe.fix_cards import fix_card
 from export_engine.describe.tables import Stacks, Strings
-from export_engine.findings import Analysis, Finding, look_at_record, slug
+from export_engine.findings import Analysis, Finding, in_order, look_at_record, slug
 from export_engine.record import FindingRow, Record
 
 if TYPE_CHECKING:
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def with_findings(
-    record: Record, exported: Exported | None, strings: Strings, stacks: Stacks
+    record: Record,
+    exported: Exported | None,
+    strings: Strings,
+    stacks: Stacks,
+    also: Sequence[Finding] = (),
 ) -> Record:
     """The Record of a program with what is wrong or surprising about it.
 
@@ -25,13 +30,15 @@ def with_findings(
         exported: the attempt that gave it; None where there is the Record alone.
         strings: the table of texts that the Record is written with.
         stacks: that of stacks.
+        also: findings of a run of the program.
     """
     looked = look_at_record(record) if exported is None else _looked(exported, record)
     request = exported.request if exported is not None else None
     rows, fixes = [], 0
-    for finding in looked.findings:
+    findings = in_order([*looked.findings, *also])
+    for finding in findings:
         rows.append(_row(finding, stacks, fixes if finding.fix else -1, request))
-        fixes += finding.fix is not None
+        fixes += len(finding.fixes)
     frames = stacks.frames()
     return msgspec.structs.replace(
         record,
@@ -41,7 +48,7 @@ def with_findings(
         stacks=stacks.stacks(),
         files=stacks.files.entries,
         strings=strings.entries,
-        verdict=_verdict(record.verdict, looked.findings),
+        verdict=_verdict(record.verdict, findings),
     )
 
 

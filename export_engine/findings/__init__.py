@@ -11,13 +11,18 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.findings.analysis import Analysis as Analysis
+    from export_engine.findings.analysis import in_order as in_order
     from export_engine.findings.baked_values import momentary_values as momentary_values
     from export_engine.findings.finding import Finding as Finding
+    from export_engine.findings.finding import Kind as Kind
     from export_engine.findings.operators import random_ops as random_ops
     from export_engine.findings.program_ops import Op as Op
     from export_engine.findings.program_ops import ops_of as ops_of
     from export_engine.findings.providers import find_findings as find_findings
     from export_engine.findings.providers import look as look
+    from export_engine.findings.reached_code import (
+        find_reached_functions as find_reached_functions,
+    )
     from export_engine.findings.record_providers import findings_in as findings_in
     from export_engine.findings.record_providers import look_at_record as look_at_record
     from export_engine.findings.record_providers import slug as slug

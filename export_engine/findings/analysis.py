@@ -41,11 +41,16 @@ def analysis_of(families: Iterable[Family]) -> Analysis:
             passed_over(error, "looking for findings")
             unknown.extend(kinds)
     found = _capped(found)
-    found.sort(key=lambda each: (SEVERITIES.index(each.severity), _ORDER.index(each.kind)))
     known = {each.kind for each in found}
     return Analysis(
-        tuple(found), tuple(dict.fromkeys(each for each in unknown if each not in known))
+        in_order(found), tuple(dict.fromkeys(each for each in unknown if each not in known))
     )
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings, most severe first."""
+    by = sorted(findings, key=lambda each: _ORDER.index(each.kind))
+    return tuple(sorted(by, key=lambda each: SEVERITIES.index(each.severity)))
 
 
 def _capped(found: list[Finding]) -> list[Finding]:

@@ -43,6 +43,7 @@ class Kind(StrEnum):
     PREDICATE = "A predicate of several elements"
     CAUGHT_ERROR = "A tracing error that the code caught"
     NAME_TAKEN = "A name that a GraphModule has itself"
+    WRONG_SIZE = "Wrong at a size"
 
     @property
     def code(self) -> str:
@@ -71,3 +72,10 @@ class Finding:
     guard: int = -1
     """The guard that caused it, by its number in the Record."""
     fix: Fix | None = None
+    more: tuple[Fix, ...] = ()
+    """Other fixes, each instead of the first."""
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """All of its fixes, the best first."""
+        return (self.fix, *self.more) if self.fix is not None else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -32,9 +32,16 @@ Reached = frozenset[tuple[str, int]]
 
 def reached_code(exported: Exported) -> Reached:
     """The user's functions that the model may run when it is called; none for a file's program."""
-    if exported.request is None:
-        return frozenset()
-    return frozenset(_walk(exported.request.target))
+    return frozenset(
+        (each.__code__.co_filename, each.__code__.co_firstlineno)
+        for each in find_reached_functions(exported)
+    )
+
+
+def find_reached_functions(exported: Exported) -> Iterator[FunctionType]:
+    """The user's functions that the model may run when it is called, those called first first."""
+    if exported.request is not None:
+        yield from _walk(exported.request.target)
 
 
 def in_eval_mode(exported: Exported) -> bool:
@@ -47,7 +54,7 @@ def in_eval_mode(exported: Exported) -> bool:
     )
 
 
-def _walk(target: Callable[..., Any]) -> Iterator[tuple[str, int]]:
+def _walk(target: Callable[..., Any]) -> Iterator[FunctionType]:
     module = as_module(target)
     classes = dict.fromkeys(type(each) for each in module.modules())
     waiting: list[Any] = [target, getattr(target, "func", None)]
@@ -62,7 +69,7 @@ def _walk(target: Callable[..., Any]) -> Iterator[tuple[str, int]]:
         seen.add(function.__code__)
         if not is_own(function.__code__.co_filename):
             continue
-        yield function.__code__.co_filename, function.__code__.co_firstlineno
+        yield function
         names = set(names_in(function.__code__))
         values = [function.__globals__.get(name) for name in set(globals_in(function.__code__))]
         values += [value for _, value in closure_of(function)]

@@ -129,6 +129,8 @@ if TYPE_CHECKING:
     from export_engine.record.size_probe import probe_sizes as probe_sizes
     from export_engine.record.size_probe import sizes_named as sizes_named
     from export_engine.record.size_probe import sizes_of_symbols as sizes_of_symbols
+    from export_engine.record.tried_sizes import sizes_shown as sizes_shown
+    from export_engine.record.tried_sizes import sizes_tried as sizes_tried
     from export_engine.record.typescript import declarations as declarations
     from export_engine.record.typescript import record_types as record_types
     from export_engine.record.typescript import type_text as type_text

@@ -1,4 +1,4 @@
-"""Whether a program accepts given sizes, and its output sizes, without running it."""
+"""Whether a program's guards accept given sizes, and its output sizes, without running it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from export_engine.plain_errors import WrongArgument
 from export_engine.record.contract import Formula, Probe, Rule
 from export_engine.record.formula import evaluate
 from export_engine.record.record import Record
+from export_engine.record.verdicts import TrialRow
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,35 @@ class ProbeResult:
     """Rules that cannot be evaluated here; the program may reject because of one."""
     outputs: tuple[int | None, ...]
     """Per entry of `Probe.outputs`, the size; None where it depends on values."""
+    trial: TrialRow | None = None
+    """A run of the program and of eager at these sizes, just made; None where there was none."""
+
+    @property
+    def sentence(self) -> str:
+        """What the guards say, and what a run of both showed."""
+        said = _GUARDS[self.verdict]
+        if self.broken:
+            said += f" {self.broken[0].text or 'a check in the program'}"
+        if self.trial is None:
+            return f"{said}. Not run."
+        detail = f": {self.trial.detail.rstrip('.')}" if self.trial.detail else ""
+        return f"{said}. {_RUN[self.trial.outcome]}{detail}."
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+_GUARDS = {
+    "accepted": "The guards accept it",
+    "refused": "The guards reject it:",
+    "unchecked": "No guard rejects it, but it is outside of the contract:",
+}
+_RUN = {
+    "agrees": "Run just now, the program agrees with eager",
+    "differs": "Run just now, the program differs from eager",
+    "refused": "Run just now, eager takes it and the program does not",
+    "eager-fails": "Run just now, eager fails",
+}
 
 
 def probe_sizes(probe: Probe, sizes: Sequence[int]) -> ProbeResult:

@@ -121,3 +121,7 @@ class Verification(msgspec.Struct, frozen=True):
     """`10 guarantees hold, 1 is broken, 1 was not checked.`"""
     rows: list[GuaranteeRow]
     seconds: float
+    trials: list[TrialRow] = []
+    """The comparisons with eager: what was run at which sizes, and how it ended."""
+    left_out: list[str] = []
+    """Sizes that there was no time for, the most suspicious first: `batch = 64`."""

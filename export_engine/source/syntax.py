@@ -93,6 +93,16 @@ class Code:
         return [node for node in self._statements if isinstance(node, defined)]
 
     @cached_property
+    def by_first_line(self) -> dict[int, ast.AST]:
+        """Each function and lambda by its first line, that of a decorator if there is one."""
+        defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+        return {
+            min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))]): node
+            for node in ast.walk(self.tree)
+            if isinstance(node, defined)
+        }
+
+    @cached_property
     def imported(self) -> dict[str, str]:
         """What imported names stand for: `t` for `time`, `now` for `time.time`."""
         return dict(_imports(self._statements))

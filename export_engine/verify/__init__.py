@@ -10,10 +10,12 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.verify.against_eager import check as check
+    from export_engine.verify.asking_line import line_shown as line_shown
     from export_engine.verify.compare_outputs import Difference as Difference
     from export_engine.verify.compare_outputs import compare as compare
     from export_engine.verify.compare_outputs import compare_named as compare_named
     from export_engine.verify.contract_sampling import inside as inside
+    from export_engine.verify.contract_soundness import try_sizes as try_sizes
     from export_engine.verify.first_divergence import first_difference as first_difference
     from export_engine.verify.fresh_inputs import fresh_request as fresh_request
     from export_engine.verify.guarantee import Verified as Verified

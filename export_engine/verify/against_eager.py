@@ -7,6 +7,7 @@ right only for the example. Only a run shows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -19,13 +20,15 @@ from export_engine.defects import passed_over
 from export_engine.process import Patience, raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.torch_internals import callable_module
+from export_engine.verify.asking_line import find_asking_line
 from export_engine.verify.compare_outputs import compare
+from export_engine.verify.compared_numbers import find_compared_lines, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import run
 from export_engine.verify.refusals import refusal
 from export_engine.verify.untraced_sizes import (
     Sizes,
-    choices,
+    choose_sizes,
     doubled,
     evaluated,
     shown,
@@ -65,8 +68,15 @@ def check(
         program = callable_module(exported.program)
         patience = Patience()
         run_both = partial(_trial, program, restore=restore, patience=patience)
+
+        def run_eager(wrapped: Callable[[Any], Any], call: Request, seed: int) -> object:
+            try:
+                return run(wrapped(request.target), call, seed, patience=patience)
+            finally:
+                restore()
+
         own = run_both(request, {}, 0, grad=torch.is_grad_enabled())
-        plans = _plans(sizes, trials)
+        plans = _plans(exported, sizes, trials)
         for number, choice in enumerate(chain(plans, _doubled(sizes, trials, found))):
             raise_if_interrupted()
             if progress:
@@ -81,6 +91,7 @@ def check(
             calls.append(other)
             bad = number == 0 and own.outcome in ("differs", "refused")
             found.append(own if bad else run_both(other, called, number))
+        found = _with_line(exported, found, calls, run_eager)
         second = None
         if {each.outcome for each in found} <= {"agrees", "eager-fails"}:
             second = _second_call(program, request.target, calls, restore, patience)
@@ -130,19 +141,56 @@ def _after(
         restore()
 
 
-def _plans(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
-    """The example's own sizes, with its values and with fresh ones, then others.
+def _plans(exported: Exported, sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
+    """The example's own sizes, with its values and with fresh ones, then others of the one list.
 
-    Fewer where nothing may vary.
+    Of those that are not pressing as many as were asked for; fewer where nothing may vary.
     """
     yield sizes.examples
-    others = list(choices(sizes, most)) if sizes.symbols else [sizes.examples] * min(most, 2)
-    yield from others
+    if not sizes.symbols:
+        yield from [sizes.examples] * min(most, 2)
+        return
+    plain = 0
+    for choice in choose_sizes(sizes, find_numbers(exported)):
+        plain += not choice.pressing
+        if choice.pressing or plain <= most:
+            yield choice.values
+
+
+def _with_line(
+    exported: Exported,
+    found: list[Trial],
+    calls: list[Request],
+    run_eager: Callable[[Callable[[Any], Any], Request, int], object],
+) -> list[Trial]:
+    """The comparisons, and of the first that differs the user's line that asks for its size."""
+    outcomes = [each.outcome for each in found]
+    differ = [n for n, each in enumerate(found) if each.outcome == "differs" and each.sizes]
+    if not differ or "agrees" not in outcomes:
+        return found
+    differing = differ[0]
+    good = outcomes.index("agrees")
+
+    def run_at(wrapped: Callable[[Any], Any], wrong: bool) -> object:
+        number = differing if wrong else good
+        return run_eager(wrapped, calls[number], number)
+
+    numbers = find_compared_lines(exported)
+    place = find_asking_line(run_at, numbers, found[differing].sizes)
+    return [replace(each, place=place) if n == differing else each for n, each in enumerate(found)]
 
 
 def _doubled(sizes: Sizes, most: int, found: list[Trial]) -> Iterator[dict[Any, int]]:
-    """Multiples of the example's sizes, where the model takes none of the others."""
-    if all(each.outcome == "eager-fails" for each in found if each.sizes):
+    """Multiples of the example's sizes, where the model takes none of the others for a symbol."""
+    example = shown(sizes, sizes.examples)
+    varied = {
+        name
+        for each in found
+        if each.outcome != "eager-fails"
+        for name, size in each.sizes.items()
+        if size != example.get(name)
+    }
+    if not example.keys() <= varied:
         yield from islice(doubled(sizes), most)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
+from export_engine.attempt import Exported, Request, Trial
 from export_engine.defects import passed_over
-from export_engine.record import SizeInput, probe_sizes
+from export_engine.record import Record, SizeInput, probe_sizes, sizes_shown, sizes_tried
+from export_engine.source import Location
 from export_engine.torch_internals import (
     asserted,
     asserted_before_replacement,
@@ -16,15 +20,28 @@ from export_engine.torch_internals import (
     symbols_in,
 )
 from export_engine.trace import RecordedGuard
-from export_engine.verify.contract_sampling import breaking, counted_sizes, inside, shown_sizes
-from export_engine.verify.first_divergence import first_difference
+from export_engine.verify.asking_line import find_asking_line, line_shown
+from export_engine.verify.compared_numbers import find_compared_lines
+from export_engine.verify.contract_sampling import breaking, named_sizes, plan_sizes
+from export_engine.verify.first_divergence import Parting, first_difference
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager
-from export_engine.verify.program_under_test import Subject
+from export_engine.verify.isolated_run import Call
+from export_engine.verify.program_under_test import Subject, examined
 
-SOUND = "At every size the contract admits, the program agrees with eager."
+SOUND = "At the sizes of the contract that were tried, the program agrees with eager."
 REFUSES = "A call outside of the contract is rejected, for the reason the contract gives."
 CHECKS = "Conditions on values that tracing could not decide are runtime assertions."
 _MOST_RULES = 12
+_MOST_LEFT = 6
+"""Sizes that are named of those that there was no time for."""
+_MOST_SIZES = 40
+_MOST_ELEMENTS, _MOST_TIMES = 2**22, 8
+"""Limits on the elements of all inputs of a call that the user asks for: absolute, and as a
+multiple of the example's."""
+_WARM = 2
+"""Calls of which the last is measured: the first takes longer than others."""
+_SHARE, _QUICK = 0.5, 0.5
+"""How long comparisons at other sizes may take, of the export's time; and seconds, at least."""
 _KINDS = ("fixed", "equal", "form", "range", "guard")
 _SAYING = ("Guard failed", "Expected input", "Runtime assertion", "Unexpected")
 
@@ -33,48 +50,41 @@ def sound(subject: Subject) -> Guarantee:
     """Compares with eager at sizes within the contract, the example's first."""
     if subject.eager is None:
         return without_eager("sound", SOUND)
-    agreed, worst, failing, evidence = 0, 0.0, [], []
-    called = subject.module
-    for seed, sizes in enumerate(inside(subject, subject.sizes)):
-        request = subject.at(sizes, seed)
-        shown = shown_sizes(subject, sizes)
-        try:
-            theirs = subject.run(subject.eager, request, seed)
-        except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
-            passed_over(error, "calling at sizes of the contract")
-            evidence.append(f"{shown}: eager itself fails: {subject.refusal(error)}")
-            continue
-        try:
-            ours = subject.run(called, request, seed)
-        except Exception as error:  # noqa: BLE001 - so may the program
-            passed_over(error, "calling at sizes of the contract")
-            failing.append((request, seed))
-            evidence.insert(0, f"{shown}: the program rejects it: {subject.refusal(error)}")
-            continue
-        found = subject.compared(ours, theirs)
-        if found.same:
-            agreed, worst = agreed + 1, max(worst, found.error)
-            evidence.append(f"{shown}: off by {found.error:.1e}")
-        else:
-            failing.append((request, seed))
-            evidence.insert(0, f"{shown}: {found.detail}")
+    plan = plan_sizes(subject, _affordable(subject))
+    tries = [_tried(subject, sizes, seed) for seed, sizes in enumerate(plan.tried)]
+    trials = tuple(each.trial for each in tries)
+    agreed = [each for each in trials if each.outcome == "agrees"]
+    failing = [each for each in tries if each.trial.outcome in ("differs", "refused")]
     if not agreed and not failing:
-        return _not_checked("sound", SOUND, "Eager fails at every size that was tried.")
-    node = ""
+        return replace(
+            _not_checked("sound", SOUND, "Eager fails at every size that was tried."), trials=trials
+        )
+    worst = max((each.error for each in agreed), default=0.0)
+    how = f"off by at most {worst:.1e}" if worst else "exactly"
+    sentence = f"Agrees with eager at {sizes_tried([each.sizes for each in agreed])}, {how}."
+    node, evidence = "", [_evidence(each) for each in trials]
     if failing:
-        parting = first_difference(subject, *failing[0])
+        failing.sort(key=lambda each: _severity(each.trial, tries[0].trial))
+        parting = first_difference(subject, failing[0].request, failing[0].seed)
+        place = _asking(subject, tries, failing[0]) or _innermost(parting)
+        first = replace(failing[0].trial, place=place)
+        trials = (first, *(each for each in trials if each is not failing[0].trial))
+        wrong = [_evidence(each.trial) for each in failing]
+        evidence = [
+            wrong[0],
+            parting.sentence,
+            *wrong[1:],
+            *(e for e in evidence if e not in wrong),
+        ]
         node = parting.node
-        evidence.insert(1, parting.sentence)
+        sentence = _wrong(first, len(failing), sentence if agreed else "")
     if subject.request.within:
         contexts = [getattr(each, "func", each) for each in subject.request.within]  # of a partial
         names = ", ".join(getattr(each, "__name__", "a context") for each in contexts)
         evidence.append(f"eager ran as the export did, within {names}")
-    how = f"off by at most {worst:.1e}" if worst else "exactly"
-    sentence = f"Agrees with eager at {counted_sizes(agreed)}, {how}."
-    if failing:
-        sentence = (
-            f"Disagrees with eager at {len(failing)} of {counted_sizes(agreed + len(failing))}."
-        )
+    left = tuple(sizes_shown(named_sizes(subject, each)) for each in plan.left)
+    if left:
+        evidence.append(f"not tried, to save time: {'; '.join(left[:_MOST_LEFT])}")
     return Guarantee(
         name="sound",
         claim=SOUND,
@@ -82,7 +92,133 @@ def sound(subject: Subject) -> Guarantee:
         sentence=sentence,
         evidence=tuple(evidence),
         node=node,
+        trials=trials,
+        left=left,
     )
+
+
+def try_sizes(exported: Exported, record: Record, sizes: Sequence[int]) -> Trial | None:
+    """Runs eager and the program at some sizes.
+
+    Args:
+        exported: an attempt.
+        record: the attempt, described.
+        sizes: one for each entry of the Record's probe.
+
+    Returns:
+        How they compare; None where there is no eager model, or the inputs would be too large.
+    """
+    example = [each.example for each in record.probe.inputs]
+    most = max(_MOST_ELEMENTS, _MOST_TIMES * _elements(record, example))
+    if exported.request is None or min(sizes, default=0) < 0 or _elements(record, sizes) > most:
+        return None
+    with examined(exported, record, 0) as subject:
+        return _tried(subject, sizes, 0).trial
+
+
+def _elements(record: Record, sizes: Sequence[int]) -> int:
+    """Of all inputs that have sizes."""
+    total: dict[int, int] = {}
+    for size, entry in zip(sizes, record.probe.inputs, strict=True):
+        total[entry.entry] = total.get(entry.entry, 1) * max(size, 1)
+    return sum(total.values())
+
+
+class _Try(NamedTuple):
+    """A comparison with eager, and the call that it was made with."""
+
+    trial: Trial
+    request: Request
+    seed: int
+
+
+def _tried(subject: Subject, sizes: Sequence[int], seed: int) -> _Try:
+    """Eager, then the program, at some sizes."""
+    request, named = subject.at(sizes, seed), named_sizes(subject, sizes)
+    theirs = _called(subject, subject.eager, request, seed)
+    ours = _called(subject, subject.module, request, seed)
+    if isinstance(theirs, Exception):
+        answers = "" if isinstance(ours, Exception) else "; the program answers"
+        detail = f"eager itself fails: {subject.refusal(theirs)}{answers}"
+        return _Try(Trial(named, "eager-fails", detail=detail), request, seed)
+    if isinstance(ours, Exception):
+        return _Try(Trial(named, "refused", detail=subject.refusal(ours)), request, seed)
+    found = subject.compared(ours, theirs)
+    outcome: Literal["agrees", "differs"] = "agrees" if found.same else "differs"
+    return _Try(Trial(named, outcome, found.error, found.detail), request, seed)
+
+
+def _called(subject: Subject, called: Any, request: Request, seed: int) -> Call | Exception:
+    """A call, or what it raised."""
+    try:
+        return subject.run(called, request, seed)
+    except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
+        passed_over(error, "calling at sizes of the contract")
+        return error
+
+
+def _affordable(subject: Subject) -> int:
+    """How many sizes to compare at beside the example's: fewer of a model that is slow.
+
+    All of them take at most about half as long as the export did.
+    """
+    taken = 0.0
+    for _ in range(_WARM):
+        began = time.perf_counter()
+        for called in (subject.eager, subject.module):
+            _called(subject, called, subject.request, 0)
+        taken = time.perf_counter() - began
+        if taken > _QUICK:
+            break
+    seconds = max(_SHARE * subject.exported.seconds, _QUICK)
+    return max(subject.sizes, min(int(seconds / taken), _MOST_SIZES))
+
+
+def _severity(trial: Trial, example: Trial) -> tuple[bool, int]:
+    """What to tell first: a wrong answer before a rejected call, and the fewest changed sizes."""
+    changed = sum(size != example.sizes.get(name) for name, size in trial.sizes.items())
+    return trial.outcome != "differs", changed
+
+
+def _evidence(trial: Trial) -> str:
+    """A line on a comparison."""
+    shown = sizes_shown(trial.sizes) or "the example's sizes"
+    if trial.outcome == "agrees":
+        return f"{shown}: off by {trial.error:.1e}"
+    rejects = "the program rejects it: " if trial.outcome == "refused" else ""
+    return f"{shown}: {rejects}{trial.detail}"
+
+
+def _wrong(first: Trial, count: int, agrees: str) -> str:
+    """At which sizes it is wrong, which line asks, and where it agrees."""
+    at = sizes_shown(first.sizes) or "the example's sizes"
+    does = "Rejects" if first.outcome == "refused" else "Differs from eager at"
+    detail = "which eager takes" if first.outcome == "refused" else first.detail
+    line = f" {_asks(first)}." if first.place else ""
+    more = f" So at {count - 1} more." if count > 1 else ""
+    return f"{does} {at}: {detail}.{line}{more} {agrees}".rstrip()
+
+
+def _asks(trial: Trial) -> str:
+    assert trial.place is not None
+    return f"See {line_shown(trial.place)}"
+
+
+def _asking(subject: Subject, tries: Sequence[_Try], wrong: _Try) -> Location | None:
+    """The line that makes eager go another way there than where both agree."""
+    good = next((each for each in tries if each.trial.outcome == "agrees"), None)
+    if good is None or not wrong.trial.sizes:
+        return None
+
+    def run(wrapped: Callable[[Any], Any], at_wrong: bool) -> object:
+        one = wrong if at_wrong else good
+        return subject.run(wrapped(subject.eager), one.request, one.seed)
+
+    return find_asking_line(run, find_compared_lines(subject.exported), wrong.trial.sizes)
+
+
+def _innermost(parting: Parting) -> Location | None:
+    return parting.stack[-1] if parting.stack else None
 
 
 def refuses(subject: Subject) -> Guarantee:

@@ -14,7 +14,7 @@ import torch
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.defects import passed_over
-from export_engine.source import parse_stack_trace
+from export_engine.source import Stack, parse_stack_trace
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.isolated_run import call
 from export_engine.verify.program_under_test import Subject
@@ -26,6 +26,8 @@ class Parting(NamedTuple):
     node: str
     """Of the program; empty where it is not known."""
     sentence: str
+    stack: Stack = ()
+    """The user's line of that op."""
 
 
 _UNKNOWN = Parting("", "The first op that diverges could not be located.")
@@ -91,7 +93,7 @@ def _otherwise(node: torch.fx.Node) -> Parting:
 def _at(node: torch.fx.Node, said: str) -> Parting:
     stack = parse_stack_trace(node.stack_trace or "")
     where = f", line {stack[-1].line}" if stack else ""
-    return Parting(node.name, f"{said[:1].upper()}{said[1:]} ({node.target}{where}).")
+    return Parting(node.name, f"{said[:1].upper()}{said[1:]} ({node.target}{where}).", stack)
 
 
 class _Watching(torch.fx.Interpreter):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from export_engine.attempt import NO_MODEL
+from export_engine.attempt import NO_MODEL, Trial
 
 Verdict = Literal["holds", "broken", "not applicable", "not checked"]
 
@@ -33,6 +33,10 @@ class Guarantee:
     """
     report: str = ""
     """If the check itself failed, a defect of Export Explorer: the report."""
+    trials: tuple[Trial, ...] = ()
+    """Of a comparison at several sizes, each of them; where it is broken, what breaks it first."""
+    left: tuple[str, ...] = ()
+    """The sizes that there was no time for."""
 
 
 def without_eager(name: str, claim: str) -> Guarantee:
@@ -67,6 +71,18 @@ class Verified:
     def verdict(self) -> Literal["holds", "broken", "not checked"]:
         """`broken` if one is, else `not checked` if one was not, else `holds`."""
         return "broken" if self.broken else "not checked" if self.unchecked else "holds"
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The comparisons with eager, one for each choice of sizes that was run."""
+        return tuple(trial for each in self.guarantees for trial in each.trials)
+
+    @property
+    def wrong_size(self) -> Trial | None:
+        """A choice of sizes at which the program differs from eager though it agrees at others."""
+        outcomes = {each.outcome for each in self.trials}
+        differs = (each for each in self.trials if each.outcome == "differs" and each.sizes)
+        return next(differs, None) if "agrees" in outcomes else None
 
     @property
     def ok(self) -> bool:

@@ -22,9 +22,11 @@ from export_engine.torch_internals import (
 )
 from export_engine.transform import kept_whole
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
+from export_engine.verify.compared_numbers import Number, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
 from export_engine.verify.refusals import is_condition, refusal
+from export_engine.verify.untraced_sizes import Sizes, sizes_of, sizes_of_record
 
 
 @undone
@@ -81,6 +83,18 @@ class Subject:
         self.record = record
         self.sizes = sizes
         self._patience = Patience()
+
+    @cached_property
+    def symbolic(self) -> Sizes:
+        """The symbolic sizes of the program's inputs."""
+        found = sizes_of(self.exported)
+        varying = any(each.symbol >= 0 for each in self.record.probe.inputs)
+        return sizes_of_record(self.record) if varying and not found.symbols else found
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Integers that a size may be compared with."""
+        return find_numbers(self.exported)
 
     @cached_property
     def module(self) -> torch.nn.Module:

@@ -10,9 +10,10 @@ from export_engine.attempt import Exported, Failed
 from export_engine.capture import capture
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text, typed_text
+from export_engine.record import sizes_tried
 from export_engine.shapes import Auto, Shapes, Static
 from export_engine.torch_internals import copied_program, int_bound, symbols_in
-from export_engine.verify.contract_sampling import counted_sizes, inside, shown_sizes
+from export_engine.verify.contract_sampling import inside, named_sizes, shown_sizes
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_graph import difference
@@ -106,13 +107,13 @@ def re_exported(subject: Subject) -> Guarantee:
         tried, apart = _apart_at_sizes(subject, again.program.module())
         if apart or tried:
             problems = [apart, found.text] if apart else []
-        sentence = f"Agrees at {counted_sizes(tried)}; its graph is another: {found.text}."
+        sentence = f"Agrees at {sizes_tried(tried)}; its graph is another: {found.text}."
     return _guarantee("re-exported", RE_EXPORTED, sentence, problems, found.node)
 
 
-def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[int, str]:
-    """At how many sizes that the program takes another form of it agrees, and where it does not."""
-    agreed = 0
+def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[list[dict[str, int]], str]:
+    """At which sizes that the program takes another form of it agrees, and where it does not."""
+    agreed: list[dict[str, int]] = []
     for seed, sizes in enumerate(inside(subject, _SIZES)):
         request, shown = subject.at(sizes, seed), shown_sizes(subject, sizes)
         try:
@@ -127,7 +128,7 @@ def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[int, str]
             return agreed, f"{shown}: it rejects the call: {subject.refusal(error)}"
         if not found.same:
             return agreed, f"{shown}: {found.detail}"
-        agreed += 1
+        agreed.append(named_sizes(subject, sizes))
     return agreed, ""
 
 

@@ -1,8 +1,10 @@
-"""Sizes to test a program: inside its ranges, and other than the traced ones."""
+"""Which sizes a program is compared with eager at: inside its ranges, not the traced ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -10,15 +12,33 @@ import torch
 
 from export_engine.attempt import Exported
 from export_engine.describe import Leaf, input_paths, user_names
-from export_engine.shapes import Expression, Relation, names_in, shapes_of, value_of
+from export_engine.record import Record
+from export_engine.shapes import (
+    Auto,
+    Dynamic,
+    Expression,
+    Named,
+    Relation,
+    Shapes,
+    names_in,
+    shapes_of,
+    value_of,
+)
 from export_engine.torch_internals import expression_of, int_bound, is_unbacked, symbol_hint
+from export_engine.verify.compared_numbers import Number
 
 _LEAST = 2
-"""torch specializes on 0 and 1; a program need not accept them."""
+"""torch traces as if no size were smaller; the program then accepts smaller ones all the same."""
 _FAR = 4096
 """How far from a preferred size one is searched that satisfies the assumptions."""
 _MOST_GROWTH = 4
-"""The largest tested size, as a multiple of the example's, so that a check stays quick."""
+"""The largest size of no special kind, as a multiple of the example's, so that a check is quick."""
+_MOST_ELEMENTS = 2**14
+_MOST_TIMES = 64
+"""Limits on the elements of all inputs, absolute and as a multiple of the example's: beyond, the
+check takes far longer than the export."""
+_MOST_PRESSING = 8
+"""Choices of a kind that are tried whatever they cost."""
 
 
 class Sizes(NamedTuple):
@@ -67,10 +87,13 @@ def sizes_of(exported: Exported) -> Sizes:
         bounds = known.get(str(symbol))
         low = int_bound(bounds.lower) if bounds is not None else None
         high = int_bound(bounds.upper) if bounds is not None else None
-        ranges[symbol] = (max(low or 0, 1 if is_unbacked(symbol) else _LEAST), high)
+        ranges[symbol] = (max(low or 0, 0), high)
     shapes = shapes_of(exported.request) if exported.request else None
     if shapes is None:
         return Sizes(dims, symbols, examples, ranges, user_names(leaves, None))
+    for symbol in symbols:
+        if ranges[symbol][0] == _LEAST and not is_unbacked(symbol):
+            ranges[symbol] = (_asked_least(shapes, dims, symbol), ranges[symbol][1])
     tied = {
         size: made
         for path, sizes in dims.items()
@@ -81,27 +104,140 @@ def sizes_of(exported: Exported) -> Sizes:
     return Sizes(dims, symbols, examples, ranges, names, tied, shapes.assumptions)
 
 
-def choices(sizes: Sizes, most: int) -> Iterator[dict[Any, int]]:
-    """Values of the symbols, each choice another, none that of the example."""
+def sizes_of_record(record: Record) -> Sizes:
+    """The sizes as a Record has them: an edited program's own may be fixed by now."""
+    import sympy
+
+    dims: dict[str, list[Any]] = {}
+    symbols = [sympy.Symbol(each.torch_name, integer=True) for each in record.symbols]
+    for each in record.probe.inputs:
+        size = each.scale * symbols[each.symbol] + each.offset if each.symbol >= 0 else each.example
+        dims.setdefault(record.signature.inputs[each.entry].path, []).append(size)
+    used = sorted({each.symbol for each in record.probe.inputs if each.symbol >= 0})
+    known = {symbols[number]: record.symbols[number] for number in used}
+    return Sizes(
+        dims,
+        list(known),
+        {symbol: each.example or _LEAST for symbol, each in known.items()},
+        {symbol: (max(each.lower or 0, 0), each.upper) for symbol, each in known.items()},
+        {each.torch_name: each.name for each in known.values()},
+    )
+
+
+def _asked_least(shapes: Shapes, dims: Mapping[str, list[Any]], symbol: Any) -> int:
+    """The least size that was asked for, where torch's own is 2: it does not reject smaller ones.
+
+    Of a size that was left to torch, 0.
+    """
+    bounds = shapes.dims()
+    for path, sizes in dims.items():
+        for position, size in enumerate(sizes):
+            if size != symbol:
+                continue
+            specs = shapes.leaves.get(path, ())
+            spec = specs[position] if position < len(specs) else None
+            if isinstance(spec, Named):
+                low = bounds[spec.name].low if spec.name in bounds else None
+            elif isinstance(spec, Auto | Dynamic):
+                low = spec.low
+            else:
+                return _LEAST
+            if low is not None:
+                return low
+    return 0
+
+
+class Choice(NamedTuple):
+    """Values of the symbols to try."""
+
+    values: dict[Any, int]
+    pressing: bool = False
+    """Whether it is tried however long that takes: at 0, at 1, at what the code compares with."""
+
+
+def choose_sizes(sizes: Sizes, numbers: Sequence[Number], ordinary: int = 9) -> Iterator[Choice]:
+    """Sizes to try, each another, none those of the example.
+
+    The one list for Verify, for the check of every fix and for what else compares with eager: sizes
+    near the example's, 0 and 1, the numbers that code compares a size with and their neighbours,
+    the ends of each range, equal sizes and both orders of two; then more sizes of no special kind.
+    Whoever has little time takes the first of them.
+
+    Args:
+        sizes: of the program's inputs.
+        numbers: that a size may be compared with, the most suspicious first.
+        ordinary: how many sizes of no special kind.
+    """
     seen = [sizes.examples]
-    ones = any(is_unbacked(symbol) for symbol in sizes.symbols)
-    last = len(sizes.symbols) - 1
-    for wish in (_ONE, *_WISHES) if ones else _WISHES:
-        choice = _allowed(
-            sizes,
-            {
-                symbol: _within(wish(sizes.examples[symbol], turn, last), symbol, sizes)
-                for turn, symbol in enumerate(sizes.symbols)
-            },
+    most = max(_MOST_ELEMENTS, _MOST_TIMES * _elements(sizes, sizes.examples))
+    first, *others = (Choice(wish) for wish in islice(_ordinary(sizes), max(ordinary, 1)))
+    for wish in (first, *_suspicious(sizes, numbers), *others):
+        near = _within if wish in (first, *others) else _in_range
+        values = _allowed(
+            sizes, {symbol: near(wish.values[symbol], symbol, sizes) for symbol in sizes.symbols}
         )
         if (
-            choice is not None
-            and choice not in seen
-            and len(seen) <= most
-            and _makes_sense(sizes, choice)
+            values is not None
+            and values not in seen
+            and _makes_sense(sizes, values)
+            and (wish.pressing or _elements(sizes, values) <= most)
         ):
-            seen.append(choice)
-            yield choice
+            seen.append(values)
+            yield wish._replace(values=values)
+
+
+def _suspicious(sizes: Sizes, numbers: Sequence[Number]) -> Iterator[Choice]:
+    """Sizes at which a program is likeliest to differ, the likeliest first."""
+    symbols, examples = sizes.symbols, sizes.examples
+    several = len(symbols) > 1
+
+    def alone(values: Iterable[int], pressing: int = 0) -> Iterator[Choice]:
+        wishes = ({**examples, symbol: value} for value in values for symbol in symbols)
+        return (Choice(each, number < pressing) for number, each in enumerate(wishes))
+
+    for value in (1, 0):
+        yield Choice(dict.fromkeys(symbols, value), pressing=True)
+        if several:
+            yield from alone([value], _MOST_PRESSING)
+    compared = [each for each in numbers if each.rank == 0]
+    yield from alone((each.value for each in compared), _MOST_PRESSING)
+    yield from alone(_near(compared), _MOST_PRESSING)
+    for at in (0, 1):
+        ends = {symbol: sizes.ranges[symbol][at] for symbol in symbols}
+        known = {symbol: end for symbol, end in ends.items() if end is not None}
+        yield Choice({**examples, **known})
+        yield from (Choice({**examples, symbol: end}) for symbol, end in known.items())
+    if several:
+        yield Choice(dict.fromkeys(symbols, _SAME))
+        yield Choice({symbol: 3 + at for at, symbol in enumerate(symbols)})
+        yield Choice({symbol: 3 + at for at, symbol in enumerate(reversed(symbols))})
+    yield from alone(_near(each for each in numbers if each.rank))
+    for value in _near(numbers) if several else ():
+        yield Choice(dict.fromkeys(symbols, value))
+
+
+def _near(numbers: Iterable[Number]) -> Iterator[int]:
+    """Numbers and their neighbours, of a divisor its double, too; each once."""
+    seen: set[int] = set()
+    for number in numbers:
+        value = number.value
+        near = [value, value + 1, value - 1]
+        if number.divides:
+            near = [value, value + 1, 2 * value, value - 1, 2 * value + 1]
+        for each in near:
+            if each >= 0 and each not in seen:
+                seen.add(each)
+                yield each
+
+
+def _ordinary(sizes: Sizes) -> Iterator[dict[Any, int]]:
+    """Sizes of no special kind, near the example's."""
+    last = len(sizes.symbols) - 1
+    for wish in _WISHES:
+        yield {
+            symbol: wish(sizes.examples[symbol], turn, last)
+            for turn, symbol in enumerate(sizes.symbols)
+        }
 
 
 def doubled(sizes: Sizes) -> Iterator[dict[Any, int]]:
@@ -131,14 +267,15 @@ _WISHES: tuple[Callable[[int, int, int], int], ...] = (
     lambda example, turn, last: example + 5 - turn,
     lambda example, turn, last: max(example // 2, 2) + turn,
     lambda example, turn, last: 3 * example - turn,
+    lambda example, turn, last: 11 + 2 * turn,
+    lambda example, turn, last: 2 * example,
+    lambda example, turn, last: max(example - 1 - turn, _LEAST),
 )
 """A symbol's value by its example and its number, so that several symbols get different ones.
 
 The earlier is the smaller, then the greater, and all are the same: a program may hold for one
 order alone.
 """
-_ONE: Callable[[int, int, int], int] = lambda example, turn, last: 1  # noqa: E731  # one more of them
-"""Of unbacked symbols, which are not specialized on 1; backed ones are 2 then."""
 
 
 def _allowed(sizes: Sizes, choice: dict[Any, int]) -> dict[Any, int] | None:
@@ -175,11 +312,20 @@ def _nearest(
 
 
 def _makes_sense(sizes: Sizes, choice: Mapping[Any, int]) -> bool:
-    return all(evaluated(size, choice) > 0 for dims in sizes.dims.values() for size in dims)
+    return all(evaluated(size, choice) >= 0 for dims in sizes.dims.values() for size in dims)
+
+
+def _elements(sizes: Sizes, choice: Mapping[Any, int]) -> int:
+    """Of all inputs that have a symbol."""
+    return sum(
+        math.prod(max(evaluated(size, choice), 1) for size in dims) for dims in sizes.dims.values()
+    )
 
 
 def evaluated(size: Any, choice: Mapping[Any, int]) -> int:
     """A size for a choice of the symbols."""
+    if size in choice:
+        return choice[size]
     return int(size.subs(choice)) if hasattr(size, "subs") else int(size)
 
 
@@ -188,6 +334,11 @@ def _within(size: int, symbol: Any, sizes: Sizes) -> int:
     most = _MOST_GROWTH * max(sizes.examples[symbol], 4)
     limit = most if high is None else min(high, max(most, low))
     return max(low, min(size, max(limit, low)))
+
+
+def _in_range(size: int, symbol: Any, sizes: Sizes) -> int:
+    low, high = sizes.ranges[symbol]
+    return max(low, size if high is None else min(size, high))
 
 
 def _size(size: Any) -> Any:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from export_engine.codes import code_of
+from export_engine.describe import trial_row
 from export_engine.record import GuaranteeRow, Record, Verification
 from export_engine.verify.guarantee import Verified
+
+_MOST_LEFT = 32
 
 
 def with_verification(record: Record, verified: Verified) -> Record:
@@ -27,5 +30,9 @@ def with_verification(record: Record, verified: Verified) -> Record:
         )
         for each in verified.guarantees
     ]
-    found = Verification(verified.verdict, verified.sentence, rows, verified.seconds)
+    trials = [trial_row(each) for each in verified.trials]
+    left = [each for guarantee in verified.guarantees for each in guarantee.left]
+    found = Verification(
+        verified.verdict, verified.sentence, rows, verified.seconds, trials, left[:_MOST_LEFT]
+    )
     return msgspec.structs.replace(record, verification=found)

@@ -2,7 +2,7 @@
 
 import { UNBOUNDED } from "./format";
 import { evaluate, type Formula } from "./formula";
-import type { Probe, Rule, Symbol as ShapeSymbol } from "./record.gen";
+import type { Probe, Record, Rule, Symbol as ShapeSymbol } from "./record.gen";
 
 export interface ProbeResult {
   /** `unchecked`: let through, but outside of the contract. */
@@ -51,6 +51,22 @@ export function symbolValue(probe: Probe, sizes: readonly number[], symbol: numb
   const input = probe.inputs[number];
   if (!input) return null;
   return Math.floor(((sizes[number] ?? input.example) - input.offset) / input.scale);
+}
+
+/** Sizes by the symbols' names, as the Record has them: `batch = 3, seq = 7`; empty if no symbols
+ *  make them. */
+export function shownSizes({ probe, symbols }: Record, sizes: readonly number[]): string {
+  const named = new Map<number, number>();
+  for (const { symbol } of probe.inputs) {
+    const value = symbol < 0 ? null : symbolValue(probe, sizes, symbol);
+    if (value !== null) named.set(symbol, value);
+  }
+  const made = [...named].reduce(
+    (all, [at, size]) => withSymbol(probe, all, at, size),
+    exampleSizes(probe),
+  );
+  if (made.some((size, at) => size !== sizes[at])) return "";
+  return [...named].map(([at, size]) => `${symbols[at]?.name} = ${size}`).join(", ");
 }
 
 /** How far a slider goes at least beyond what is allowed, so that both edges can be crossed. */

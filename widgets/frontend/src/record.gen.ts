@@ -321,6 +321,8 @@ export interface Verification {
   sentence: string;
   rows: GuaranteeRow[];
   seconds: number;
+  trials: TrialRow[];
+  left_out: string[];
 }
 
 export interface RunError {

@@ -38,6 +38,8 @@ const verified = (verdict: Verification["verdict"]): Verification => ({
   verdict,
   sentence: "",
   seconds: 1,
+  trials: [],
+  left_out: [],
   rows: [],
 });
 

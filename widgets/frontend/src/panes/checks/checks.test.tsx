@@ -118,6 +118,8 @@ test("verifying is asked for, and what is broken comes first", async () => {
     sentence: "1 guarantee holds, 1 is broken.",
     rows: [row("flat", "holds"), row("sound", "broken")],
     seconds: 1.5,
+    trials: [],
+    left_out: [],
   };
   await show(Guarantees, contract({ verification }));
   const names = [...page.querySelectorAll("li[data-testid]")].map((each) =>
@@ -137,6 +139,8 @@ test("a tick stands for what holds alone, and a check that failed has a report t
   const shown = {
     sentence: "1 holds, 1 was not checked.",
     seconds: 1,
+    trials: [],
+    left_out: [],
     rows: [row("flat", "holds")],
   };
   const mark = () => at("verification").querySelector(".tx-mark")?.textContent;

@@ -59,7 +59,7 @@ export function Probe({ store, program }: Props) {
         );
       })}
       <Boxes program={program} inputs={probe.inputs} sizes={sizes} bad={bad} put={put} />
-      <ProbeVerdict store={store} program={program} result={result} />
+      <ProbeVerdict store={store} program={program} result={result} sizes={sizes} />
     </section>
   );
 }

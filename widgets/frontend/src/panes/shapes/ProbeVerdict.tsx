@@ -1,9 +1,9 @@
 /** What a program makes of tried sizes: the sizes that come out, or the rules that are broken. */
 
 import { capped, counted } from "../../format";
-import type { ProbeResult } from "../../probe";
+import { type ProbeResult, shownSizes } from "../../probe";
 import type { Program } from "../../program";
-import type { Rule } from "../../record.gen";
+import type { Rule, TrialRow } from "../../record.gen";
 import type { Store } from "../../store";
 import { LineLink } from "../parts/LineLink";
 import { More } from "../parts/parts";
@@ -15,25 +15,27 @@ interface Props {
   store: Store;
   program: Program;
   result: ProbeResult;
+  sizes: readonly number[];
 }
 
-export function ProbeVerdict({ store, program, result }: Props) {
+export function ProbeVerdict({ store, program, result, sizes }: Props) {
   const { verdict, unknown } = result;
   return (
     <div class={`tx-judged tx-judged-${verdict}`} role="status" data-testid="probe-verdict">
       {verdict === "accepted" && (
         <>
-          <strong>Accepted</strong> <Outputs program={program} result={result} />
+          <strong>The guards accept it</strong> <Outputs program={program} result={result} />
         </>
       )}
       {verdict === "refused" && <strong>Refused: </strong>}
       {verdict === "unchecked" && (
         <>
-          <strong>Not checked.</strong> The program lets it through, but it is outside the contract:
-          nothing is promised.{" "}
+          <strong>Not checked.</strong> No guard rejects it, but it is outside the contract: nothing
+          is promised.{" "}
         </>
       )}
       <Broken store={store} program={program} result={result} />
+      <Tried program={program} sizes={sizes} />
       {unknown.length > 0 && (
         <p class="tx-lead">{counted(unknown.length, "rule")} can be checked only by calling it.</p>
       )}
@@ -41,8 +43,29 @@ export function ProbeVerdict({ store, program, result }: Props) {
   );
 }
 
+const TRIED: { [outcome in TrialRow["outcome"]]: string } = {
+  agrees: "Agrees with eager",
+  differs: "Differs from eager",
+  refused: "Eager takes it, and the program does not",
+  "eager-fails": "Eager fails",
+};
+
+/** What a run of both showed at these sizes, if Verify made one. */
+function Tried({ program, sizes }: Pick<Props, "program" | "sizes">) {
+  const shown = shownSizes(program.record, sizes);
+  const trials = program.record.verification?.trials ?? [];
+  const trial = shown ? trials.find((each) => each.sizes === shown) : undefined;
+  if (!trial) return <p class="tx-lead">Not run at these sizes.</p>;
+  const detail = trial.outcome === "agrees" ? "" : `: ${capped(trial.detail, 200)}`;
+  return (
+    <p class="tx-lead" data-testid="probe-tried">
+      {TRIED[trial.outcome]}, as Verify ran it{detail}.
+    </p>
+  );
+}
+
 /** One rule stands in the line of the verdict, several in a list. */
-function Broken({ store, program, result }: Props) {
+function Broken({ store, program, result }: Omit<Props, "sizes">) {
   const { broken, verdict } = result;
   const said = (rule: Rule) => (
     <BrokenRule
@@ -112,7 +135,7 @@ function rangeWhy(program: Program, { kind, formula, text }: Rule): string {
 }
 
 /** `output 0: [8, 32]`, with `?` for a size that depends on values. */
-function Outputs({ program, result }: Omit<Props, "store">) {
+function Outputs({ program, result }: Pick<Props, "program" | "result">) {
   const byEntry = new Map<number, { sizes: string[]; number: boolean }>();
   program.record.probe.outputs.forEach((output, index) => {
     const known = byEntry.get(output.entry) ?? { sizes: [], number: output.dim < 0 };

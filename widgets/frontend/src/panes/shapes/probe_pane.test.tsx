@@ -42,8 +42,24 @@ const type = (id: string, value: string) =>
 
 test("the example is accepted, and the sizes of the result are said", async () => {
   await show(contract());
-  expect(at("probe-verdict").textContent).toContain("Accepted");
+  expect(at("probe-verdict").textContent).toContain("The guards accept it");
   expect(at("probe-verdict").textContent).toContain("[4]");
+});
+
+test("a size that Verify ran says how eager compared there, and no other does", async () => {
+  const trials = [
+    { sizes: "batch = 1", outcome: "differs" as const, error: 9, detail: "off by 9" },
+  ];
+  const verification = { verdict: "broken" as const, sentence: "", rows: [], seconds: 1 };
+  const record = contract();
+  const symbols = record.symbols.map((each) => ({ ...each, name: "batch" }));
+  const probe = { ...PROBE, rules: PROBE.rules.slice(0, 2) };
+  const left_out: string[] = [];
+  await show({ ...record, symbols, probe, verification: { ...verification, trials, left_out } });
+  expect(at("probe-verdict").textContent).toContain("Not run at these sizes");
+  await type("probe-slider-0", "1");
+  expect(at("probe-verdict").textContent).toContain("The guards accept it");
+  expect(at("probe-tried").textContent).toContain("Differs from eager, as Verify ran it: off by 9");
 });
 
 test("a slider moves the symbol, and what refuses is said and marked", async () => {
@@ -76,7 +92,7 @@ test("a size below the range is not checked, and the way back is one click", asy
     each.textContent?.includes("Back to the example"),
   );
   await act(() => back?.click());
-  expect(at("probe-verdict").textContent).toContain("Accepted");
+  expect(at("probe-verdict").textContent).toContain("The guards accept it");
 });
 
 test("a slider moves every size that is made from its symbol", async () => {
@@ -97,7 +113,7 @@ test("a slider moves every size that is made from its symbol", async () => {
 test("what is no size is not tried, and gone when the box is left", async () => {
   await show(contract());
   await type("probe-size-0", "-3");
-  expect(at("probe-verdict").textContent).toContain("Accepted");
+  expect(at("probe-verdict").textContent).toContain("The guards accept it");
   await act(() => {
     at("probe-size-0").dispatchEvent(new Event("blur"));
   });

@@ -1,0 +1,320 @@
+"""A program that differs from eager at some sizes: the finding, and what keeps it from being wrong.
+
+torch traces as if no size were 0 or 1, and takes the branch of larger ones; the program accepts
+both. Either both branches go into the program, or the sizes are kept out of it. Each fix is tried
+at the same list of sizes as Verify.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+
+from export_engine.attempt import Edit, Exported, Fix, Option, Request, Trial, text_in_effect
+from export_engine.findings import Finding, Kind
+from export_engine.fixes.assumptions import with_answers
+from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.try_edit import tried, with_edit
+from export_engine.fixes.try_fixes import try_request
+from export_engine.progress import Progress, Report
+from export_engine.record import sizes_shown
+from export_engine.shapes import Bounds, Shapes, ShapesError, example_sizes, leaf_values, shapes_of
+from export_engine.source import Stack, is_own, unedited
+from export_engine.torch_internals import missing_shapes_spec
+from export_engine.verify import Verified, line_shown
+
+_SMALL = 2
+_MOST_FIXES = 3
+_MOST_ROUNDS = 4
+_OPTIONS: tuple[frozenset[Option], ...] = (
+    frozenset({"backed_size_oblivious"}),
+    frozenset({"backed_size_oblivious", "prefer_deferred_runtime_asserts_over_guards"}),
+)
+
+
+def find_wrong_size(
+    exported: Exported, verified: Verified, progress: Report | None = None
+) -> tuple[Finding, ...]:
+    """The finding of a program that Verify found to differ from eager at some sizes, with fixes.
+
+    None where it differs everywhere: then no size is the reason.
+
+    Args:
+        exported: the attempt.
+        verified: what Verify found.
+        progress: called before each fix is tried.
+    """
+    trial = verified.wrong_size
+    if trial is None or exported.request is None:
+        return ()
+    at = sizes_shown(trial.sizes)
+    asks = f": {line_shown(trial.place)} asks for it" if trial.place else ""
+    found = mend_wrong_size(exported, trial, verified.trials, progress)
+    fixes = tuple(islice(found, _MOST_FIXES))
+    return (
+        Finding(
+            kind=Kind.WRONG_SIZE,
+            severity="wrong",
+            sentence=f"The program differs from eager at {at}{asks}.",
+            why=_why(trial),
+            stack=(trial.place,) if trial.place else (),
+            fix=fixes[0] if fixes else None,
+            more=fixes[1:],
+        ),
+    )
+
+
+def _why(trial: Trial) -> str:
+    if any(size < _SMALL for size in trial.sizes.values()):
+        return (
+            "torch traces as if no size were 0 or 1, so the branch for larger sizes is in the "
+            f"program, and the program accepts 0 and 1 all the same. Verify ran both: "
+            f"{trial.detail}."
+        )
+    return (
+        "The trace follows the sizes of the example, and the program accepts these sizes too. "
+        f"Verify ran both: {trial.detail}."
+    )
+
+
+def mend_wrong_size(
+    exported: Exported,
+    trial: Trial,
+    trials: Iterable[Trial],
+    progress: Report | None = None,
+) -> Iterator[Fix]:
+    """Fixes with which the program agrees with eager, or does not take the sizes; tried.
+
+    Args:
+        exported: a program that differs from eager.
+        trial: at which sizes it does.
+        trials: everything that was compared.
+        progress: called before each export.
+    """
+    request = exported.request
+    if request is None or not trial.sizes:
+        return
+    stack: Stack = (trial.place,) if trial.place else ()
+    wrong = [each.sizes for each in trials if each.outcome == "differs"]
+    keep_out = partial(_keep_out, wrong=wrong)
+    for make in (_keep_both, _as_spec, _with_options, keep_out):
+        if progress:
+            progress(Progress(0, 0, f"trying a fix of {sizes_shown(trial.sizes)}", "fix"))
+        yield from make(request, trial, stack)
+
+
+def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
+    """The branch as torch.cond, so that the size of a call selects one."""
+    place = trial.place
+    if place is None or not is_own(unedited(place.file)):
+        return
+    text, line = text_in_effect(request.edits, unedited(place.file), place.line)
+    for rewrite in (branch_to_cond, _cond_on_tensor):
+        try:
+            made = rewrite(text, line)
+        except (Unclear, SyntaxError):
+            continue
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        found = tried(request, edit)
+        if not isinstance(found, Exported) or _outcome(found, trial) != "agrees":
+            continue
+        yield Fix(
+            kind="code",
+            title=f"Rewrite the branch in line {place.line} with torch.cond",
+            why="torch.cond puts both branches into the program, and the size of a call selects "
+            f"one. {_agreed(trial)}",
+            change=partial(with_edit, edit=edit),
+            edits=with_edit(request, edit).edits,
+            stack=stack,
+            leads_to=found,
+        )
+        return
+
+
+def _cond_on_tensor(text: str, line: int) -> Rewritten:
+    """The same, where torch would decide the condition itself: with the size as a tensor.
+
+    Raises:
+        Unclear: the test is no comparison of a size with a number.
+    """
+    test = next(
+        (
+            node.test
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.If | ast.IfExp)
+            and node.test.lineno <= line <= (node.test.end_lineno or node.test.lineno)
+        ),
+        None,
+    )
+    found = _tensor_test(test) if test is not None else None
+    if found is None:
+        raise Unclear("the test is no comparison of a size with a number")
+    old, new = found
+    lines = text.splitlines(keepends=True)
+    row = lines[old.lineno - 1].encode()
+    row = row[: old.col_offset] + new.encode() + row[old.end_col_offset :]
+    lines[old.lineno - 1] = row.decode()
+    return branch_to_cond("".join(lines), line)
+
+
+def _tensor_test(test: ast.expr) -> tuple[ast.expr, str] | None:
+    """What to write in a test on a size, and in place of what, so that a tensor decides it."""
+    if test.lineno != test.end_lineno:
+        return None
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        sides = (test.left, test.comparators[0])
+        size = next((each for each in sides if not isinstance(each, ast.Constant)), None)
+        return None if size is None else (size, _TENSOR.format(ast.unparse(size)))
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = test.operand
+        return (test, f"{_TENSOR.format(ast.unparse(inner))} == 0") if _is_plain(inner) else None
+    return (test, f"{_TENSOR.format(ast.unparse(test))} != 0") if _is_plain(test) else None
+
+
+_TENSOR = "torch.scalar_tensor({}, dtype=torch.int64)"
+
+
+def _is_plain(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute | ast.Subscript | ast.Name | ast.Call)
+
+
+def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
+    """A ShapesSpec, whose sizes are not assumed to be other than 0 and 1."""
+    before = shapes_of(request)
+    if before is None or before.unbacked or missing_shapes_spec():
+        return
+    try:
+        asked = before.to_spec()
+    except ShapesError:
+        return
+    found = try_request(request.with_changes(shapes=asked))
+    after, found = with_answers(found, request, asked, None, _MOST_ROUNDS)
+    outcome = _outcome(found, trial) if isinstance(found, Exported) else "differs"
+    if outcome == "differs":
+        return
+    assert isinstance(found, Exported)
+    yield Fix(
+        kind="shapes",
+        title="Use a ShapesSpec",
+        why="The sizes of a ShapesSpec are unbacked: torch does not assume that they are not 0 or "
+        f"1. {_agreed(trial) if outcome == 'agrees' else ''}".rstrip(),
+        narrows=outcome == "refused",
+        gives_up="" if outcome == "agrees" else _rejects(trial),
+        change=lambda request: request.with_changes(shapes=after),
+        before=str(before),
+        after=str(after),
+        stack=stack,
+        leads_to=found,
+    )
+
+
+def _with_options(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
+    """torch's options by which it keeps the condition, and the program rejects what breaks it."""
+    for options in _OPTIONS:
+        if options <= request.options:
+            continue
+        found = try_request(_with(request, options))
+        outcome = _outcome(found, trial) if isinstance(found, Exported) else "differs"
+        if outcome == "differs":
+            continue
+        assert isinstance(found, Exported)
+        deferred = len(options) > 1
+        yield Fix(
+            kind="options",
+            title="Treat sizes 0 and 1 like any other"
+            + (", and keep guards on sizes as runtime assertions" if deferred else ""),
+            why="torch then does not assume that a size is not 0 or 1, and keeps the condition. "
+            + (_agreed(trial) if outcome == "agrees" else ""),
+            narrows=outcome == "refused",
+            gives_up="" if outcome == "agrees" else _rejects(trial),
+            change=partial(_with, options=options),
+            after=" ".join(sorted(options)),
+            stack=stack,
+            leads_to=found,
+        )
+        return
+
+
+def _with(request: Request, options: frozenset[Option]) -> Request:
+    return request.with_changes(options=request.options | options)
+
+
+def _keep_out(
+    request: Request, trial: Trial, stack: Stack, wrong: Sequence[Mapping[str, int]]
+) -> Iterator[Fix]:
+    """Bounds of the shapes that leave the sizes out: `batch[2..]`."""
+    before = shapes_of(request)
+    bounds = _bounds_without(request, before, wrong) if before is not None else {}
+    if before is None or not bounds:
+        return
+    after = replace(before, bounds={**before.bounds, **bounds})
+    found = try_request(request.with_changes(shapes=after))
+    if not isinstance(found, Exported) or found.agreement is None:
+        return
+    if found.agreement.verdict != "agrees":
+        return
+    known = before.dims()
+    limits = [
+        f"{name} at least {low}" if low != known[name].low else f"{name} at most {high}"
+        for name, (low, high) in bounds.items()
+    ]
+    unenforced = any((low or 0) <= _SMALL for low, _ in bounds.values())
+    passes = " torch itself does not reject a call at 0 or 1." if unenforced else ""
+    yield Fix(
+        kind="shapes",
+        title=f"Keep {' and '.join(limits)}",
+        why=f"Then the contract does not have {sizes_shown(trial.sizes)}.",
+        narrows=True,
+        gives_up=f"Calls at {sizes_shown(trial.sizes)}, which the model takes.{passes}",
+        change=lambda request: request.with_changes(shapes=after),
+        before=str(before),
+        after=str(after),
+        stack=stack,
+        leads_to=found,
+    )
+
+
+def _bounds_without(
+    request: Request, shapes: Shapes, wrong: Sequence[Mapping[str, int]]
+) -> dict[str, Bounds]:
+    """Bounds that have the example's sizes and none of these, for each name that needs them."""
+    examples, known = example_sizes(shapes, leaf_values(request)), shapes.dims()
+    found: dict[str, Bounds] = {}
+    for sizes in sorted(wrong, key=lambda each: sum(examples.get(n) != s for n, s in each.items())):
+        changed = [n for n in sizes if n in known and examples.get(n) not in (None, sizes[n])]
+        if any(not _is_within(found.get(name, Bounds()), sizes[name]) for name in changed):
+            continue  # left out already
+        for name in changed[:1]:
+            size, (low, high) = sizes[name], found.get(name, known[name])
+            if size < examples[name]:
+                found[name] = Bounds(size + 1, high)
+            else:
+                found[name] = Bounds(low, size - 1)
+    return found
+
+
+def _is_within(bounds: Bounds, size: int) -> bool:
+    return (bounds.low is None or size >= bounds.low) and (
+        bounds.high is None or size <= bounds.high
+    )
+
+
+def _outcome(found: Exported, trial: Trial) -> str:
+    """What a program with a fix does at the sizes: `agrees`, `refused`, or `differs`."""
+    if found.agreement is None or found.agreement.verdict != "agrees":
+        return "differs"
+    same = [each.outcome for each in found.agreement.trials if each.sizes == trial.sizes]
+    return same[0] if same and same[0] in ("agrees", "refused") else "differs"
+
+
+def _agreed(trial: Trial) -> str:
+    return f"It was compared with eager at {sizes_shown(trial.sizes)}, and agrees."
+
+
+def _rejects(trial: Trial) -> str:
+    return f"The program rejects {sizes_shown(trial.sizes)}, which the model takes."
