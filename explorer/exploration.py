@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
 
     from explorer.comparing_values import ComparedRuns
+    from explorer.comparison import Comparison
     from explorer.contracts import ContractComparison
     from explorer.costing import Cost
     from explorer.quantized import Quantized
@@ -400,6 +401,21 @@ class Exploration:
         self._need("graph")
         put_overlay(self.session, self.session.current, name, values, kind)
         return self
+
+    def diff(self, after: Exploration) -> Comparison:
+        """Compares the program with that of another result. `print` the comparison, or show it.
+
+        `explorer.diff` takes an ExportedProgram or a file, too.
+
+        Args:
+            after: what is compared with this program, as the later of both.
+
+        Raises:
+            ValueError: an export failed, so that there is no program.
+        """
+        from explorer.comparison import Comparison
+
+        return Comparison(self.session.entry, after.session.entry)
 
     def ready(self) -> Release:
         """Whether the program can be shipped, as far as was checked. `print` the result.

@@ -109,6 +109,7 @@ class ExportMagics(Magics):
         --no-display             export, but show nothing
 
         The last result is always in `_export`; `ex = %export model(x)` works as well.
+        Compare two results: `%export_diff a b`, or `a.diff(b)`.
 
         The short language names a dim for each size of an input:
 

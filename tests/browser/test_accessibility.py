@@ -15,7 +15,7 @@ from ..models import branching
 from .axe import Axe
 from .lab import Lab
 from .test_comparing import EXPORTS, NET_OF_TWO
-from .test_explorer import LOAD
+from .test_explorer import LOAD, unfold_outline
 from .test_report import Undecided
 from .test_running import EXPORT, NET
 
@@ -67,16 +67,15 @@ def test_every_tab_of_a_program(
     ex.profile()
     page = _opened(context, ex.to_html(tmp_path / "report.html"), width)
     axe.check_both(page, "as it opens", "html")
-    if width < 820:
-        page.get_by_role("tab", name="Outline").click()
+    unfold_outline(page)
     page.get_by_role("combobox", name="Search ops").first.fill("linear")
     axe.check_both(page, "found")
     page.get_by_role("treeitem").nth(2).click()
     for tab in TABS:
         page.get_by_role("tab", name=tab).click()
         axe.check_both(page, tab)
-    page.get_by_role("button", name="Keys").click()
-    axe.check_both(page, "keys")
+    page.get_by_role("button", name="Commands").click()
+    axe.check_both(page, "commands")
 
 
 def test_a_failure_and_a_comparison(context: BrowserContext, tmp_path: Path, axe: Axe) -> None:
@@ -130,8 +129,6 @@ def test_long_names_keep_to_their_places(
         net = outer
     ex = explorer.explore(net, (torch.ones(2, 4),), dynamic_shapes=f"input: {dim}, _")
     page = _opened(context, ex.to_html(tmp_path / "long.html"), width)
-    if width < 820:
-        page.get_by_role("tab", name="Outline").click()
     page.get_by_role("combobox", name="Search ops").first.fill("linear")
     page.get_by_role("treeitem").last.click()
     for tab in TABS:

@@ -40,12 +40,13 @@ def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None
     lab.open([LOAD, NET, EXPORT, "%export_diff ex ex"])
     lab.run_all(60)
     root = explorer(lab)
+    root.get_by_role("button", name="Decompose…").click()
     form = root.get_by_test_id("decompose")
     form.get_by_role("combobox").fill("core -lineer")
-    form.get_by_role("button", name="Decompose").click()
+    form.get_by_role("button", name="Decompose", exact=True).click()
     expect(root.get_by_test_id("outcome")).to_contain_text("no decomposition for lineer")
     form.get_by_role("combobox").fill("core")
-    form.get_by_role("button", name="Decompose").click()
+    form.get_by_role("button", name="Decompose", exact=True).click()
     expect(root.get_by_test_id("verdict")).to_contain_text("decomposed (core)")
     expect(form).to_contain_text("aten.linear.default ×1")
     expect(form).to_contain_text("aten.addmm.default ×1")
@@ -62,12 +63,13 @@ def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None
     expect(root.get_by_role("tab", name="Runs")).to_contain_text("✓")
     for width in (1400, 1200):
         lab.page.set_viewport_size({"width": width, "height": 900})
-        assert root.get_by_role("tablist", name="Facts").evaluate(_ROWS) == 1, width
+        assert root.get_by_role("tablist", name="Details").evaluate(_ROWS) == 1, width
     root.get_by_role("tab", name="Inspector").click()
     expect(root.get_by_test_id("inspector")).to_contain_text("2 ops")
     root.get_by_role("button", name="addmm").first.click()
     expect(root.get_by_test_id("inspector")).to_contain_text("Comes from")
     expect(root.get_by_test_id("inspector")).to_contain_text("linear")
+    root.get_by_role("tab", name="Source").click()
     expect(root.locator(".tx-code [aria-current]")).to_contain_text("self.lin(x).relu() + x")
     expect(lab.page.get_by_text("Identical up to names").first).to_be_visible()
 

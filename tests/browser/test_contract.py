@@ -34,6 +34,7 @@ def test_a_symbol_lights_up_everywhere_and_a_slider_finds_the_bound(lab: Lab) ->
     expect(symbol).to_contain_text("x.shape[0] <= 16")
     symbol.click()
     expect(symbol).to_have_class("tx-pressable tx-lit")
+    root.get_by_role("tab", name="Source").click()
     lit = root.locator(".tx-code .tx-lit")
     expect(lit.filter(has_text="if x.shape[0] <= 16")).to_have_count(1)
     expect(lit.filter(has_text="return self.drop(x) @ y")).to_have_count(1)

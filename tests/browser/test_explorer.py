@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from .lab import Lab
 
@@ -44,6 +44,11 @@ def explorer(lab: Lab, number: int = 0) -> Locator:
     return root
 
 
+def unfold_outline(root: Locator | Page) -> None:
+    """Unfolds the tree of modules and ops below the search box, where it stays."""
+    root.get_by_role("button", name="Outline", exact=True).click()
+
+
 def selected_rows(root: Locator) -> Locator:
     return root.locator("[role=treeitem][aria-selected=true]")
 
@@ -54,8 +59,10 @@ def test_a_user_explores_bert(lab: Lab) -> None:
     root = explorer(lab)
     expect(root.get_by_test_id("verdict")).to_contain_text("exported, non-strict")
     assert lab.value("type(b.program).__name__") == "ExportedProgram"
+    assert root.get_by_role("tree").count() == 0
 
     # Expand a layer in the outline, and click one of its ops.
+    unfold_outline(root)
     tree = root.get_by_role("tree")
     for name in ("encoder", "layer.0", "attention"):
         row = tree.get_by_role("treeitem").filter(has_text=name).first
@@ -133,6 +140,7 @@ def test_a_click_in_the_graph_selects_and_opens(lab: Lab) -> None:
     graph.press("ArrowDown")
     expect(root.locator(".tx-code [aria-current]").last).to_contain_text("y.relu() * 2")
     graph.press("Escape")
+    unfold_outline(root)
     expect(selected_rows(root)).to_have_count(0)
 
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .lab import Lab
-from .test_explorer import LOAD
+from .test_explorer import LOAD, unfold_outline
 
 
 def test_a_reader_browses_opens_edits_and_exports_a_case(lab: Lab) -> None:
@@ -60,6 +60,7 @@ def test_a_reader_browses_opens_edits_and_exports_a_case(lab: Lab) -> None:
     source.fill(text.replace(line, f"{line}.sin()"))
     source.press("Control+Enter")
     expect(live.get_by_test_id("verdict")).to_contain_text("exported, non-strict")
+    unfold_outline(live)
     expect(live.locator("[role=treeitem]").filter(has_text="sin")).to_have_count(1)
     assert lab.value("'model' in globals()") is False
     library.get_by_role("button", name="Undo the edits").click()

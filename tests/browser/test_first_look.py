@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from .lab import Lab
-from .test_explorer import LOAD
+from .test_explorer import LOAD, unfold_outline
 from .test_running import EXPORT, NET
 
 VIEW = 'ex.view(select="linear_2", open="blocks.1", tab="signature")'
@@ -19,6 +19,7 @@ def test_a_line_of_python_shows_what_is_seen_and_the_page_gives_it(lab: Lab) -> 
         "aria-selected",
         "true",
     )
+    unfold_outline(root)
     tree = root.get_by_role("tree")
     expect(tree.locator("[aria-selected=true]")).to_contain_text("linear")
 
@@ -28,8 +29,9 @@ def test_a_line_of_python_shows_what_is_seen_and_the_page_gives_it(lab: Lab) -> 
         " Object.defineProperty(navigator, 'clipboard', {value: {"
         " writeText: async (text) => { window.copied = text } }})"
     )
-    copy = root.get_by_role("button", name="Copy the line of Python that shows this again")
-    copy.click()
+    root.get_by_role("button", name="Commands").click()
+    root.get_by_role("option", name="Copy the line of Python").click()
+    expect(root.get_by_test_id("outcome")).to_contain_text("Copied: ex.view(")
     assert lab.page.evaluate("window.copied") == VIEW.replace(
         '"blocks.1"', '["blocks", "blocks.1"]'
     )

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, expect
 import explorer
 
 from ..models import branching, gpt2_12
+from .test_explorer import unfold_outline
 from .watch import Watch
 
 MARKUP = "</script><script>document.title = 'run'</script><img src=x onerror=alert(1)>"
@@ -31,11 +32,12 @@ def test_forced_colours_keep_what_colours_say(browser: Browser, tmp_path: Path) 
     page = context.new_page()
     page.goto(ex.to_html(tmp_path / "report.html").as_uri())
     line = "tab => getComputedStyle(tab).borderBottomColor"
-    tabs = page.get_by_role("tablist", name="Facts").get_by_role("tab")
+    tabs = page.get_by_role("tablist", name="Details").get_by_role("tab")
     expect(tabs.first).to_be_visible()
     closed = [tab for tab in tabs.all() if tab.get_attribute("aria-selected") == "false"]
     assert {tab.evaluate(line) for tab in closed} == {"rgb(0, 0, 0)"}  # as the page behind it
     assert tabs.and_(page.locator("[aria-selected=true]")).evaluate(line) != "rgb(0, 0, 0)"
+    unfold_outline(page)
     page.get_by_role("tab", name="Runs").click()
     shown = "each => getComputedStyle(each).backgroundColor"
     assert page.locator(".tx-bar-heat").first.evaluate(shown) == "rgb(255, 255, 255)"
@@ -64,8 +66,10 @@ def test_a_report_works_without_kernel_and_network(
     expect(page.get_by_test_id("verdict")).to_contain_text("exported, non-strict")
     assert page.title() == title
     assert len(page.workers) == 1  # that lays out; a page from disk may have none that is a module
+    unfold_outline(page)
     page.get_by_role("treeitem", name="linear").click()
     expect(page.get_by_role("region", name="Inspector")).to_contain_text("aten.linear.default")
+    page.get_by_role("tab", name="Source").click()
     expect(page.locator(".tx-code").first).to_contain_text("logits = self.lm_head(hidden_states)")
     for tab in ("Signature", "Shapes", "Code"):
         page.get_by_role("tab", name=tab).click()
@@ -79,6 +83,7 @@ def test_a_report_is_used_by_keys_and_read_aloud(context: BrowserContext, tmp_pa
     context.set_offline(True)
     page = context.new_page()
     page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    unfold_outline(page)
     tree = page.get_by_role("tree")
     expect(tree.get_by_role("treeitem").first).to_be_visible()
     page.locator(".tx-canvas").focus()
@@ -114,7 +119,7 @@ def test_the_graph_keeps_the_colours_of_what_surrounds_it(
     page.wait_for_function("document.querySelector('.tx-root').dataset.txTheme === 'dark'")
     page.set_viewport_size({"width": 700, "height": 900})  # another graph, made while it changes
     page.emulate_media(color_scheme="light")
-    expect(page.get_by_role("tab", name="Outline")).to_be_visible()
+    expect(page.locator(".tx-body-column")).to_be_visible()
     page.wait_for_timeout(300)
     assert graph.evaluate(corner) > 128
     page.emulate_media(color_scheme="dark")

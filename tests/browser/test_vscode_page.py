@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from explorer import explore
 from tests.browser.lab import SCREENSHOTS
+from tests.browser.test_explorer import unfold_outline
 from widgets import front_end
 
 ROOT = Path(__file__).parents[2]
@@ -120,6 +121,7 @@ def shown(extension: Extension, printed: str) -> None:
     assert extension.said("ready")
     page = printed.split("\n", 1)[1]
     extension.tell({"kind": "show", "frontEnd": f"{HOME}/front-end.js", "page": page})
+    unfold_outline(extension.page)
     expect(extension.page.get_by_role("treeitem").filter(has_text="sigmoid")).to_be_visible()
 
 

@@ -71,10 +71,10 @@ def _run(root: Locator) -> None:
 
 
 def _outline(root: Locator) -> None:
-    """In a narrow view the outline is behind a tab."""
-    tab = root.get_by_role("tab", name="Outline")
-    if tab.count() and tab.first.is_visible():
-        tab.first.click()
+    """Unfolds the tree below the search box."""
+    button = root.get_by_role("button", name="Outline", exact=True)
+    if button.get_attribute("aria-expanded") == "false":
+        button.click()
 
 
 STEPS: tuple[tuple[str, Callable[[Locator], None]], ...] = (

@@ -4,6 +4,7 @@
  * The build (esbuild) and the tests (vite) import them through here, so both see the same text.
  */
 
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { build } from "esbuild";
 
@@ -46,9 +47,29 @@ export async function workerText(path) {
     entryPoints: [path],
     format: "iife",
     metafile: true,
+    plugins: [LAYOUT_ONLY],
   });
   return { text: textOf(outputFiles), inputs: Object.keys(metafile.inputs) };
 }
+
+/**
+ * Leaves out of Graphviz's package what builds and reads graphs object by object: here it is given
+ * DOT and answers with places. Where the package is written otherwise, all of it stays.
+ *
+ * @type {import("esbuild").Plugin}
+ */
+const LAYOUT_ONLY = {
+  name: "layout-only",
+  setup(context) {
+    context.onLoad({ filter: /wasm-graphviz\/dist\/index\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, "utf8");
+      const contents = text
+        .replaceAll(/=(\w+)\(\{(area|\w+):!0,/g, "=/* @__PURE__ */$1({$2:!0,")
+        .replace(/createGraph\(\w+="G"[^]*?\}(?=\};export\{)/, "");
+      return { contents, loader: "js" };
+    });
+  },
+};
 
 /** @param {import("esbuild").OutputFile[]} files */
 function textOf(files) {

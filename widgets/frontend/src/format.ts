@@ -68,6 +68,12 @@ export function capped(text: string, most = 400): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
+/** The part of a module's path that tells it from others: `layers.3` of `model.layers.3.mlp`. */
+export function shortPath(path: string): string {
+  const numbered = /(?:^|.*\.)([^.]+\.\d+)(?:\.|$)/.exec(path);
+  return numbered?.[1] ?? path.split(".").at(-1) ?? path;
+}
+
 /** `user_input` as `user input`. */
 export function words(kind: string): string {
   return kind.replaceAll("_", " ");

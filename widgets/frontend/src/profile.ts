@@ -1,6 +1,8 @@
 /** What ops cost, by a Record's profile: by kind of op, scope and line. Pure. */
 
+import { shortPath } from "./format";
 import { type NodeId, nodeId, type Program } from "./program";
+import { bestFrame } from "./user_frames";
 
 /** Per node of the main graph, what it costs; negative for what does not count. */
 export type Costs = readonly number[];
@@ -17,8 +19,8 @@ export interface Total {
   cost: number;
 }
 
-/** By kind of op, by scope (with all that is in it), or by the line of the innermost call. */
-export type GroupBy = "op" | "scope" | "line";
+/** Each op, by kind of op, by scope (with all that is in it), or by the innermost line of the user's. */
+export type GroupBy = "node" | "op" | "scope" | "line";
 
 /** The totals, the dearest first. */
 export function totalsBy(program: Program, costs: Costs, by: GroupBy): Total[] {
@@ -37,9 +39,13 @@ export function totalsBy(program: Program, costs: Costs, by: GroupBy): Total[] {
 }
 
 function namesOf(program: Program, node: NodeId, by: GroupBy): string[] {
+  if (by === "node") {
+    const { path } = program.record.scopes[program.scope(node)] ?? { path: "" };
+    return [[shortPath(path), program.name(node)].filter(Boolean).join(" · ")];
+  }
   if (by === "op") return [program.target(node)?.name ?? program.op(node)];
   if (by === "line") {
-    const frame = program.stack(node).at(-1);
+    const frame = bestFrame(program, program.stack(node));
     return frame ? [`${program.record.files[frame.file]?.name}:${frame.line}`] : [];
   }
   const names = [];

@@ -39,6 +39,15 @@ export interface Working {
   progress: Progress | null;
 }
 
+/** What can be done with the graph from outside of its pane. */
+export interface GraphOfView {
+  readonly folding: { fit(): void; expandAll(): Promise<void>; collapseAll(): Promise<void> };
+  readonly highlights: { togglePath(): void };
+  readonly parameters: Signal<boolean>;
+  readonly stage: { zoomBy(factor: number): void };
+  zoomToSelection(): void;
+}
+
 /** What a view can do in the editor of its page. A refusal is said in the view. */
 export interface EditorOfView {
   open(place: Place): Promise<void>;
@@ -81,6 +90,10 @@ export class Store extends ViewState {
   /** How the graphs of a comparison are shown, and whether without all that is the same. */
   readonly arrangement: Signal<Arrangement> = signal("beside");
   readonly onlyDifferent: Signal<boolean> = signal(false);
+  /** Whether the Inspector shows how to decompose the program. */
+  readonly decomposing: Signal<boolean> = signal(false);
+  /** The graph on the page; null where none is drawn. */
+  readonly graph: Signal<GraphOfView | null> = signal(null);
   /** What a query in the search box matches: lit while nothing is selected. */
   readonly found: Signal<readonly NodeId[]> = signal([]);
   readonly lit: ReadonlySignal<Lit>;

@@ -6,8 +6,8 @@ import type { Release } from "./messages.gen";
 import type { Record } from "./record.gen";
 import type { Tab } from "./view_state";
 
-/** From bad to good; `plain` judges nothing. */
-export type Tone = "bad" | "warn" | "good" | "plain";
+/** From bad to good; `plain` judges nothing, and `open` was not looked at. */
+export type Tone = "bad" | "warn" | "good" | "plain" | "open";
 
 export interface TabStatus {
   tone: Tone;
@@ -50,6 +50,26 @@ export function tabStatus(
   const profiled = tab === "runs" && record.profile;
   return profiled ? { tone: "plain", count: "✓", words: "profiled" } : null;
 }
+
+/** The panes that answer the questions of a release. */
+export const RELEASE_PANES: { readonly [name: string]: Tab } = {
+  findings: "findings",
+  verification: "guarantees",
+  sizes: "shapes",
+  runs: "runs",
+  values: "values",
+};
+
+/** Marks a tab whose question of a release is still open, until any of them was asked. */
+export function openStatus(tab: Tab, { record, release }: Known): TabStatus | null {
+  if (!release || wasAsked(record)) return null;
+  const item = release.items.find(({ name }) => RELEASE_PANES[name] === tab);
+  return item?.state === "open" ? { tone: "open", count: "•", words: item.sentence } : null;
+}
+
+/** Whether more was asked for than an export. */
+export const wasAsked = ({ profile, runs, verification }: Record): boolean =>
+  verification !== null || runs.length > 0 || profile !== null;
 
 /** The header's sign: the worst of what was looked at. */
 export function signOf({ record, release }: Known): Tone | "failed" {

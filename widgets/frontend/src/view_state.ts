@@ -71,6 +71,8 @@ export class ViewState {
   readonly tab: Signal<Tab> = signal("inspector");
   readonly facts: Signal<Facts> = signal("inspector");
   readonly text: Signal<Text> = signal("source");
+  /** Whether the list of all commands is open. */
+  readonly commands: Signal<boolean> = signal(false);
   /** Whether there are only graph and Source, or a failure, in large type: what a room looks at. */
   readonly teaching: Signal<boolean> = signal(false);
   /** The file that Source was told to show; null lets it follow the selection. */

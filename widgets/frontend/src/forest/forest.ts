@@ -41,6 +41,8 @@ class Builder {
   private readonly callers: Map<number, number>[];
   /** Per node that is folded into a quantized op, that op. */
   private readonly foldedInto: ReadonlyMap<NodeId, NodeId>;
+  /** Ops that have no box, and where they would have had one: counted once all boxes are there. */
+  private readonly left: [NodeId, Item][] = [];
   /** The inverse. */
   private readonly foldedBy = new Map<NodeId, NodeId[]>();
 
@@ -65,6 +67,7 @@ class Builder {
   run(): void {
     const { root } = this.forest;
     if (this.program.record.graphs.length > 0) this.graph(0, root);
+    for (const [id, into] of this.left) this.countLeft(id, into);
     foldSingles(root);
     count(root);
   }
@@ -113,6 +116,8 @@ class Builder {
       return;
     }
     if (graphOf(id) !== 0 && this.isHeldInside(id)) return;
+    // Tracing has used up a constant: it is in the signature, and nothing flows from it.
+    if (typeof entry?.constant === "string" && this.program.usersOf(id).length === 0) return;
     const title = entry?.path || this.program.name(id);
     const box = this.add(item("input", `n${id}`, title, "", into), id);
     box.subtitle = entry?.constant ?? this.program.type(id)?.text ?? "";
@@ -135,10 +140,12 @@ class Builder {
   private call(id: NodeId, into: Item, nested: { graph: number; argument: string }[]): void {
     if (!this.options.housekeeping && this.program.isHousekeeping(id)) {
       this.forest.hidden += 1;
+      this.left.push([id, into]);
       return;
     }
     if (this.foldedInto.has(id)) {
       this.forest.hidden += 1;
+      this.left.push([id, into]);
       return;
     }
     const target = this.program.target(id);
@@ -146,6 +153,7 @@ class Builder {
       const box = this.forest.itemOf.get(this.program.inputsOf(id)[0] ?? -1);
       if (box?.kind === "op") {
         this.forest.itemOf.set(id, box); // picks one result of an op: part of its edge
+        box.ops += 1;
         return;
       }
     }
@@ -162,6 +170,22 @@ class Builder {
       box.children.push(branch);
       this.graph(each.graph, branch);
     }
+  }
+
+  /** Counts an op without a box in the innermost module that has one: a count is of all ops. */
+  private countLeft(id: NodeId, into: Item): void {
+    let home = into;
+    if (graphOf(id) === 0) {
+      const { scopes } = this.program.record;
+      for (let at = this.program.scope(id); at >= 0; at = scopes[at]?.parent ?? -1) {
+        const known = this.homes.get(at);
+        if (known) {
+          home = known;
+          break;
+        }
+      }
+    }
+    home.ops += 1;
   }
 
   private add(box: Item, id: NodeId): Item {
@@ -313,6 +337,7 @@ function foldSingles(box: Item): void {
     if (child.children.length !== 1 || !only) return child;
     const isPlain = only.kind === "op" && only.children.length === 0;
     if (child.kind !== "function" && !(child.kind === "scope" && isPlain)) return child;
+    only.ops += child.ops;
     if (child.kind === "scope") {
       only.subtitle = child.title;
       only.scope = child.scope;
@@ -321,12 +346,13 @@ function foldSingles(box: Item): void {
     return only;
   });
   if (box.kind === "function" && box.title === "") {
-    box.title = `${box.children[0]?.title} … ${box.children.at(-1)?.title}`;
+    const [first, last] = [box.children[0]?.title, box.children.at(-1)?.title];
+    box.title = first === last ? (first ?? "") : `${first} … ${last}`;
   }
 }
 
 function count(box: Item): number {
-  box.ops = box.kind === "op" ? 1 : 0;
+  if (box.kind === "op") box.ops += 1;
   for (const child of box.children) box.ops += count(child);
   return box.ops;
 }

@@ -275,7 +275,7 @@ describe("the graph pane", () => {
   test("gives every button a name", async () => {
     await show(smallProgram());
     const buttons = [...root.querySelectorAll(".tx-toolbar button")];
-    expect(buttons.length).toBeGreaterThan(6);
+    expect(buttons.length).toBeGreaterThan(5);
     for (const button of buttons) expect(button.getAttribute("aria-label")).toBeTruthy();
   });
 });

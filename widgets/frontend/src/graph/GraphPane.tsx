@@ -3,12 +3,14 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useDomId } from "../dom_id";
-import { capped } from "../format";
+import { capped, counted } from "../format";
 import type { Store } from "../store";
 import { BeforeCanvas } from "./BeforeCanvas";
 import { Chosen } from "./Chosen";
+import type { Beyond } from "./camera";
 import { Legend } from "./Legend";
 import { listenToWheel, pointer } from "./pointer";
+import { SIDES } from "./stage";
 import { Toolbar } from "./Toolbar";
 import { GraphView } from "./view";
 
@@ -33,7 +35,9 @@ export function GraphPane({ store, children }: GraphPaneProps) {
     const made = new GraphView(store, canvas.current, map.current);
     const stopWheel = listenToWheel(canvas.current, made.stage, hint);
     setView(made);
+    store.graph.value = made;
     return () => {
+      if (store.graph.peek() === made) store.graph.value = null;
       stopWheel();
       made.dispose();
     };
@@ -86,6 +90,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
           </canvas>
           {beside && <Half side="After" title={titleOf(store.current.value)} />}
           {view && !beside && <Where view={view} />}
+          {view && <BeyondView view={view} />}
           <canvas
             ref={map}
             class={`tx-minimap${aside ? " tx-minimap-aside" : ""}`}
@@ -128,6 +133,41 @@ function Half({ side, title }: { side: "Before" | "After"; title: string }) {
     <p class="tx-half" title={capped(title)}>
       <b>{side}</b> {capped(title, 80)}
     </p>
+  );
+}
+
+const WAYS: Record<keyof Beyond, [sign: string, x: number, y: number]> = {
+  above: ["▴", 0, -1],
+  below: ["▾", 0, 1],
+  left: ["◂", -1, 0],
+  right: ["▸", 1, 0],
+};
+/** Of the view, so far goes a press. */
+const FAR = 0.8;
+
+/** What the fitted view leaves out: how many boxes where, each a way to them. */
+function BeyondView({ view }: { view: GraphView }) {
+  const beyond = view.stage.beyond.value;
+  return (
+    <>
+      {beyond &&
+        SIDES.filter((side) => beyond[side] > 0).map((side) => {
+          const [sign, x, y] = WAYS[side];
+          const { width, height } = view.stage.size;
+          return (
+            <button
+              key={side}
+              type="button"
+              class={`tx-beyond tx-beyond-${side}`}
+              title={`${counted(beyond[side], "box", "boxes")} ${side}: go there`}
+              onClick={() => view.stage.panBy(FAR * x * width, FAR * y * height)}
+            >
+              <span aria-hidden="true">{sign} </span>
+              {beyond[side]} more<span class="tx-hidden"> boxes {side}</span>
+            </button>
+          );
+        })}
+    </>
   );
 }
 

@@ -14,9 +14,9 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
   const { folding, highlights, stage } = view;
   return (
     <div class="tx-toolbar tx-toolbar-graph" role="toolbar" aria-label="Graph">
+      <Button name="Fit: show all (f)" text="Fit" press={() => folding.fit()} />
       <Button name="Zoom in (+)" text="+" press={() => stage.zoomBy(1.25)} />
       <Button name="Zoom out (-)" text="−" press={() => stage.zoomBy(0.8)} />
-      <Button name="Fit: show all (f)" text="Fit" press={() => folding.fit()} />
       <Button
         name="Expand: open every scope (e)"
         text="Expand"
@@ -27,12 +27,14 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
         text="Collapse"
         press={() => void folding.collapseAll()}
       />
-      <Toggle
-        name="Path: highlight everything upstream and downstream of the selection (p)"
-        text="Path"
-        on={highlights.showPath.value}
-        press={() => highlights.togglePath()}
-      />
+      {store.lit.value.nodes.size > 0 && (
+        <Toggle
+          name="Path: highlight everything upstream and downstream of the selection (p)"
+          text="Path"
+          on={highlights.showPath.value}
+          press={() => highlights.togglePath()}
+        />
+      )}
       {store.program.value?.record.profile && (
         <Toggle
           name="Heat: colour ops by the time they take"

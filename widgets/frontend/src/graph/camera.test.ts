@@ -1,15 +1,17 @@
 import { describe, expect, test } from "vitest";
 import {
   afterOpening,
+  countBeyond,
   firstView,
-  isTooWide,
+  isLegible,
   LEGIBLE,
+  type Rect,
   reveal,
   type Size,
   showAll,
+  shows,
   TEACHING,
   visible,
-  wholeAtLeft,
   zoomAt,
 } from "./camera";
 
@@ -19,7 +21,7 @@ const tall = { width: 500, height: 9000 };
 
 describe("the first view", () => {
   test("is everything, at most life-size, where it can be read", () => {
-    expect(firstView({ width: 300, height: 200 }, 150, VIEW)).toEqual({
+    expect(firstView({ width: 300, height: 200 }, [], 150, VIEW)).toEqual({
       x: -150,
       y: -88,
       zoom: 1,
@@ -28,7 +30,7 @@ describe("the first view", () => {
 
   test("leaves the legend's line free below a scene, where it can be read above it", () => {
     const below = (height: number): number => {
-      const camera = firstView({ width: 300, height }, 150, VIEW);
+      const camera = firstView({ width: 300, height }, [], 150, VIEW);
       const seen = visible(camera, VIEW);
       return (seen.y + seen.height - height) * camera.zoom;
     };
@@ -37,7 +39,7 @@ describe("the first view", () => {
   });
 
   test("of a long scene starts at its top, legible", () => {
-    const camera = firstView(tall, 250, VIEW);
+    const camera = firstView(tall, [], 250, VIEW);
     expect(camera.zoom).toBeGreaterThanOrEqual(LEGIBLE);
     expect(camera.zoom).toBeLessThan(1);
     expect(camera.y).toBeLessThanOrEqual(0);
@@ -45,7 +47,7 @@ describe("the first view", () => {
   });
 
   test("for a room is larger, and a part where all of it could not be read", () => {
-    const zoomOf = (scene: Size) => firstView(scene, 150, VIEW, TEACHING).zoom;
+    const zoomOf = (scene: Size) => firstView(scene, [], 150, VIEW, TEACHING).zoom;
     expect(zoomOf({ width: 300, height: 200 })).toBe(TEACHING.most);
     expect(zoomOf({ width: 560, height: 450 })).toBeGreaterThanOrEqual(TEACHING.least);
     expect(zoomOf({ width: 5000, height: 9000 })).toBe(TEACHING.comfortable);
@@ -53,34 +55,48 @@ describe("the first view", () => {
 
   test("of a wide scene is about its inputs, but not beside the scene", () => {
     const wide = { width: 5000, height: 900 };
-    const seen = (middle: number) => visible(firstView(wide, middle, VIEW), VIEW);
+    const seen = (middle: number) => visible(firstView(wide, [], middle, VIEW), VIEW);
     expect(seen(2500).x + seen(2500).width / 2).toBeCloseTo(2500);
     expect(seen(10).x).toBeGreaterThan(-30);
     expect(seen(4990).x + seen(4990).width).toBeLessThan(5030);
   });
 });
 
-test("a scene is too wide where more than a fifth of its width is hidden, legible", () => {
+test("a scene is legible where all of it can be shown large enough", () => {
   const scene = (width: number): Size => ({ width, height: 50 });
-  expect(isTooWide(scene(VIEW.width), VIEW)).toBe(false);
-  expect(isTooWide(scene(VIEW.width * 1.5), VIEW)).toBe(false);
-  expect(isTooWide(scene(VIEW.width * 1.8), VIEW)).toBe(true);
-  expect(isTooWide(scene(VIEW.width * 1.3), VIEW, TEACHING)).toBe(true);
-  expect(isTooWide(scene(5000), { width: 0, height: 0 }), "of a view not yet shown").toBe(false);
+  expect(isLegible(scene(VIEW.width), VIEW)).toBe(true);
+  expect(isLegible(scene(VIEW.width * 1.4), VIEW)).toBe(true);
+  expect(isLegible(scene(VIEW.width * 1.6), VIEW)).toBe(false);
+  expect(isLegible({ width: 50, height: VIEW.height * 1.6 }, VIEW)).toBe(false);
+  expect(isLegible(scene(VIEW.width), VIEW, TEACHING)).toBe(false);
+  expect(isLegible(scene(5000), { width: 0, height: 0 }), "of a view not yet shown").toBe(true);
 });
 
-describe("a view's left edge", () => {
-  const at = (x: number, width: number, y = 0) => ({ x, y, width, height: 40 });
+describe("the first view of a scene that is too large", () => {
+  const row = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ x: 140 * at, y: 60, width: 120, height: 40 }));
+  const column = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ x: 0, y: 83 * at, width: 120, height: 60 }));
+  const isCut = (box: Rect, seen: Rect): boolean =>
+    box.y < seen.y + seen.height &&
+    (box.y + box.height > seen.y + seen.height ||
+      (box.x < seen.x && box.x + box.width > seen.x) ||
+      (box.x < seen.x + seen.width && box.x + box.width > seen.x + seen.width));
 
-  test("cuts no narrow box in two", () => {
-    const camera = { x: 100, y: 0, zoom: 0.5 };
-    const boxes = [at(-60, 120), at(40, 120), at(200, 120)];
-    expect(wholeAtLeft(camera, boxes, VIEW)).toEqual({ x: 8, y: 0, zoom: 0.5 });
-  });
-
-  test("stays where a wide box, one further down or none is cut", () => {
-    const camera = { x: 100, y: 0, zoom: 1 };
-    expect(wholeAtLeft(camera, [at(0, 900), at(60, 80, 500), at(100, 80)], VIEW)).toBe(camera);
+  test.each([
+    ["high", column(20), { width: 120, height: 1640 }],
+    ["wide", row(20), { width: 2780, height: 160 }],
+  ])("cuts no box of a %s one, and counts those outside", (_, boxes, scene) => {
+    for (let height = 300; height < 500; height += 7) {
+      const view = { width: height + 211, height };
+      const camera = firstView(scene, boxes, scene.width / 2, view);
+      const seen = visible(camera, { ...view, height: height - 26 });
+      expect(boxes.filter((box) => isCut(box, seen))).toEqual([]);
+      const beyond = Object.values(countBeyond(boxes, seen)).reduce((sum, each) => sum + each);
+      const inside = boxes.filter((box) => shows(camera, box, { ...view, height: height - 26 }));
+      expect(beyond + inside.length).toBe(boxes.length);
+      expect(camera.zoom).toBeGreaterThanOrEqual(LEGIBLE);
+    }
   });
 });
 

@@ -20,23 +20,28 @@ export interface Rect extends Size {
 
 const LEAST_ZOOM = 0.002;
 const MOST_ZOOM = 4;
-/** Below this, text of 11 px cannot be read. */
+/** Below this, much of the text is cut, since none is smaller than `LEAST_FONT`. */
 export const LEGIBLE = 0.72;
-/** How large a graph is to be shown at first: between which zooms all of it, or all its width, is. */
+/** How large a graph is to be shown at first. */
 export interface Legibility {
+  /** All of it is shown, if that takes no smaller zoom. */
+  whole: number;
+  /** Of a part of it: the least zoom, and the one to begin with. */
   least: number;
-  /** The zoom of a view that is too small for it. */
   comfortable: number;
   most: number;
 }
 /** For one reader, and for a room. */
-export const READING: Legibility = { least: LEGIBLE, comfortable: 0.8, most: 1 };
-export const TEACHING: Legibility = { least: 1, comfortable: 1.1, most: 1.5 };
+export const READING: Legibility = { whole: 0.66, least: LEGIBLE, comfortable: 0.8, most: 1 };
+export const TEACHING: Legibility = { whole: 1, least: 1, comfortable: 1.1, most: 1.5 };
 const MARGIN = 16;
 /** Below the scene, where there is room: what the legend's one line takes. */
 const SHELF = 40;
-/** What is a little wider than the view still says more open than closed. */
-const MOST_HIDDEN = 0.2;
+/** At the lower edge of a view that is too low: what says that there is more below. */
+const HINT = 26;
+/** Of a scene that is too large: which zooms are tried, and of how many boxes the left edges. */
+const ZOOM_STEP = 0.02;
+const MOST_TRIED = 400;
 /** Space kept around what is brought into view, so that its neighbours are visible. */
 const NEIGHBOURHOOD = 96;
 
@@ -56,41 +61,102 @@ function fitted(rect: Rect, view: Size, most: number): Camera {
   return centred(rect.x + rect.width / 2, rect.y + rect.height / 2, zoom, view);
 }
 
+/** Whether all of a scene is legible in a view; true of a view that is not shown yet. */
+export function isLegible(scene: Size, view: Size, { most, whole }: Legibility = READING): boolean {
+  return view.width === 0 || showAll({ x: 0, y: 0, ...scene }, view, most).zoom >= whole;
+}
+
 /**
- * The initial view: everything if that is legible, else the top at a legible zoom, centred on
- * `middle` (the inputs), with no more empty space at a side than the margin.
+ * The initial view: everything if that is legible. Otherwise the top at a legible zoom, around
+ * `middle` (the inputs), with no more empty space at a side than the margin, so that the edges of
+ * the view cut as few of the boxes as they can.
  */
 export function firstView(
   scene: Size,
+  boxes: readonly Rect[],
   middle: number,
   view: Size,
-  { comfortable, least, most }: Legibility = READING,
+  legibility: Legibility = READING,
 ): Camera {
+  const { comfortable, least, most, whole } = legibility;
   const all = showAll({ x: 0, y: 0, ...scene }, view, most);
-  if (all.zoom >= least) return all;
+  if (all.zoom >= whole) return all;
   const wide = (view.width - 2 * MARGIN) / Math.max(scene.width, 1);
   // Too high for the view, it is shown smaller than life-size, so that more of it is seen.
-  const zoom = wide >= least ? Math.min(wide, comfortable) : comfortable;
+  const largest = wide >= least ? Math.min(wide, comfortable) : comfortable;
+  let best: { camera: Camera; cuts: number } | null = null;
+  const zooms = [largest];
+  for (let zoom = largest - ZOOM_STEP; zoom >= least; zoom -= ZOOM_STEP) zooms.push(zoom);
+  const end = wide >= least ? Math.min(wide, most) : most;
+  for (let zoom = largest + ZOOM_STEP; zoom <= end; zoom += ZOOM_STEP) zooms.push(zoom);
+  for (const zoom of zooms) {
+    for (const x of leftEdges(scene, boxes, middle, view, zoom)) {
+      const camera = { x, y: -MARGIN / zoom, zoom };
+      const cuts = countCut(boxes, visible(camera, { ...view, height: view.height - HINT }));
+      if (!best || cuts < best.cuts) best = { camera, cuts };
+    }
+  }
+  return best?.camera ?? all;
+}
+
+/** The left edge with `middle` in the middle, then those nearby that are left of a box. */
+function leftEdges(
+  scene: Size,
+  boxes: readonly Rect[],
+  middle: number,
+  view: Size,
+  zoom: number,
+): number[] {
   const margin = MARGIN / zoom;
-  const left = middle - view.width / zoom / 2;
-  const x = sideways(left, -margin, scene.width + margin, view.width / zoom);
-  return { x, y: -margin, zoom };
+  const seen = view.width / zoom;
+  const clamped = (left: number): number => sideways(left, -margin, scene.width + margin, seen);
+  const wanted = clamped(middle - seen / 2);
+  if (scene.width + 2 * margin <= seen || boxes.length > MOST_TRIED) return [wanted];
+  const away = (left: number): number => Math.abs(left - wanted);
+  const lefts = boxes.map(({ x }) => clamped(x - margin / 2));
+  const near = [...new Set(lefts)].filter((left) => away(left) < seen / 4);
+  return [wanted, ...near.sort((a, b) => away(a) - away(b))];
 }
 
-/** Whether a scene, legible, hides more of its width than that part. */
-export function isTooWide(scene: Size, view: Size, { least }: Legibility = READING): boolean {
-  return view.width > 0 && scene.width * least * (1 - MOST_HIDDEN) > view.width - 2 * MARGIN;
+/** How many boxes an edge of what is seen goes through. */
+function countCut(boxes: readonly Rect[], seen: Rect): number {
+  return boxes.filter((box) => isOver(box, seen) && !isWithin(box, seen)).length;
 }
 
-/** Moves to the left edge of the narrow boxes that the view's own left edge would cut in two. */
-export function wholeAtLeft(camera: Camera, boxes: readonly Rect[], view: Size): Camera {
-  const seen = visible(camera, view);
-  const cut = boxes.filter(
-    ({ x, y, width }) =>
-      x < seen.x && x + width > seen.x && y < seen.y + seen.height && width < seen.width / 3,
-  );
-  if (cut.length === 0) return camera;
-  return { ...camera, x: Math.min(...cut.map(({ x }) => x)) - MARGIN / camera.zoom };
+/** How many boxes are not wholly in view, by where they go on. */
+export interface Beyond {
+  above: number;
+  below: number;
+  left: number;
+  right: number;
+}
+
+/** Counts the boxes that are not wholly in what is seen; each once, where most of it lies. */
+export function countBeyond(boxes: readonly Rect[], seen: Rect): Beyond {
+  const count: Beyond = { above: 0, below: 0, left: 0, right: 0 };
+  for (const box of boxes) {
+    const over: [keyof Beyond, number][] = [
+      ["above", seen.y - box.y],
+      ["below", box.y + box.height - seen.y - seen.height],
+      ["left", seen.x - box.x],
+      ["right", box.x + box.width - seen.x - seen.width],
+    ];
+    const [side, most] = over.reduce((worst, each) => (each[1] > worst[1] ? each : worst));
+    if (most > 0) count[side] += 1;
+  }
+  return count;
+}
+
+/** Whether two rectangles have a part in common. */
+export function isOver(a: Rect, b: Rect): boolean {
+  const isBeside = a.x >= b.x + b.width || b.x >= a.x + a.width;
+  return !isBeside && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+/** Whether all of a rectangle is in what is seen. */
+export function isWithin(box: Rect, seen: Rect): boolean {
+  const isWide = box.x >= seen.x && box.x + box.width <= seen.x + seen.width;
+  return isWide && box.y >= seen.y && box.y + box.height <= seen.y + seen.height;
 }
 
 /** After `rect` has opened: all of it if it fits, else its top left; `y` stays if it can. */
@@ -140,9 +206,7 @@ export function reveal(camera: Camera, rect: Rect, view: Size): Camera {
 
 /** Whether all of a rectangle is in view. */
 export function shows(camera: Camera, rect: Rect, view: Size): boolean {
-  const { x, y, width, height } = visible(camera, view);
-  const [right, bottom] = [rect.x + rect.width, rect.y + rect.height];
-  return rect.x >= x && rect.y >= y && right <= x + width && bottom <= y + height;
+  return isWithin(rect, visible(camera, view));
 }
 
 /** Between two cameras; `part` from 0 to 1. */

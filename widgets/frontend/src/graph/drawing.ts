@@ -133,9 +133,9 @@ const waysInto = ({ children, ops }: Item): Item[][] =>
  * What is open initially: scopes without siblings, which saves a click, and the scopes around
  * layers, as long as the view stays small.
  *
- * @returns all of that; and the former alone, for a view in which the rest is not legible
+ * @returns all of that; then less and less of it, for a view in which it is not legible
  */
-export function firstOpen(forest: Forest): { open: Set<string>; narrow: Set<string> } {
+export function firstOpen(forest: Forest): ReadonlySet<string>[] {
   const open: Item[] = [];
   let body = forest.root;
   for (;;) {
@@ -145,12 +145,23 @@ export function firstOpen(forest: Forest): { open: Set<string>; narrow: Set<stri
     open.push(only);
     body = only;
   }
-  const narrow = new Set(open.map(({ key }) => key));
+  const around: Item[] = [];
   if (!holdsLayers(body)) {
     const shown = [forest.root, ...open].reduce((sum, each) => sum + each.children.length, 0);
     const inside = waysInto(body).flat();
     const boxes = inside.reduce((sum, each) => sum + each.children.length, shown);
-    if (boxes <= MOST_AT_FIRST) open.push(...inside);
+    if (boxes <= MOST_AT_FIRST) around.push(...inside);
   }
-  return { open: new Set(open.map(({ key }) => key)), narrow };
+  const levels = [...new Set(around.map(depthOf))].sort((a, b) => b - a);
+  return [Number.POSITIVE_INFINITY, ...levels].map((deepest) => {
+    const kept = around.filter((each) => depthOf(each) < deepest);
+    return new Set([...open, ...kept].map(({ key }) => key));
+  });
+}
+
+/** How many items an item is in. */
+function depthOf(item: Item): number {
+  let depth = 0;
+  for (let at = item.parent; at; at = at.parent) depth += 1;
+  return depth;
 }

@@ -10,18 +10,17 @@ import {
   afterOpening,
   type Camera,
   firstView,
-  isTooWide,
+  isLegible,
   READING,
   reveal,
-  sameCamera,
+  showAll,
   shows,
-  wholeAtLeft,
 } from "./camera";
 import { type Drawing, firstOpen } from "./drawing";
 import type { Layouter } from "./layout";
 import type { LayoutBox } from "./layout_types";
 import { shownFor } from "./marks";
-import { HEADER, type Scene, type SceneBox, SIGN, settling, TITLE } from "./scene";
+import { closedBoxes, HEADER, type Scene, type SceneBox, SIGN, settling, TITLE } from "./scene";
 import { layingOut, sketching } from "./sketch";
 import type { Stage } from "./stage";
 import { unhurried } from "./steps";
@@ -50,8 +49,10 @@ export class Folding {
   private goal: Item | null = null;
   /** Whether what is being laid out is to be looked at as if for the first time. */
   private owed = false;
-  /** The camera of the initial view. */
-  private looked: Camera = { x: 0, y: 0, zoom: 1 };
+  /** Whether the whole scene was asked for, however small it is then. */
+  private whole = false;
+  /** What to lay out once the view has a size: what is legible depends on it. */
+  private unsized: readonly ReadonlySet<string>[] = [];
   private generation = 0;
 
   constructor(
@@ -87,8 +88,8 @@ export class Folding {
     if (whole) void this.layOut(new Set(forest.openable.keys()), null, true);
     else if (again && !this.owed) void this.layOut(this.open);
     else {
-      const first = firstOpen(forest);
-      void this.layOut(first.open, null, !again, first.narrow);
+      const [first = new Set<string>(), ...less] = firstOpen(forest);
+      void this.layOut(first, null, !again, less);
     }
   }
 
@@ -175,15 +176,19 @@ export class Folding {
   /** All of the graph; for a room, as much of it as is legible. */
   fit(): void {
     const scene = this.scene.peek();
-    if (scene && this.legibility !== READING) this.stage.glideTo(this.firstCamera(scene));
-    else this.stage.showAll();
+    if (!scene) return;
+    this.whole = this.legibility === READING;
+    this.stage.fitTo(this.fittedCamera(scene), true);
   }
 
-  /** After a resize, the initial view is computed again unless the user has moved. */
+  /** After a resize, the scene is fitted again unless the user has moved. */
   lookAgain(): void {
     const scene = this.scene.peek();
-    const { camera } = this.stage;
-    if (scene && sameCamera(camera, this.looked)) this.stage.moveTo(this.firstCamera(scene));
+    if (!scene) return;
+    const [first, ...less] = this.unsized;
+    this.unsized = [];
+    if (this.stage.isFitted()) this.stage.fitTo(this.fittedCamera(scene), false);
+    if (first && this.settled === first) void this.layOut(first, null, true, less);
   }
 
   /**
@@ -191,13 +196,13 @@ export class Folding {
    *
    * @param keep an item that has been opened or closed
    * @param afresh whether to look at it as if for the first time
-   * @param narrow what to have open in place of it, if it would be too wide to be read at once
+   * @param less what to have open in place of it, as long as all of it is not legible at once
    */
   private async layOut(
     open: ReadonlySet<string>,
     keep: Item | null = null,
     afresh = false,
-    narrow = open,
+    less: readonly ReadonlySet<string>[] = [],
   ): Promise<void> {
     const { drawing, stage } = this;
     if (!drawing) return;
@@ -218,17 +223,20 @@ export class Folding {
       const settled = await unhurried(settling(boxes.root, placed), isWanted);
       if (!isWanted() || !settled) return;
       const { scene } = settled;
-      if (narrow.size < open.size && isTooWide(scene, stage.size, this.legibility)) {
-        await this.layOut(narrow, keep, afresh);
+      const [next, ...rest] = less;
+      if (next && !isLegible(scene, stage.size, this.legibility)) {
+        await this.layOut(next, keep, afresh, rest);
         return;
       }
+      this.unsized = next && stage.size.width === 0 ? [open, ...less] : [];
       const before = this.boxOf(keep);
       settled.move();
       this.settled = open;
       this.shown = drawing;
       this.scene.value = scene;
       this.problem.value = null;
-      stage.show(scene, this.owed ? this.firstCamera(scene) : this.kept(keep, before));
+      if (this.owed) this.whole = false;
+      stage.show(scene, this.owed ? this.fittedCamera(scene) : this.kept(keep, before), this.owed);
       this.owed = false;
       if (this.goal) this.goTo(this.goal);
       this.goal = null;
@@ -264,20 +272,21 @@ export class Folding {
     return after.open ? afterOpening(moved, after, size) : reveal(moved, after, size);
   }
 
-  private firstCamera(scene: Scene): Camera {
+  /** All of a scene, if that was asked for or is legible; else where to begin to read it. */
+  private fittedCamera(scene: Scene): Camera {
     const { size } = this.stage;
-    const about = firstView(scene, middleOf(scene, size.width), size, this.legibility);
-    const camera = wholeAtLeft(about, scene.root.children, size);
+    if (this.whole) return showAll({ ...scene.root, x: 0, y: 0 }, size);
+    const middle = middleOf(scene, size.width);
+    const camera = firstView(scene, closedBoxes(scene.root), middle, size, this.legibility);
     const sought = this.shown?.sought;
     const box = sought ? this.boxOf(shownFor(scene, sought)) : null;
-    this.looked = box && !shows(camera, box, size) ? reveal(camera, box, size) : camera;
-    return this.looked;
+    return box && !shows(camera, box, size) ? reveal(camera, box, size) : camera;
   }
 }
 
 /**
  * What the initial view has in its middle: the first input and the box that most ops are in, where
- * both fit into it; else that box.
+ * both fit into it; else that box, or the input where no box has most ops.
  */
 function middleOf(scene: Scene, width: number): number {
   const [first] = scene.root.children;
@@ -286,6 +295,7 @@ function middleOf(scene: Scene, width: number): number {
     main = main.children.reduce((most, each) => (each.item.ops > most.item.ops ? each : most));
   }
   if (!first) return scene.width / 2;
+  if (2 * main.item.ops < scene.root.item.ops) return first.x + first.width / 2;
   const left = Math.min(first.x, main.x);
   const right = Math.max(first.x + first.width, main.x + main.width);
   return right - left < width ? (left + right) / 2 : main.x + main.width / 2;

@@ -153,7 +153,7 @@ function moved(link: PlacedLink, move: (x: number, y: number) => [number, number
 
 function source(sizes: [number, number][], links: LayoutLink[], first: number[]): string {
   const lines = [
-    "digraph{graph[rankdir=TB,nodesep=0.24,ranksep=0.34,splines=spline]",
+    "digraph{graph[rankdir=TB,nodesep=0.24,ranksep=0.26,splines=spline]",
     'node[shape=box,fixedsize=true,label=""]edge[arrowhead=none]',
   ];
   sizes.forEach(([width, height], index) => {

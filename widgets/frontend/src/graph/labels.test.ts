@@ -18,16 +18,16 @@ test.each([
   expect(isSum(size)).toBe(expected);
 });
 
-test("the sizes along an edge multiply as they are written", () => {
+test("the sizes along an edge multiply as they are written, a long formula by its symbols", () => {
   const build = new RecordBuilder();
-  const x = build.input("x", ["batch", 32, "((h - 1)//2) + 1"]);
+  const x = build.input("x", ["batch", 32, "h - 1", "((w - 1)//2) + 1"]);
   build.output([build.call("relu", [x])]);
   const program = new Program(build.record());
   const { forest, links } = drawingOf(program, { housekeeping: false, parameters: false });
   const link = links.inside(forest.root)[0];
   if (!link) throw new Error("there is no edge");
   const text = edgePieces(program, link, "f32").map((piece) => piece.text);
-  expect(text.join("")).toBe("batch×32×(((h - 1)//2) + 1)");
+  expect(text.join("")).toBe("batch×32×(h - 1)×w…");
 });
 
 test("what an op holds is on one line as far as it takes it", () => {

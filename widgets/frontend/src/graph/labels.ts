@@ -17,6 +17,8 @@ export interface Piece {
 }
 
 const MOST_SIZE = 24;
+/** A formula that is longer stands as the symbols in it: `h…`; the tooltip has all of it. */
+const MOST_FORMULA = 12;
 const MOST_HELD = 4;
 /** Characters. */
 const MOST_HELD_LINE = 36;
@@ -50,7 +52,8 @@ export function edgePieces(program: Program, link: Link, common: string): Piece[
   if (!type || type.kind === "tuple") return more;
   if (type.kind !== "tensor") return [plain(capped(type.text, MOST_SIZE)), ...more];
   const dtype = shortDtype(type);
-  const prefix = dtype && dtype !== common ? [plain(`${dtype} `)] : [];
+  const name = dtype === "b8" ? "bool" : dtype;
+  const prefix = dtype && dtype !== common ? [plain(`${name} `)] : [];
   if (type.shape.length === 0) return [...prefix, plain("scalar"), ...more];
   return [...prefix, ...joined(program, type.shape, "×"), ...more];
 }
@@ -75,7 +78,7 @@ export function boxLines(
     else if (type?.text) lines.push(typePieces(program, type));
   } else {
     const ops = item.children.length > 0 ? counted(item.ops, "op") : "";
-    const text = [item.subtitle, ops].filter(Boolean).join(" · ");
+    const text = [isNumbered(item) ? "" : item.subtitle, ops].filter(Boolean).join(" · ");
     if (text) lines.push([plain(text)]);
     const settings = item.kind === "op" ? settingsOf(program, item.node) : "";
     if (settings) lines.push([plain(capped(settings, MOST_SETTINGS))]);
@@ -87,6 +90,12 @@ export function boxLines(
   if (taps.length > 0) lines.push([plain(`◂ ${taps.map(nameOf).join(", ")}`)]);
   return lines;
 }
+
+/** Whether an op's name says no more than its kind: `slice_28`. */
+const isNumbered = ({ kind, subtitle, title }: Item): boolean =>
+  kind === "op" &&
+  subtitle.startsWith(`${title}_`) &&
+  /^\d+$/.test(subtitle.slice(title.length + 1));
 
 /** `weight 16×8 · bias 16`: what an op holds, as many on a line as it takes. */
 function heldLines(program: Program, { held }: Item): Piece[][] {
@@ -130,9 +139,12 @@ function typePieces(program: Program, type: ValueType): Piece[] {
 
 function joined(program: Program, sizes: readonly (number | string)[], between: string): Piece[] {
   return sizes.flatMap((size, at): Piece[] => {
-    const symbol = typeof size === "string" ? (program.symbolsIn(size)[0] ?? -1) : -1;
-    const text = capped(String(size), MOST_SIZE);
-    const piece = { text: between === "×" && isSum(String(size)) ? `(${text})` : text, symbol };
+    const symbols = typeof size === "string" ? program.symbolsIn(size) : [];
+    const isLong = symbols.length > 0 && String(size).length > MOST_FORMULA;
+    const names = symbols.map((each) => program.record.symbols[each]?.name ?? "");
+    const text = isLong ? `${names.join(",")}…` : capped(String(size), MOST_SIZE);
+    const isFactor = between !== "×" || isLong || !isSum(String(size));
+    const piece = { text: isFactor ? text : `(${text})`, symbol: symbols[0] ?? -1 };
     return at > 0 ? [plain(between), piece] : [piece];
   });
 }

@@ -3,7 +3,7 @@
  * much taller than wide is stretched sideways: a model of 32 layers would otherwise be a thin line.
  */
 
-import type { Camera, Rect, Size } from "./camera";
+import { type Camera, isOver, isWithin, type Rect, type Size } from "./camera";
 import type { Decorations } from "./decorated";
 import { type Palette, shareAccent } from "./palette";
 import type { Scene, SceneBox } from "./scene";
@@ -71,19 +71,9 @@ export function standsAside(
   return isAside;
 }
 
-function isOver(a: Rect, b: Rect): boolean {
-  const isBeside = a.x >= b.x + b.width || b.x >= a.x + a.width;
-  return !isBeside && a.y < b.y + b.height && b.y < a.y + a.height;
-}
-
 /** Whether a part of the scene has boxes of ops or of closed modules. */
 function isOverBoxes(part: Rect, boxes: readonly SceneBox[]): boolean {
   return boxes.some((box) => isOver(box, part) && (!box.open || isOverBoxes(part, box.children)));
-}
-
-function isWithin(box: Rect, seen: Rect): boolean {
-  const isWide = box.x >= seen.x && box.x + box.width <= seen.x + seen.width;
-  return isWide && box.y >= seen.y && box.y + box.height <= seen.y + seen.height;
 }
 
 /** What a minimap shows, apart from the part in view. */

@@ -24,11 +24,16 @@ import {
 } from "./scene";
 import type { Stroke, Surface } from "./surface";
 
-/** Nothing smaller than this on the screen, in CSS pixels, is drawn. */
+/** No text is smaller on the screen, in CSS pixels: it is cut where that makes it too wide. */
+export const LEAST_FONT = 9;
+/** Nothing that would be smaller than this is drawn: titles, other texts, boxes and edges. */
 const LEAST_TITLE = 6.5;
-const LEAST_TEXT = 6;
+const LEAST_TEXT = 7;
 const LEAST_BOX = 1.2;
+/** Sizes of fonts are in such parts of a pixel, so that few of them are measured. */
+const FONT_STEPS = 4;
 const LEAST_EDGE = 3;
+type Fonts = { readonly [kind in keyof typeof FONT]: string };
 /** Opacity of what is not on the highlighted path. */
 const FADED = 0.28;
 const RADIUS = 6;
@@ -50,6 +55,7 @@ export function paint(
 class Painter {
   private readonly titles: boolean;
   private readonly texts: boolean;
+  private readonly font: Fonts;
 
   constructor(
     private readonly surface: Surface,
@@ -60,6 +66,7 @@ class Painter {
   ) {
     this.titles = 12 * zoom >= LEAST_TITLE;
     this.texts = 11 * zoom >= LEAST_TEXT;
+    this.font = fontsAt(zoom);
   }
 
   container(box: SceneBox): void {
@@ -144,8 +151,8 @@ class Painter {
     const middle = box.y + HEADER / 2 + 1;
     const left = box.x + 24;
     const room = box.width - 34;
-    surface.text("▾", box.x + 10, middle, FONT.text, palette.muted, 20);
-    surface.text(box.item.title, left, middle, FONT.title, palette.text, room);
+    surface.text("▾", box.x + 10, middle, this.font.text, palette.muted, 20);
+    surface.text(box.item.title, left, middle, this.font.title, palette.text, room);
     const subtitle = box.lines[0];
     const used = Math.min(box.titleWidth, room) + 8;
     if (subtitle && used < room - 20) this.line(subtitle, left + used, middle, room - used);
@@ -195,14 +202,15 @@ class Painter {
     const { palette, surface } = this;
     if (!this.titles) return;
     const badges = this.decorated(box.item)?.badges ?? [];
+    const grown = sizeOf(this.font.badge) / sizeOf(FONT.badge);
     badges.forEach(({ sign, colour }: Badge, at) => {
       const x = box.x + box.width - BADGE * (at + 1) + 4 - 2 * at;
       const y = box.y - BADGE / 2 + 2;
       const plain = palette.plainOf(colour);
       const rim = { colour: palette.background, width: 1 };
       surface.box(x, y, BADGE, BADGE, BADGE / 2, plain, rim);
-      const inner = x + (BADGE - 5.5 * sign.length) / 2;
-      surface.text(sign, inner, y + BADGE / 2 + 0.5, FONT.badge, palette.background, BADGE);
+      const inner = x + (BADGE - 5.5 * grown * sign.length) / 2;
+      surface.text(sign, inner, y + BADGE / 2 + 0.5, this.font.badge, palette.background, BADGE);
     });
   }
 
@@ -210,7 +218,8 @@ class Painter {
   private words(box: SceneBox, rim: number, plate: boolean): void {
     const { palette, surface } = this;
     const left = box.x + PAD_X;
-    const room = box.width - 2 * PAD_X + 2;
+    // What is enlarged to be read may go on into the space at its end.
+    const room = box.width - PAD_X - (sizeOf(this.font.text) > sizeOf(FONT.text) ? 3 : PAD_X - 2);
     const title = box.y + TITLE / 2 + 0.5;
     const titleRoom = box.sign ? room - SIGN : room;
     if (plate && box.lines.length > 0) {
@@ -218,9 +227,9 @@ class Painter {
       const inner = rim - 1.5;
       surface.box(box.x + 1.5, box.y + TITLE, box.width - 3, height, inner, palette.surface);
     }
-    surface.text(box.item.title, left, title, FONT.title, palette.text, titleRoom);
+    surface.text(box.item.title, left, title, this.font.title, palette.text, titleRoom);
     if (box.sign) {
-      surface.text(box.sign, box.x + box.width - SIGN, title, FONT.text, palette.muted, 20);
+      surface.text(box.sign, box.x + box.width - SIGN, title, this.font.text, palette.muted, 20);
     }
     if (!this.texts) return;
     box.lines.forEach((line, index) => {
@@ -229,13 +238,21 @@ class Painter {
   }
 
   /** A text of several colours, cut where there is no more room. */
-  private line(line: Line, x: number, y: number, room: number, font: string = FONT.text): void {
+  private line(
+    line: Line,
+    x: number,
+    y: number,
+    room: number,
+    kind: "text" | "label" = "text",
+  ): void {
     const { palette, surface } = this;
+    const font = this.font[kind];
+    const grown = sizeOf(font) / sizeOf(FONT[kind]); // they were measured at life-size
     let at = 0;
     for (const { text, symbol, width } of line.pieces) {
       const own = symbol >= 0 ? palette.symbols[symbol % palette.symbols.length] : undefined;
       surface.text(text, x + at, y, font, own ?? palette.muted, room - at);
-      at += width;
+      at += width * grown;
       if (at >= room) return;
     }
   }
@@ -249,7 +266,7 @@ class Painter {
     const middle = box.y + box.height / 2 + 0.5;
     const room = box.width - 10;
     const left = box.x + Math.max((box.width - box.titleWidth) / 2, 5);
-    surface.text(box.item.title, left, middle, FONT.label, palette.muted, room);
+    surface.text(box.item.title, left, middle, this.font.label, palette.muted, room);
   }
 
   /** A mark below a box whose value leaves the container. */
@@ -283,8 +300,10 @@ class Painter {
     if (6 * this.zoom >= 2) surface.triangle(arrow(edge.points), colour);
     if (edge.label && this.texts) {
       const [middle, y] = edge.label;
+      const grown = sizeOf(this.font.label) / sizeOf(FONT.label);
       const room = Math.min(edge.text.width, WIDEST_LABEL);
-      this.line(edge.text, middle - room / 2, y, room + 2, FONT.label);
+      // It grows away from its edge, which is at its left.
+      this.line(edge.text, middle - room / 2, y, room * grown + 2, "label");
     }
   }
 
@@ -295,6 +314,24 @@ class Painter {
     if (lit.has(from) || lit.has(to)) return true;
     return path?.has(from) === true && path.has(to);
   }
+}
+
+/** The size that a font has, in its units. */
+const sizeOf = (font: string): number => Number.parseFloat(/([\d.]+)px/.exec(font)?.[1] ?? "1");
+
+/** The fonts of a scene of which a unit is so many CSS pixels. */
+function fontsAt(zoom: number): Fonts {
+  const least = Math.ceil((FONT_STEPS * LEAST_FONT) / zoom) / FONT_STEPS;
+  const enlarged = (font: string): string =>
+    font.replace(/([\d.]+)px/, (_, size: string) => `${Math.max(Number(size), least)}px`);
+  return zoom >= 1
+    ? FONT
+    : {
+        title: enlarged(FONT.title),
+        text: enlarged(FONT.text),
+        label: enlarged(FONT.label),
+        badge: enlarged(FONT.badge),
+      };
 }
 
 /** The shades of a box that is decorated with a colour. */

@@ -155,6 +155,11 @@ function boundsOf(points: readonly number[]): Rect {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
+/** The boxes inside a box that are not open, in the order in which they stand. */
+export function closedBoxes(box: SceneBox): SceneBox[] {
+  return box.children.flatMap((each) => (each.open ? closedBoxes(each) : [each]));
+}
+
 /** The boxes at a point of the scene, the outermost first. */
 export function boxesAt(scene: Scene, x: number, y: number): SceneBox[] {
   const found: SceneBox[] = [];

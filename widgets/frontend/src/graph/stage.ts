@@ -6,12 +6,13 @@
 import { type Signal, signal } from "@preact/signals";
 import { ensure } from "../maps";
 import {
+  type Beyond,
   between,
   type Camera,
+  countBeyond,
   type Rect,
   type Size,
   sameCamera,
-  showAll,
   visible,
   zoomAt,
 } from "./camera";
@@ -20,10 +21,11 @@ import { Minimap, minimapScale, needsMinimap, standsAside } from "./minimap";
 import { LEAST_HEADER, paintMarquee, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onPaletteChange, type Palette, readPalette } from "./palette";
-import { boxesAt, HEADER, type Measure, type Scene, type SceneBox } from "./scene";
+import { boxesAt, closedBoxes, HEADER, type Measure, type Scene, type SceneBox } from "./scene";
 import { CanvasSurface } from "./surface";
 
 const GLIDE_MS = 180;
+export const SIDES = ["above", "below", "left", "right"] as const;
 const LONGEST_MEASURED = 200;
 
 interface Glide {
@@ -37,9 +39,13 @@ export class Stage {
   readonly crowded: Signal<boolean> = signal(false);
   /** Whether the minimap is at the left, because at the right it would cover more. */
   readonly aside: Signal<boolean> = signal(false);
+  /** How many boxes the fitted view leaves out, by where; null once the user has moved. */
+  readonly beyond: Signal<Beyond | null> = signal(null);
   /** The open boxes that the middle of the view is in and whose headers are not in view. */
   readonly where: Signal<readonly SceneBox[]> = signal([]);
   camera: Camera = { x: 0, y: 0, zoom: 1 };
+  /** The camera that the scene was fitted with; null for none. */
+  private home: Camera | null = null;
   size: Size = { width: 0, height: 0 };
   palette: Palette;
   /** The frame that is being drawn around boxes, in CSS pixels of the view; null for none. */
@@ -84,8 +90,13 @@ export class Stage {
     for (const stop of this.stops) stop();
   }
 
-  /** Paints a scene at once, seen from `camera`. */
-  show(scene: Scene | null, camera: Camera = this.camera): void {
+  /**
+   * Paints a scene at once, seen from `camera`.
+   *
+   * @param fits whether that fits the scene into the view: it is fitted again after a resize
+   */
+  show(scene: Scene | null, camera: Camera = this.camera, fits = false): void {
+    if (fits) this.home = camera;
     for (const each of [this, ...this.peers]) {
       each.scene = scene;
       each.glide = null;
@@ -116,14 +127,22 @@ export class Stage {
     }
   }
 
+  /** Goes to the camera that fits the scene into the view. */
+  fitTo(home: Camera, glides: boolean): void {
+    this.home = home;
+    if (glides) this.glideTo(home);
+    else this.moveTo(home);
+  }
+
+  /** Whether the view is where the scene was fitted, or on its way there. */
+  isFitted(): boolean {
+    return this.home !== null && sameCamera(this.glide?.to ?? this.camera, this.home);
+  }
+
   /** Draws a frame around what is to be selected; null takes it away. */
   outline(marquee: Rect | null): void {
     this.marquee = marquee;
     this.repaint();
-  }
-
-  showAll(): void {
-    if (this.scene) this.glideTo(showAll({ x: 0, y: 0, ...sizeOf(this.scene) }, this.size));
   }
 
   /** Zooms about a point of the view, its middle if none is given. */
@@ -203,6 +222,7 @@ export class Stage {
     if (this.marquee) paintMarquee(context, this.marquee, palette);
     if (this.crowded.peek()) this.paintMap(scene, seen, ratio);
     this.lookAround(scene, seen);
+    this.lookBeyond(scene, seen);
     for (const peer of this.peers) peer.follow(camera);
   }
 
@@ -255,6 +275,14 @@ export class Stage {
     if (!same) this.where.value = open;
   }
 
+  private lookBeyond(scene: Scene, seen: Rect): void {
+    const fitted = this.isFitted() && this.size.width > 0;
+    const next = fitted ? countBeyond(closedBoxes(scene.root), seen) : null;
+    const now = this.beyond.peek();
+    const same = next && now && SIDES.every((side) => next[side] === now[side]);
+    if (!same) this.beyond.value = next;
+  }
+
   private seen(): Rect {
     return visible(this.camera, this.size);
   }
@@ -275,10 +303,6 @@ export class Stage {
     this.palette = readPalette(this.canvas);
     this.paintNow();
   }
-}
-
-function sizeOf(scene: Scene): Size {
-  return { width: scene.width, height: scene.height };
 }
 
 function context2d(canvas: HTMLCanvasElement): CanvasRenderingContext2D {

@@ -211,7 +211,7 @@ test("shapes show each size with its range, and guards light up with their line"
   expect(text()).toContain("[2, ∞)");
   await select(() => store.select({ kind: "line", file: 0, line: 4 }, "source"));
   expect(page.querySelector("tr.tx-lit")?.textContent).toContain("batch <= 16");
-  await press(page.querySelector("tbody tr"));
+  await press(page.querySelector("[data-testid=symbol-0]"));
   expect(store.selection.value).toEqual({ kind: "symbol", symbol: 0 });
 });
 
@@ -229,6 +229,26 @@ test("code ties a line to its node, both ways", async () => {
   expect(store.selection.value).toEqual({ kind: "nodes", nodes: [2] });
   await select(() => store.select({ kind: "nodes", nodes: [1] }, "graph"));
   expect(page.querySelector("[aria-current]")?.textContent).toContain("x = input");
+});
+
+test("code has one line for many parameters, until it is pressed", async () => {
+  const build = new RecordBuilder();
+  const held = Array.from({ length: 5 }, (_, at) => build.parameter(`layers.${at}.weight`, [4]));
+  const x = build.input("x", [4]);
+  build.output([build.call("op", [x, ...held])]);
+  const names = [
+    "def forward(self,",
+    ...held.map((at) => `    w${at},`),
+    "    x):",
+    "    return op",
+  ];
+  const code = { lines: plainLines(names.join("\n")), nodes: [-1, ...held, x, x + 1] };
+  await show("Code", build.record(), { code });
+  expect(page.querySelectorAll("[data-line]")).toHaveLength(4);
+  expect(text()).toContain("… 5 parameters, buffers and constants");
+  expect(page.querySelector('[data-line="7"]')?.textContent).toContain("x):");
+  await press(page.querySelector('[data-line="2"]'));
+  expect(page.querySelectorAll("[data-line]")).toHaveLength(8);
 });
 
 test("code goes to the branch that a selected node is in", async () => {
@@ -253,7 +273,7 @@ test("the outline opens to what is selected elsewhere", async () => {
   await select(() => store.select({ kind: "nodes", nodes: [named(program, "add_1")] }, "graph"));
   const selected = page.querySelectorAll("[role=treeitem][aria-selected=true]");
   expect([...selected].map((each) => each.querySelector(".tx-row-name")?.textContent)).toEqual([
-    "add",
+    "add_1",
   ]);
   const active = page.querySelector("[role=tree]")?.getAttribute("aria-activedescendant");
   expect(active).toBe(selected[0]?.id);

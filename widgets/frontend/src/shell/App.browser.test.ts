@@ -21,6 +21,9 @@ afterEach(() => {
   delete document.body.dataset.jpThemeLight;
 });
 
+/** Has the next view open with its outline unfolded. */
+const unfoldOutline = (): void => localStorage.setItem("export-explorer.sizes", '{"outline":1}');
+
 /** The whole widget on a record, in a cell of some width. */
 async function open(record: Record, width = 1100): Promise<HTMLElement> {
   home.style.width = `${width}px`;
@@ -72,13 +75,14 @@ test.each([700, 830, 1100])("nothing sticks out at %i pixels", async (width) => 
 });
 
 test("a bar follows the pointer, and the next view opens at the same size", async () => {
+  unfoldOutline();
   await open(layeredProgram(3).record);
-  const before = widthOf("[aria-label=Outline]");
+  const before = widthOf("section[aria-label=Outline]");
   drag(bar("Width of the outline"), { x: 60, y: 0 });
-  await until(() => widthOf("[aria-label=Outline]") === before + 60);
+  await until(() => widthOf("section[aria-label=Outline]") === before + 60);
   unmount();
   await open(layeredProgram(3).record);
-  await until(() => widthOf("[aria-label=Outline]") === before + 60);
+  await until(() => widthOf("section[aria-label=Outline]") === before + 60);
 });
 
 test("the view's height follows its lower edge, and a double click forgets it", async () => {
@@ -91,6 +95,7 @@ test("the view's height follows its lower edge, and a double click forgets it", 
 });
 
 test("the slash searches, Escape clears, F6 goes from pane to pane", async () => {
+  unfoldOutline();
   const view = await open(tracedRecord().record());
   const tree = await until(() => home.querySelector<HTMLElement>("[role=tree]"));
   tree.focus();
@@ -108,21 +113,64 @@ test("the slash searches, Escape clears, F6 goes from pane to pane", async () =>
   expect(visited.size).toBeGreaterThanOrEqual(3);
 });
 
-test("in a notebook's cell the outline is folded, the tabs are one row, and the slash unfolds it", async () => {
-  const view = await open(tracedRecord().record(), 830);
-  const button = await until(() => home.querySelector<HTMLElement>(".tx-folded"));
-  expect(home.querySelector("[role=tree]")).toBeNull();
-  expect(widthOf("[data-testid=graph]")).toBeGreaterThan(400);
-  const tops = [...home.querySelectorAll("[aria-label=Facts] > [role=tab]")].map(
-    (tab) => tab.getBoundingClientRect().top,
-  );
-  expect(new Set(tops).size).toBe(1);
+test.each([700, 830, 1018, 1600])(
+  "at %i pixels the graph has the room: two rows above it, and no pane is wider",
+  async (width) => {
+    const view = await open(tracedRecord().record(), width);
+    expect(home.querySelector("[role=tree]")).toBeNull();
+    const graph = home.querySelector("[data-testid=graph]")?.getBoundingClientRect();
+    const frame = view.getBoundingClientRect();
+    expect((graph?.top ?? 999) - frame.top).toBeLessThanOrEqual(90);
+    expect(graph?.width).toBeGreaterThanOrEqual(frame.width / 2);
+    const tops = [...home.querySelectorAll("[aria-label=Details] > [role=tab]")].map(
+      (tab) => tab.getBoundingClientRect().top,
+    );
+    expect(tops.length).toBeGreaterThan(7);
+    expect(new Set(tops).size).toBe(1);
+    const tabs = home.querySelector("[aria-label=Details]");
+    expect(tabs?.scrollWidth).toBeLessThanOrEqual(tabs?.clientWidth ?? 0);
+  },
+);
+
+test("the outline is folded into the search box until it is wanted", async () => {
+  const view = await open(tracedRecord().record());
   press(view.querySelector(".tx-canvas") ?? view, "/");
-  await until(() => document.activeElement?.matches("[data-search]"));
-  expect(button.getAttribute("aria-expanded")).toBe("true");
+  const search = await until(() =>
+    document.activeElement?.matches("[data-search]") ? document.activeElement : null,
+  );
+  expect(home.querySelector("[role=tree]")).toBeNull();
+  (search as HTMLInputElement).value = "mul";
+  search.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  await until(() => home.querySelector("[role=treeitem]"));
   expect(widthOf("[data-testid=graph]")).toBeGreaterThan(300);
-  button.click();
+  press(search, "Escape");
+  press(search, "Escape");
   await until(() => !home.querySelector("[role=tree]"));
+  const button = home.querySelector<HTMLElement>("[data-tab=outline]");
+  button?.click();
+  await until(() => home.querySelector("[role=tree]"));
+  expect(button?.getAttribute("aria-expanded")).toBe("true");
+  unmount();
+  await open(tracedRecord().record());
+  await until(() => home.querySelector("[role=tree]"));
+});
+
+test("all that can be done is in a list that a key opens, and typing narrows", async () => {
+  const view = await open(tracedRecord().record());
+  const canvas = view.querySelector<HTMLElement>(".tx-canvas");
+  canvas?.focus();
+  press(canvas ?? view, "?");
+  const dialog = await until(() => home.querySelector<HTMLElement>("[role=dialog]"));
+  const field = dialog.querySelector<HTMLInputElement>("input");
+  await until(() => document.activeElement === field);
+  expect(dialog.querySelectorAll("[role=option]").length).toBeGreaterThan(40);
+  if (field) field.value = "shapes";
+  field?.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  await until(() => dialog.querySelectorAll("[role=option]").length < 10);
+  press(field ?? view, "Enter");
+  await until(() => home.querySelector("[data-testid=shapes]"));
+  expect(home.querySelector("[role=dialog]")).toBeNull();
+  expect(document.activeElement).toBe(canvas);
 });
 
 test.each([620, 760])(
@@ -159,7 +207,9 @@ test.each([620, 760])(
     const shown = button.offsetWidth;
     button.style.width = "max-content";
     expect(button.offsetWidth).toBe(shown);
-    expect(home.querySelector(".tx-main")?.clientHeight).toBeGreaterThan(before - 20);
+    expect(home.querySelector(".tx-main")?.clientHeight).toBeGreaterThan(before - 40);
+    home.querySelector<HTMLElement>("[aria-label=Dismiss]")?.click();
+    await until(() => home.querySelector(".tx-main")?.clientHeight === before);
   },
 );
 
@@ -180,18 +230,14 @@ test("the name of a size stays whole in a narrow pane", async () => {
   home.style.removeProperty("--tx-height");
 });
 
-test("a low view has its panes side by side, a high one of the same width has them stacked", async () => {
-  home.style.setProperty("--tx-height", "420px");
+test("a narrow view has its panes stacked, unless it is so low that neither could be read", async () => {
+  home.style.setProperty("--tx-height", "400px");
   await open(layeredProgram(3).record, 700);
-  await until(() => home.querySelector(".tx-folded"));
-  const graph = home.querySelector("[data-testid=graph]")?.getBoundingClientRect();
-  expect(graph?.height).toBeGreaterThan(200);
-  home.querySelector<HTMLElement>(".tx-folded")?.click();
-  await until(() => widthOf("[aria-label=Outline]") > 300);
-  home.querySelector<HTMLElement>(".tx-folded")?.click();
-  await until(() => home.querySelector("[data-testid=graph]"));
+  const graph = await until(() => home.querySelector("[data-testid=graph]"));
+  await until(() => !home.querySelector(".tx-body-column"));
+  expect(graph.getBoundingClientRect().height).toBeGreaterThan(200);
   unmount();
-  home.style.setProperty("--tx-height", "760px");
+  home.style.setProperty("--tx-height", "560px");
   await open(layeredProgram(3).record, 700);
   await until(() => home.querySelector(".tx-body-column"));
   home.style.removeProperty("--tx-height");
@@ -200,7 +246,13 @@ test("a low view has its panes side by side, a high one of the same width has th
 test("graph and source in large type are side by side where a beamer's zoom leaves little height", async () => {
   home.style.setProperty("--tx-height", "390px");
   const view = await open(layeredProgram(3).record, 760);
-  [...view.querySelectorAll("button")].find((each) => each.textContent === "Aa")?.click();
+  press(view.querySelector(".tx-canvas") ?? view, "?");
+  const option = await until(() =>
+    [...home.querySelectorAll<HTMLElement>("[role=option]")].find((each) =>
+      each.textContent?.startsWith("Teaching layout"),
+    ),
+  );
+  option.click();
   await until(() => home.querySelector(".tx-teaching:not(.tx-body-column)"));
   const graph = home.querySelector("[data-testid=graph]")?.getBoundingClientRect();
   expect(graph?.height).toBeGreaterThan(240);
@@ -216,6 +268,7 @@ test("the slash leads to the search of a narrow view, too", async () => {
 });
 
 test("keys that a pane uses do not reach the notebook", async () => {
+  unfoldOutline();
   await open(tracedRecord().record());
   const heard: string[] = [];
   const hear = (event: KeyboardEvent): number => heard.push(event.key);

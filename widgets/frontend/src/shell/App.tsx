@@ -6,6 +6,7 @@ import type { Program } from "../program";
 import { spoken } from "../spoken_selection";
 import type { Store } from "../store";
 import { Columns, GuardedGraph } from "./Columns";
+import { Commands } from "./Commands";
 import { useClicked } from "./clicked";
 import { Detail } from "./Details";
 import { Failed } from "./Failed";
@@ -17,7 +18,6 @@ import { onKey } from "./keys";
 import { Lost } from "./Lost";
 import { Outcome } from "./Outcome";
 import { ProgramStrip } from "./ProgramStrip";
-import { Release } from "./Release";
 import { Split } from "./Split";
 import { SpokenAction } from "./SpokenAction";
 import { useSizes } from "./sizes";
@@ -65,14 +65,24 @@ export function App({ store }: { store: Store }) {
           <ProgramStrip store={store} />
         </Guarded>
       )}
-      {program && (
-        <Guarded name="Release" program={program}>
-          <Release store={store} />
-        </Guarded>
-      )}
       <Lost store={store} program={program} />
       {program && <Untrusted store={store} />}
       <Working store={store} place={clicked} />
+      {program && (
+        <Commands
+          store={store}
+          program={program}
+          view={element.current}
+          around={{
+            full,
+            toggleFull,
+            outlined: sizes.outline === 1,
+            below: sizes.below === 1,
+            keepOutline: (on) => change({ outline: on ? 1 : 0 }),
+            putBelow: (on) => change({ below: on ? 1 : 0 }),
+          }}
+        />
+      )}
       {program && (
         <Guarded name="Outcome" program={program}>
           <Outcome store={store} program={program} />

@@ -1,34 +1,34 @@
 /**
- * Where the panes stand: side by side where there is room, else one above the other. The outline
- * folds into a strip where its column would leave the graph too little.
+ * Where the panes stand: the graph and its details side by side where there is room, else one above
+ * the other. The graph is never the narrower of the two.
  */
 
-import { useState } from "preact/hooks";
+import type { CSSProperties } from "preact";
 import { CompareBar } from "../compare/CompareBar";
 import { GraphPane } from "../graph/GraphPane";
 import { Outline } from "../panes/outline/Outline";
 import type { Program } from "../program";
 import type { Store } from "../store";
-import { Detail, StackedDetails, TabbedDetails } from "./Details";
+import { Detail, Details } from "./Details";
 import { Guarded } from "./Guarded";
 import { Split } from "./Split";
 import { DEFAULTS, type Sizes } from "./sizes";
-import { Tabs } from "./Tabs";
 import type { Box } from "./useBox";
 
-/** Narrower than this, the outline is folded at first. */
-const WIDE = 940;
-const WIDE_FOR_TWO_GRAPHS = 1240;
-/** Narrower than this, panes stand one above the other, unless the view is too low for that. */
+/** Narrower than this, panes stand one above the other. */
 const NARROW = 820;
+/** Narrower than this, there is no room for an outline beside the graph: it stands in its place. */
 const NARROWEST = 540;
-const LOW = 520;
-/** Width of the strip of a folded outline, as in shell.css. */
-const STRIP = 24;
-const LEAST_COLUMN = 140;
+/** A view this low has no room for one pane above the other, unless it is very narrow. */
+const LOW = 360;
+const LEAST_OUTLINE = 140;
 const LEAST_DETAILS = 260;
-const LEAST_GRAPH = 340;
+/** Narrower, the tabs of the details do not fit into one row. */
+const ONE_ROW = 404;
 const LEAST_ROW = 130;
+/** How wide the search box is while the outline is folded. */
+const SEARCH = 190;
+const NARROW_SEARCH = 132;
 
 interface ColumnsProps {
   store: Store;
@@ -47,69 +47,26 @@ export function Columns(props: ColumnsProps) {
 const isStacked = ({ width, height }: Box): boolean =>
   width < NARROWEST || (width < NARROW && height >= LOW);
 
-/** Outline, graph and details; `/` unfolds the outline, in a narrow view in the graph's place. */
+/** The graph at the left, the details at the right. */
 function SideBySide({ store, program, box, sizes, change }: ColumnsProps) {
-  const [unfolded, setUnfolded] = useState(false);
-  const twoGraphs = store.comparison.value !== null && store.arrangement.value === "beside";
-  const foldable = box.width < (twoGraphs ? WIDE_FOR_TWO_GRAPHS : WIDE);
-  const instead = unfolded && box.width < NARROW;
-  const outlined = !instead && (unfolded || !foldable);
-  const room = box.width - (foldable ? STRIP : 0) - LEAST_GRAPH;
-  const left = outlined ? clamped(sizes.left, LEAST_COLUMN, room - LEAST_DETAILS) : 0;
-  const share = foldable ? "half" : "right";
-  const right = clamped(sizes[share] * box.width, LEAST_DETAILS, room - left);
+  const left = outlineWidth(store, box, sizes);
+  const most = Math.floor((box.width - left - 1) / 2);
+  const right = clamped(Math.max(sizes.right * box.width, ONE_ROW), LEAST_DETAILS, most);
   return (
     <div class="tx-body">
-      {foldable && (
-        <button
-          type="button"
-          class="tx-folded"
-          data-tab="outline"
-          aria-expanded={unfolded}
-          title={
-            unfolded ? "Fold the outline" : "Outline: modules and ops as a tree, and search (/)"
-          }
-          onClick={() => setUnfolded(!unfolded)}
-        >
-          Outline
-        </button>
-      )}
-      {outlined && (
-        <>
-          <div class="tx-side" style={{ width: `${left}px` }}>
-            <GuardedOutline store={store} program={program} />
-          </div>
-          <Split
-            label="Width of the outline"
-            along="row"
-            value={left}
-            least={LEAST_COLUMN}
-            most={room - right}
-            side={1}
-            change={(size) => change({ left: size })}
-            reset={() => change({ left: DEFAULTS.left })}
-          />
-        </>
-      )}
-      <div class="tx-middle">
-        {instead ? (
-          <GuardedOutline store={store} program={program} />
-        ) : (
-          <GuardedGraph store={store} program={program} />
-        )}
-      </div>
+      <Picture store={store} program={program} box={box} sizes={sizes} change={change} />
       <Split
         label="Width of the details"
         along="row"
         value={right}
         least={LEAST_DETAILS}
-        most={room - left}
+        most={most}
         side={-1}
-        change={(size) => change({ [share]: size / box.width })}
-        reset={() => change({ [share]: DEFAULTS[share] })}
+        change={(size) => change({ right: size / box.width })}
+        reset={() => change({ right: DEFAULTS.right })}
       />
       <div class="tx-side" style={{ width: `${right}px` }}>
-        <StackedDetails
+        <Details
           store={store}
           program={program}
           height={box.height}
@@ -135,17 +92,54 @@ function Teaching({ store, program, box }: ColumnsProps) {
   );
 }
 
+/** Whether the outline is unfolded: it was asked to stay, or shows what a search matches. */
+const isUnfolded = (store: Store, sizes: Sizes): boolean =>
+  sizes.outline === 1 || store.query.value.trim() !== "";
+
+/** The width that an unfolded outline takes from the graph; 0 for none. */
+function outlineWidth(store: Store, box: Box, sizes: Sizes): number {
+  if (!isUnfolded(store, sizes)) return 0;
+  if (box.width < NARROWEST) return box.width;
+  return clamped(sizes.left, LEAST_OUTLINE, Math.floor(box.width / 3));
+}
+
+/** The search box and the graph's buttons in one row; below it the graph, and the outline if it is wanted. */
+function Picture({ store, program, box, sizes, change }: ColumnsProps) {
+  const left = outlineWidth(store, box, sizes);
+  const folded = box.width < NARROWEST ? NARROW_SEARCH : SEARCH;
+  const style = { "--tx-outline": `${left}px`, "--tx-search": `${left || folded}px` };
+  return (
+    <div class="tx-middle" style={style as CSSProperties}>
+      <Guarded name="Outline" program={program}>
+        <Outline
+          store={store}
+          program={program}
+          folded={left === 0}
+          fold={(folds) => change({ outline: folds ? 0 : 1 })}
+        />
+      </Guarded>
+      {left > 0 && left < box.width && (
+        <div class="tx-outline-edge">
+          <Split
+            label="Width of the outline"
+            along="row"
+            value={left}
+            least={LEAST_OUTLINE}
+            most={Math.floor(box.width / 3)}
+            side={1}
+            change={(size) => change({ left: size })}
+            reset={() => change({ left: DEFAULTS.left })}
+          />
+        </div>
+      )}
+      <GuardedGraph store={store} program={program} />
+    </div>
+  );
+}
+
 interface PaneProps {
   store: Store;
   program: Program;
-}
-
-function GuardedOutline({ store, program }: PaneProps) {
-  return (
-    <Guarded name="Outline" program={program}>
-      <Outline store={store} program={program} />
-    </Guarded>
-  );
 }
 
 export function GuardedGraph({ store, program }: PaneProps) {
@@ -159,25 +153,13 @@ export function GuardedGraph({ store, program }: PaneProps) {
   );
 }
 
-const UPPER = [
-  ["graph", "Graph"],
-  ["outline", "Outline"],
-] as const;
-
-/** The graph or the outline above, the details below. */
+/** The graph above, the details below. */
 function OneColumn({ store, program, box, sizes, change }: ColumnsProps) {
-  const [upper, setUpper] = useState<"graph" | "outline">("graph");
   const height = clamped(sizes.upper * box.height, LEAST_ROW, box.height - LEAST_ROW);
   return (
     <div class="tx-body tx-body-column">
       <div class="tx-side" style={{ height: `${height}px` }}>
-        <Tabs label="Graph or outline" tabs={UPPER} open={upper} choose={setUpper}>
-          {upper === "graph" ? (
-            <GuardedGraph store={store} program={program} />
-          ) : (
-            <GuardedOutline store={store} program={program} />
-          )}
-        </Tabs>
+        <Picture store={store} program={program} box={box} sizes={sizes} change={change} />
       </div>
       <Split
         label="Height of the graph"
@@ -190,7 +172,7 @@ function OneColumn({ store, program, box, sizes, change }: ColumnsProps) {
         reset={() => change({ upper: DEFAULTS.upper })}
       />
       <div class="tx-side" style={{ flex: "1 1 0" }}>
-        <TabbedDetails store={store} program={program} />
+        <Details store={store} program={program} height={0} sizes={sizes} change={change} />
       </div>
     </div>
   );

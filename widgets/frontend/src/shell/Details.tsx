@@ -12,7 +12,7 @@ import { Source } from "../panes/source/Source";
 import { Values } from "../panes/values/Values";
 import type { Program } from "../program";
 import type { Store } from "../store";
-import { type TabStatus, tabStatus } from "../tab_status";
+import { openStatus, type TabStatus, tabStatus } from "../tab_status";
 import type { Facts, Tab, Text } from "../view_state";
 import { Guarded } from "./Guarded";
 import { Split } from "./Split";
@@ -49,14 +49,21 @@ const LEAST = 120;
 interface DetailsProps {
   store: Store;
   program: Program;
+  /** 0 where there is no room for one pane below the other. */
   height: number;
   sizes: Sizes;
   change: (change: Partial<Sizes>) => void;
 }
 
-/** An op and its line side by side: facts and texts are both in view. */
+/** One pane and a row of tabs for all of them; or facts above and texts below, if that is wanted. */
+export function Details(props: DetailsProps) {
+  const { height, sizes } = props;
+  if (sizes.below === 1 && height >= LOW) return <StackedDetails {...props} />;
+  return <TabbedDetails {...props} />;
+}
+
+/** An op and its line in view at once. */
 export function StackedDetails({ store, program, height, sizes, change }: DetailsProps) {
-  if (height < LOW) return <TabbedDetails store={store} program={program} />;
   const upper = Math.min(Math.max(height * sizes.facts, LEAST), height - LEAST);
   return (
     <>
@@ -82,7 +89,13 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
         reset={() => change({ facts: DEFAULTS.facts })}
       />
       <div class="tx-side" style={{ flex: "1 1 0" }}>
-        <Tabs label="Texts" tabs={TEXTS} open={store.text.value} choose={(tab) => store.open(tab)}>
+        <Tabs
+          label="Texts"
+          tabs={TEXTS}
+          open={store.text.value}
+          choose={(tab) => store.open(tab)}
+          end={<Below sizes={sizes} change={change} />}
+        >
           <Detail tab={store.text.value} store={store} program={program} />
         </Tabs>
       </div>
@@ -90,7 +103,7 @@ export function StackedDetails({ store, program, height, sizes, change }: Detail
   );
 }
 
-export function TabbedDetails({ store, program }: { store: Store; program: Program }) {
+function TabbedDetails({ store, program, height, sizes, change }: DetailsProps) {
   const tab = store.tab.value;
   return (
     <Tabs
@@ -99,14 +112,42 @@ export function TabbedDetails({ store, program }: { store: Store; program: Progr
       open={tab}
       choose={(each) => store.open(each)}
       status={(each) => statusOf(each, store, program)}
+      end={height >= LOW && <Below sizes={sizes} change={change} />}
     >
       <Detail tab={tab} store={store} program={program} />
     </Tabs>
   );
 }
 
+/** Moves Source and Code below the other details, and back. */
+function Below({ sizes, change }: Pick<DetailsProps, "sizes" | "change">) {
+  const on = sizes.below === 1;
+  const name = on ? "Source and Code as tabs" : "Source and Code below the other details";
+  return (
+    <button
+      type="button"
+      class="tx-tab tx-tab-end"
+      title={name}
+      aria-label={name}
+      aria-pressed={on}
+      onClick={() => change({ below: on ? 0 : 1 })}
+    >
+      <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">
+        <path
+          d={on ? "M1 1h10v10H1zM1 4h10" : "M1 1h10v10H1zM1 6h10"}
+          fill="none"
+          stroke="currentColor"
+          stroke-width="1.2"
+        />
+      </svg>
+    </button>
+  );
+}
+
+/** What is known of what a tab shows; else that it is still open, until something was asked for. */
 function statusOf(tab: Tab, store: Store, { record }: Program): TabStatus | null {
-  return tabStatus(tab, { record, release: store.release.value }, store.comparison.value);
+  const known = { record, release: store.release.value };
+  return tabStatus(tab, known, store.comparison.value) ?? openStatus(tab, known);
 }
 
 interface DetailProps {

@@ -2,28 +2,12 @@
 
 import { capped, counted } from "../format";
 import { Popover } from "../Popover";
-import { CopyButton } from "../panes/parts/CopyButton";
 import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { signOf, tabStatus } from "../tab_status";
-import { lineOfPython } from "../view_in_python";
 import { History } from "./History";
-
-const KEYS: [keys: string, does: string][] = [
-  ["/", "search"],
-  ["F6", "go to the next pane"],
-  ["↑ ↓ ← →", "walk along the graph, the outline or a file's ops"],
-  ["Enter", "open or close a scope; select a line's ops"],
-  ["Esc", "clear the selection; then back to the notebook"],
-  ["[ ]", "back and forward through what was selected"],
-  ["f", "show the whole graph"],
-  ["z", "go to the selection"],
-  ["+ −", "zoom; Ctrl and the wheel do too"],
-  ["e, c", "expand or collapse everything"],
-  ["n, Shift+n", "in a comparison, the next difference and the one before"],
-  ["p", "highlight the path through the selection"],
-];
+import { Release } from "./Release";
 
 interface HeaderProps {
   store: Store;
@@ -49,15 +33,33 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
         {capped(record.verdict, 400)}
       </span>
       <KnownSince store={store} program={program} />
+      <Release store={store} program={program} />
       <Notes warnings={record.warnings} printed={record.printed} leftOut={record.left_out} />
-      <Selections store={store} program={program} />
-      <Popover name="Keys" face="?">
-        <h3>Keys</h3>
-        <dl class="tx-keys">
-          {KEYS.flatMap(([keys, does]) => [<dt key={keys}>{keys}</dt>, <dd key={does}>{does}</dd>])}
-        </dl>
-      </Popover>
-      <Teaching store={store} program={program} />
+      <Selections store={store} />
+      {store.host.layout === "all" && (
+        <button
+          type="button"
+          class="tx-button"
+          title="Commands, their keys, and queries (? or Ctrl+K)"
+          aria-haspopup="dialog"
+          onClick={() => {
+            store.commands.value = true;
+          }}
+        >
+          Commands
+        </button>
+      )}
+      {store.teaching.value && (
+        <button
+          type="button"
+          class="tx-button"
+          onClick={() => {
+            store.teaching.value = false;
+          }}
+        >
+          Leave the teaching layout
+        </button>
+      )}
       <button
         type="button"
         class="tx-button"
@@ -72,35 +74,9 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
   );
 }
 
-/** Switches to what a room looks at, in large type, and back. */
-function Teaching({ store, program }: { store: Store; program: Program }) {
-  if (store.host.layout !== "all") return null;
-  const what = program.record.failure ? "the failure" : "graph and source";
-  const name = `Teaching layout: ${what}, in large type`;
-  return (
-    <button
-      type="button"
-      class="tx-button"
-      title={name}
-      aria-label={name}
-      aria-pressed={store.teaching.value}
-      onClick={() => {
-        store.teaching.value = !store.teaching.value;
-      }}
-    >
-      Aa
-    </button>
-  );
-}
-
-/** Back and forward through what was selected, and the line of Python that shows it again. */
-function Selections({ store, program }: { store: Store; program: Program }) {
-  if (store.host.layout !== "all") return null;
-  const line = (): string => {
-    const tab = store.teaching.peek() ? "teaching" : store.tab.peek();
-    const [chosen, open] = [store.selection.peek(), store.openScopes.peek()];
-    return lineOfPython(program, chosen, open, tab, store.named.peek());
-  };
+/** Back and forward through what was selected; nothing before there is a way back. */
+function Selections({ store }: { store: Store }) {
+  if (store.past.value.length + store.future.value.length === 0) return null;
   return (
     <fieldset class="tx-choice" aria-label="What was selected">
       <button
@@ -123,11 +99,6 @@ function Selections({ store, program }: { store: Store; program: Program }) {
       >
         ›
       </button>
-      <CopyButton
-        text={line}
-        label="Copy the line of Python that shows this again"
-        face={`${capped(store.named.value, 20)}.view`}
-      />
     </fieldset>
   );
 }

@@ -3,7 +3,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { capped, counted } from "../format";
-import type { Release } from "../messages.gen";
 import { CopyButton } from "../panes/parts/CopyButton";
 import { Diff } from "../panes/parts/Diff";
 import { Prose } from "../panes/parts/parts";
@@ -12,61 +11,90 @@ import type { Program } from "../program";
 import type { Check } from "../record.gen";
 import type { Store } from "../store";
 
+/** A line each; what a fix did is told in full on demand, and goes for good once it is closed. */
 export function Outcome({ store, program }: { store: Store; program: Program }) {
-  const { fixed_by: fixedBy, given_up: givenUp, fixed_code: code, check, outcome } = program.record;
+  const [closed, close] = useState(-1);
   const ended = store.ended.value;
-  const applied = fixedBy.length > 0;
-  const fixed = applied && outcome === "exported";
+  const attempt = store.current.value;
+  const applied = program.record.fixed_by.length > 0 && closed !== attempt;
   if (!ended && !applied) return null;
   return (
     <div class="tx-outcome" data-testid="outcome">
       {ended && (
         <Line mark={store.refused.value ? "bad" : "note"}>
-          <span>{capped(ended, 1000)}</span>
+          <span title={capped(ended, 1000)}>{capped(ended, 1000)}</span>
           {store.report.value && (
             <CopyButton text={() => store.report.value} label="Copy the report" />
           )}
-          <button
-            type="button"
-            class="tx-more"
-            aria-label="Dismiss"
-            title="Dismiss"
-            onClick={() => {
+          <Close
+            press={() => {
               store.ended.value = "";
             }}
-          >
-            ×
-          </button>
+          />
         </Line>
       )}
       {applied && (
-        <Line mark={fixed ? "good" : "note"}>
-          <span>
-            <strong>{fixed ? "Fixed by" : "Applied"}</strong>{" "}
-            <Prose text={fixedBy.join(", then ")} most={600} />
-            {!fixed && ". It still does not export; see below for the remaining failure."}
-          </span>
-          {fixed && <WriteButton store={store} fixes={[]} />}
-          <Undo store={store} />
-        </Line>
-      )}
-      {givenUp.map((text, index) => (
-        <Line key={index} mark="warn">
-          <span>
-            <strong>Gives up:</strong> <Prose text={text} most={600} />
-          </span>
-        </Line>
-      ))}
-      {fixed && check && <Checked check={check} release={store.release.value} />}
-      {applied && code.length > 0 && (
-        <details>
-          <summary>Changed code: {counted(code.length, "file")}</summary>
-          {code.map((text, index) => (
-            <Diff key={index} text={text} />
-          ))}
-        </details>
+        <Applied key={attempt} store={store} program={program} close={() => close(attempt)} />
       )}
     </div>
+  );
+}
+
+function Close({ press }: { press: () => void }) {
+  return (
+    <button type="button" class="tx-more" aria-label="Dismiss" title="Dismiss" onClick={press}>
+      ×
+    </button>
+  );
+}
+
+interface AppliedProps {
+  store: Store;
+  program: Program;
+  close: () => void;
+}
+
+/** By which fixes an attempt came, whether it is right, and what it cost. */
+function Applied({ store, program, close }: AppliedProps) {
+  const { fixed_by: fixedBy, given_up: givenUp, fixed_code: code, check, outcome } = program.record;
+  const [open, setOpen] = useState(false);
+  const fixed = outcome === "exported";
+  const checked = fixed ? check : null;
+  // The mark is the verdict's, not that of this check alone.
+  const claim = store.release.value?.items.find(({ name }) => name === "export");
+  const more = givenUp.length > 0 || code.length > 0 || (checked?.trials.length ?? 0) > 0;
+  const warned = (checked && claim?.state === "bad") || givenUp.length > 0;
+  const good = fixed && (!checked || claim?.state === "good");
+  return (
+    <>
+      <Line mark={warned ? "warn" : good ? "good" : "note"}>
+        <span class={open ? "" : "tx-clip"}>
+          <strong>{fixed ? "Fixed by" : "Applied"}</strong>{" "}
+          <Prose text={fixedBy.join(", then ")} most={600} />
+          {!fixed && ". It still does not export; see below for the remaining failure."}
+          {givenUp.map((text, index) => (
+            <span key={index}>
+              {" "}
+              <strong>Gives up:</strong> <Prose text={text} most={600} />
+            </span>
+          ))}
+          {checked && <span data-testid="check"> {capped(checked.sentence, 600)}</span>}
+        </span>
+        {more && (
+          <button type="button" class="tx-more" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? "less" : "more"}
+          </button>
+        )}
+        {fixed && <WriteButton store={store} fixes={[]} />}
+        <Undo store={store} />
+        <Close press={close} />
+      </Line>
+      {open && checked && <Trials check={checked} />}
+      {open && code.length > 0 && (
+        <p class="tx-lead">Changed code: {counted(code.length, "file")}</p>
+      )}
+      {open && code.map((text, index) => <Diff key={index} text={text} />)}
+    </>
   );
 }
 
@@ -100,45 +128,30 @@ function Undo({ store }: { store: Store }) {
   );
 }
 
-const OF_CLAIMS = { good: "good", open: "note", bad: "warn", none: "note" } as const;
-
-/** Whether fixes kept the model as it was: the mark is the verdict's, not that of this check alone. */
-function Checked({ check, release }: { check: Check; release: Release | null }) {
-  const [open, setOpen] = useState(false);
-  const claim = release?.items.find(({ name }) => name === "export");
+/** The sizes that were compared with eager, and how each went. */
+function Trials({ check }: { check: Check }) {
+  if (check.trials.length === 0) return null;
   return (
-    <div data-testid="check">
-      <Line mark={OF_CLAIMS[claim?.state ?? "open"]}>
-        <span>{capped(check.sentence, 600)}</span>
-        {check.trials.length > 0 && (
-          <button type="button" class="tx-more" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {open ? "hide the runs" : "show the runs"}
-          </button>
-        )}
-      </Line>
-      {open && (
-        <table class="tx-table">
-          <thead>
-            <tr>
-              <th>Sizes</th>
-              <th>Outcome</th>
-              <th>Largest difference</th>
-            </tr>
-          </thead>
-          <tbody>
-            {check.trials.map((trial, index) => (
-              <tr key={index}>
-                <td>{capped(trial.sizes || "the example's sizes, new values", 200)}</td>
-                <td>
-                  {trial.outcome}
-                  {trial.detail && `: ${capped(trial.detail, 200)}`}
-                </td>
-                <td>{trial.outcome === "agrees" ? trial.error.toExponential(1) : ""}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </div>
+    <table class="tx-table">
+      <thead>
+        <tr>
+          <th>Sizes</th>
+          <th>Outcome</th>
+          <th>Largest difference</th>
+        </tr>
+      </thead>
+      <tbody>
+        {check.trials.map((trial, index) => (
+          <tr key={index}>
+            <td>{capped(trial.sizes || "the example's sizes, new values", 200)}</td>
+            <td>
+              {trial.outcome}
+              {trial.detail && `: ${capped(trial.detail, 200)}`}
+            </td>
+            <td>{trial.outcome === "agrees" ? trial.error.toExponential(1) : ""}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -1,66 +1,82 @@
-/** Whether the program can be shipped: a line of five answers, each a way to its pane. */
+/** Whether the program can be shipped: five answers behind one word, each a way to its pane. */
 
-import { capped } from "../format";
+import { capped, counted } from "../format";
 import type { Release as Verdict } from "../messages.gen";
+import { Popover } from "../Popover";
+import type { Program } from "../program";
 import type { Store } from "../store";
-import type { Tab } from "../view_state";
+import { RELEASE_PANES, wasAsked } from "../tab_status";
 
-const PANES: { [name: string]: Tab } = {
-  findings: "findings",
-  verification: "guarantees",
-  sizes: "shapes",
-  runs: "runs",
-  values: "values",
-};
 const MARKS = { good: "✓", open: "?", bad: "✗", none: "–" } as const;
-const WORDS = { ready: "Ready to ship", open: "Still open", "not ready": "Not ready to ship" };
 const SPOKEN = { good: "good", open: "open", bad: "wrong", none: "nothing to check" } as const;
+/** With fewer ops, nobody ships it. */
+const FEWEST_OPS = 3;
 
-export function Release({ store }: { store: Store }) {
+/** Nothing until something was asked for: until then the tabs are marked. */
+export function Release({ store, program }: { store: Store; program: Program }) {
   const release = store.release.value;
-  const failed = store.program.value?.record.outcome === "failed";
-  if (!release || failed || store.host.layout !== "all") return null;
+  if (!release || program.record.failure || store.host.layout !== "all") return null;
+  if (!wasAsked(program.record) || opsOf(program) < FEWEST_OPS) return null;
   return (
-    <p class="tx-release" data-testid="release">
-      <span class={`tx-release-${release.verdict.replace(" ", "-")}`}>
-        {WORDS[release.verdict]}
-      </span>
-      {release.items.map((item) => (
-        <Item key={item.name} store={store} item={item} />
-      ))}
-    </p>
+    <span class={`tx-release tx-release-${release.verdict.replace(" ", "-")}`}>
+      <Popover name="Ready to ship?" face={faceOf(release)}>
+        {(close) => (
+          <>
+            <h3>{capped(release.sentence, 400)}</h3>
+            <ul class="tx-release-items" data-testid="release">
+              {release.items.map((item) => (
+                <Item key={item.name} store={store} item={item} close={close} />
+              ))}
+            </ul>
+          </>
+        )}
+      </Popover>
+    </span>
   );
 }
 
-function Item({ store, item }: { store: Store; item: Verdict["items"][number] }) {
-  const pane = PANES[item.name];
-  const wayOn = item.command ? ` In Python: ${capped(item.command, 200)}` : "";
-  const sentence = `${item.name}: ${SPOKEN[item.state]}. ${capped(item.sentence, 300)}${wayOn}`;
-  const face = (
-    <>
+const opsOf = (program: Program): number =>
+  [...program.allNodes()].filter((id) => program.target(id)).length;
+
+function faceOf({ items, verdict }: Verdict): string {
+  if (verdict === "ready") return "Ready to ship";
+  const open = items.filter(({ state }) => state === "open").length;
+  return verdict === "open" ? `${counted(open, "check")} open` : "Not ready to ship";
+}
+
+interface ItemProps {
+  store: Store;
+  item: Verdict["items"][number];
+  close: () => void;
+}
+
+function Item({ store, item, close }: ItemProps) {
+  const pane = RELEASE_PANES[item.name];
+  return (
+    <li>
       <span class={`tx-release-${item.state}`} aria-hidden="true">
         {MARKS[item.state]}
       </span>{" "}
-      {item.name}
-    </>
-  );
-  if (!pane) {
-    return (
-      <span title={sentence}>
-        {face}
-        <span class="tx-hidden">: {SPOKEN[item.state]}</span>
+      <span class="tx-hidden">{SPOKEN[item.state]}: </span>
+      {pane ? (
+        <button
+          type="button"
+          class="tx-more"
+          onClick={() => {
+            close();
+            store.open(pane);
+          }}
+        >
+          {item.name}
+        </button>
+      ) : (
+        item.name
+      )}
+      <span class="tx-lead">
+        {" "}
+        {capped(item.sentence, 300)}
+        {item.command && ` In Python: ${capped(item.command, 200)}`}
       </span>
-    );
-  }
-  return (
-    <button
-      type="button"
-      class="tx-more"
-      title={sentence}
-      aria-label={sentence}
-      onClick={() => store.open(pane)}
-    >
-      {face}
-    </button>
+    </li>
   );
 }

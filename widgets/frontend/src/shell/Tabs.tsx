@@ -12,6 +12,8 @@ interface TabsProps<T extends string> {
   choose: (tab: T) => void;
   /** What is known of what a tab shows. */
   status?: (tab: T) => TabStatus | null;
+  /** What stands at the end of the row. */
+  end?: ComponentChildren;
   /** What the open tab shows. */
   children: ComponentChildren;
 }
@@ -22,43 +24,47 @@ export function Tabs<T extends string>({
   open,
   choose,
   status,
+  end,
   children,
 }: TabsProps<T>) {
   const id = useDomId();
   const names = tabs.map(([tab]) => tab);
   return (
     <>
-      <div
-        class="tx-tabs"
-        role="tablist"
-        aria-label={label}
-        onKeyDown={tabKeys(names, open, choose)}
-      >
-        {tabs.map(([tab, name]) => {
-          const known = status?.(tab);
-          const words = known ? `${name}: ${capped(known.words, 200)}` : undefined;
-          return (
-            <button
-              key={tab}
-              type="button"
-              class="tx-tab"
-              role="tab"
-              id={`${id}-${tab}`}
-              data-tab={tab}
-              aria-controls={tab === open ? id : undefined}
-              aria-selected={tab === open}
-              tabIndex={tab === open ? 0 : -1}
-              title={words}
-              onClick={() => choose(tab)}
-            >
-              {name}
-              {known && " "}
-              {known && (
-                <span class={`tx-tab-count tx-tab-status-${known.tone}`}>{known.count}</span>
-              )}
-            </button>
-          );
-        })}
+      <div class="tx-tabs">
+        <div
+          class="tx-tab-list"
+          role="tablist"
+          aria-label={label}
+          onKeyDown={tabKeys(names, open, choose)}
+        >
+          {tabs.map(([tab, name]) => {
+            const known = status?.(tab);
+            const words = known ? `${name}: ${capped(known.words, 200)}` : undefined;
+            return (
+              <button
+                key={tab}
+                type="button"
+                class="tx-tab"
+                role="tab"
+                id={`${id}-${tab}`}
+                data-tab={tab}
+                aria-controls={tab === open ? id : undefined}
+                aria-selected={tab === open}
+                tabIndex={tab === open ? 0 : -1}
+                title={words}
+                onClick={() => choose(tab)}
+              >
+                {name}
+                {known && known.tone !== "open" && " "}
+                {known && (
+                  <span class={`tx-tab-count tx-tab-status-${known.tone}`}>{known.count}</span>
+                )}
+              </button>
+            );
+          })}
+        </div>
+        {end}
       </div>
       <div id={id} class="tx-tab-panel" role="tabpanel" aria-labelledby={`${id}-${open}`}>
         {children}

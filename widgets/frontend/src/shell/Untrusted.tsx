@@ -8,8 +8,8 @@ export function Untrusted({ store }: { store: Store }) {
   return (
     <section class="tx-untrusted" aria-label="Trust" data-testid="untrusted">
       <p>
-        This file was opened as data. Verify, Run and Decompose need its program; making it runs
-        code from the file if it is hostile. Trust it only if you know who made it.
+        Opened as data. Verify, Run and Decompose need the program: trust the file only if you know
+        who made it, since a hostile one runs code.
       </p>
       <button
         type="button"

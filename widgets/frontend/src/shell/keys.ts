@@ -3,19 +3,15 @@
 import { stepDifference } from "../compare/stepping";
 import type { Store } from "../store";
 
-/** `/` searches, Escape clears and then leaves, F6 goes from pane to pane, N from difference to difference; brackets go back and forward. */
+/** `?` or Ctrl+K lists all commands, `/` searches, Escape clears and then leaves, F6 goes from pane to pane, N from difference to difference; brackets go back and forward. */
 export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | null): void {
   if (!app || event.defaultPrevented) return;
   if (event.key === "Escape") {
     if (store.selection.peek().kind === "none") leave(app);
     store.clear();
-  } else if (event.key === "/" && !isTyping(event)) {
-    if (!focusSearch(app)) {
-      const outline = app.querySelector<HTMLElement>("[data-tab='outline']");
-      if (!outline) return;
-      outline.click();
-      setTimeout(() => focusSearch(app)); // once it is drawn
-    }
+  } else if (isForCommands(event)) store.commands.value = true;
+  else if (event.key === "/" && !isTyping(event)) {
+    if (!focusSearch(app)) return;
   } else if (event.key.toLowerCase() === "n" && store.comparison.peek() && !isTyping(event)) {
     stepDifference(store, event.shiftKey ? -1 : 1);
   } else if (event.key === "[" && !isTyping(event)) store.back();
@@ -25,6 +21,12 @@ export function onKey(event: KeyboardEvent, store: Store, app: HTMLElement | nul
   event.preventDefault();
   event.stopPropagation(); // a notebook has keys of its own
 }
+
+/** `?`, or Ctrl+K also where one types. */
+const isForCommands = (event: KeyboardEvent): boolean =>
+  event.ctrlKey || event.metaKey
+    ? event.key.toLowerCase() === "k" && !event.shiftKey && !event.altKey
+    : event.key === "?" && !isTyping(event);
 
 /** Moves the focus to what holds the view, such as a notebook's cell, if that takes it. */
 function leave(app: HTMLElement): void {

@@ -7,23 +7,26 @@ export interface Sizes {
   left: number;
   /** Share of the width that the details take. */
   right: number;
-  /** The same where the outline folds. */
-  half: number;
   /** Share of the details' height that the facts take, above the texts. */
   facts: number;
   /** Share of the height that the graph takes, where there is one column. */
   upper: number;
   /** Height of the widget in CSS pixels; 0 for the height that fits the window. */
   height: number;
+  /** 1 where the outline is to stay beside the graph; 0 where it folds into the search box. */
+  outline: number;
+  /** 1 where Source and Code are to be below the other details; 0 where they are tabs among them. */
+  below: number;
 }
 
 export const DEFAULTS: Sizes = {
   left: 220,
-  right: 0.39,
-  half: 0.44,
+  right: 0.42,
   facts: 0.52,
   upper: 0.58,
   height: 0,
+  outline: 0,
+  below: 0,
 };
 
 const KEY = "export-explorer.sizes";

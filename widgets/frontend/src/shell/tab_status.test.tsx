@@ -7,7 +7,7 @@ import { Store } from "../store";
 import { firstTab, signOf, tabStatus } from "../tab_status";
 import { FakeHost, storeOf } from "../testing/fake_host";
 import { claim, headOf, judged } from "../testing/heads";
-import { smallProgram } from "../testing/models";
+import { layeredProgram, smallProgram } from "../testing/models";
 import { freshPage, page } from "../testing/page";
 import { failureOf } from "../testing/records";
 import { App } from "./App";
@@ -151,20 +151,40 @@ describe("the release verdict", () => {
   ];
   const release = { ...judged("bad", ...items), sentence: "Not ready to ship." };
 
-  test("is a line whose answers open their panes", async () => {
-    const host = new FakeHost({ record: record() });
+  async function shown(of: Record): Promise<Store> {
+    const host = new FakeHost({ record: of });
     const store = new Store(host);
     await store.show(0);
     await act(() => render(<App store={store} />, page));
     await act(() => host.change({ attempts: [headOf(release)] }));
-    const line = page.querySelector("[data-testid=release]");
-    expect(line?.textContent).toBe("Not ready to ship✓ export: good✗ verification? runs– sizes");
-    expect(line?.getAttribute("title"), "a second time, to a screen reader").toBeNull();
-    const broken = line?.querySelector("button");
-    expect(broken?.getAttribute("aria-label")).toBe(
-      "verification: wrong. 1 guarantee is broken. In Python: ex.findings",
+    return store;
+  }
+  const face = () =>
+    [...page.querySelectorAll("button")].find((each) => each.textContent === "Not ready to ship");
+  const marked = (): (string | null)[] =>
+    [...page.querySelectorAll(".tx-tab-status-open")].map(
+      (each) => each.closest("[role=tab]")?.getAttribute("data-tab") ?? null,
     );
-    await act(() => broken?.click());
+
+  test("is marks in the tabs until something was asked for", async () => {
+    await shown(record());
+    expect(face()).toBeUndefined();
+    expect(marked()).toEqual(["runs"]);
+  });
+
+  test("is a word whose answers open their panes, once something was", async () => {
+    const store = await shown({ ...layeredProgram(2).record, verification: verified("broken") });
+    expect(marked()).toEqual([]);
+    await act(() => face()?.click());
+    const items = [...page.querySelectorAll("[data-testid=release] li")];
+    expect(items.map((each) => each.textContent)).toEqual([
+      "✓ good: export Exported.",
+      "✗ wrong: verification 1 guarantee is broken. In Python: ex.findings",
+      "? open: runs Not run. In Python: ex.run()",
+      "– nothing to check: sizes All are static.",
+    ]);
+    await act(() => items[1]?.querySelector("button")?.click());
     expect(store.tab.value).toBe("guarantees");
+    expect(page.querySelector("[data-testid=release]")).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 /** What torch.export claims of its programs, checked on this one when asked. */
 
 import { useState } from "preact/hooks";
-import { capped } from "../../format";
+import { capped, durationText } from "../../format";
 import type { ReleaseItem } from "../../messages.gen";
 import type { Program } from "../../program";
 import type { GuaranteeRow } from "../../record.gen";
@@ -33,7 +33,7 @@ export function Guarantees({ store, program }: Props) {
   return (
     <section class="tx-panel" aria-label="Guarantees" data-testid="guarantees" data-pane>
       <div class="tx-scroll">
-        <Verify store={store} again={verification !== null} />
+        <Verify store={store} program={program} again={verification !== null} />
         {verification ? (
           <>
             <p
@@ -67,7 +67,10 @@ export function Guarantees({ store, program }: Props) {
   );
 }
 
-function Verify({ store, again }: { store: Store; again: boolean }) {
+/** Verify exports again, saves and loads: so many times as long as the export it can take. */
+const MOST_EXPORTS = 12;
+
+function Verify({ store, program, again }: Props & { again: boolean }) {
   const [sizes, setSizes] = useState(SIZES);
   if (!store.host.live) return null;
   return (
@@ -97,6 +100,12 @@ function Verify({ store, again }: { store: Store; again: boolean }) {
         />{" "}
         sizes
       </label>
+      {program.record.timing && (
+        <span class="tx-lead">
+          up to {durationText(Math.max(MOST_EXPORTS * program.record.timing.capture, 1))} here; Stop
+          keeps the program as it is
+        </span>
+      )}
     </div>
   );
 }

@@ -17,11 +17,16 @@ export function ReportIt({ store }: { store: Store }) {
           type="button"
           class="tx-button"
           disabled={store.busy.value}
-          title="Makes a short script without weights that fails the same, in a minute; Stop keeps the shortest"
           onClick={() => void store.reproduce().then((made) => made && setFound(made))}
         >
           {found ? "Report it again" : "Report it"}
         </button>
+        {!found && (
+          <span class="tx-lead">
+            Exports smaller and smaller scripts that fail the same, without your weights: up to a
+            minute or two. Stop keeps the shortest so far.
+          </span>
+        )}
         {found && <CopyButton text={() => found.issue} label="Copy the issue" />}
       </div>
       {found && (

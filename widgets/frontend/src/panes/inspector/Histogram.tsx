@@ -53,15 +53,20 @@ export function Histogram({ store, program, nodes }: HistogramProps) {
   );
 }
 
+/** What ops that have no boxes are gathered under. */
+const HOUSEKEEPING = "check or compute sizes";
+
 /** The nodes of each operator, the most frequent first. Pure. */
 function byKind(program: Program, nodes: readonly NodeId[]): [string, NodeId[]][] {
   const kinds = new Map<string, NodeId[]>();
   for (const node of nodes) {
-    const name = program.target(node)?.name;
-    if (!name) continue;
+    const target = program.target(node)?.name;
+    if (!target) continue;
+    const name = program.isHousekeeping(node) ? HOUSEKEEPING : target;
     const same = kinds.get(name);
     if (same) same.push(node);
     else kinds.set(name, [node]);
   }
-  return [...kinds].sort((a, b) => b[1].length - a[1].length);
+  const last = ([name]: [string, NodeId[]]): number => Number(name === HOUSEKEEPING);
+  return [...kinds].sort((a, b) => last(a) - last(b) || b[1].length - a[1].length);
 }

@@ -8,6 +8,7 @@ import type { Store } from "../../store";
 import { Decompose } from "../decompose/Decompose";
 import { Fact, More } from "../parts/parts";
 import { TypeText } from "../parts/TypeText";
+import { FirstVisit } from "./FirstVisit";
 import { Histogram } from "./Histogram";
 
 const FEW = 8;
@@ -28,7 +29,8 @@ export function Overview({ store, program }: OverviewProps) {
   return (
     <div class="tx-scroll" data-testid="inspector">
       <h3 class="tx-name">{capped(record.title, 300)}</h3>
-      <p class="tx-lead">Select an op, a module, a line or a size to see its details.</p>
+      <FirstVisit store={store} program={program} />
+      <Decomposing store={store} program={program} />
       <dl class="tx-facts">
         {inputs.length > 0 && (
           <Fact name="Takes">
@@ -50,8 +52,31 @@ export function Overview({ store, program }: OverviewProps) {
         <Fact name="torch">{record.torch_version}</Fact>
       </dl>
       <Histogram store={store} program={program} nodes={nodes} />
-      <Decompose store={store} program={program} />
     </div>
+  );
+}
+
+/** What was made of which op, if the program is decomposed; and a button that decomposes it. */
+function Decomposing({ store, program }: OverviewProps) {
+  const open = store.decomposing.value;
+  const { level } = program.record;
+  if (!store.host.live && !level) return null;
+  return (
+    <>
+      <div class="tx-filters">
+        <button
+          type="button"
+          class="tx-button"
+          aria-expanded={open}
+          onClick={() => {
+            store.decomposing.value = !open;
+          }}
+        >
+          {level ? "Decompositions" : "Decompose…"}
+        </button>
+      </div>
+      {open && <Decompose store={store} program={program} />}
+    </>
   );
 }
 

@@ -34,9 +34,13 @@ const FEW = 20;
 interface OutlineProps {
   store: Store;
   program: Program;
+  /** Whether only the search box is shown. */
+  folded?: boolean;
+  /** Folds the tree into the search box, or keeps it unfolded; null where it stays. */
+  fold?: ((folds: boolean) => void) | null;
 }
 
-export function Outline({ store, program }: OutlineProps) {
+export function Outline({ store, program, folded = false, fold = null }: OutlineProps) {
   const housekeeping = store.housekeeping.value;
   const forest = forestOf(program, { housekeeping, parameters: false });
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
@@ -104,9 +108,15 @@ export function Outline({ store, program }: OutlineProps) {
   }, [rows, searching]);
   const onKeyDown = useRef(treeKeys());
   return (
-    <section class="tx-panel" aria-label="Outline" data-pane>
+    <section
+      class={`tx-panel tx-outline${folded ? " tx-outline-folded" : ""}`}
+      aria-label="Outline"
+      data-pane
+    >
       <SearchBar
         program={program}
+        folded={folded}
+        fold={fold}
         query={query}
         problem={told.problem ? `${told.problem.reason} (column ${told.problem.column})` : ""}
         change={(text) => {
@@ -121,7 +131,7 @@ export function Outline({ store, program }: OutlineProps) {
           store.select({ kind: "nodes", nodes }, "outline");
         }}
       />
-      {rows.length === 0 ? (
+      {folded ? null : rows.length === 0 ? (
         // Outside the tree element: screen readers report a tree without items as an error.
         <div class="tx-tree">
           <NoRows searching={searching} />

@@ -3,7 +3,7 @@
 import { type Badge, gathered, noteOf } from "../../decorations/decoration";
 import { viewId } from "../../dom_id";
 import type { Forest, Item } from "../../forest/items";
-import { capped, counted } from "../../format";
+import { capped, counted, shortPath } from "../../format";
 import type { Store } from "../../store";
 import type { Row } from "./outline_rows";
 
@@ -37,7 +37,8 @@ export function OutlineRow(props: RowProps) {
   const ops = branch && item.kind !== "op" && counted(item.ops, "op");
   const same = repeats > 1 && `${repeats} identical in a row`;
   const notes = [same, ops, ...look.notes].filter(Boolean);
-  const tip = capped([item.title, place || item.subtitle, ...notes].filter(Boolean).join(" · "));
+  const [name, kind] = namesOf(item);
+  const tip = capped([place, name, kind, ...notes].filter(Boolean).join(" · "));
   const classes = ["tx-row"];
   if (isLit) classes.push("tx-lit");
   if (holdsLit) classes.push("tx-holds");
@@ -61,16 +62,21 @@ export function OutlineRow(props: RowProps) {
       <Sign open={open} branch={branch} toggle={toggle} />
       <span class="tx-row-dot" style={{ "--tx-dot": look.colour }} />
       {/* Not the row's own title, which is heard after its name, and says the same. */}
+      {place && (
+        <span class="tx-row-place" title={tip}>
+          {capped(shortPath(place), 60)} ·
+        </span>
+      )}
       <span class="tx-row-name" title={tip}>
-        {capped(item.title, 200)}
+        {capped(name, 200)}
       </span>
       {same && (
         <span class="tx-row-repeats" title={same} aria-hidden="true">
           ×{repeats}
         </span>
       )}
-      <span class={place ? "tx-row-note tx-row-place" : "tx-row-note"} title={tip}>
-        <bdi>{capped(place || item.subtitle, 200)}</bdi>
+      <span class="tx-row-note" title={tip}>
+        {capped(kind, 200)}
       </span>
       {look.badges.map(({ sign, colour }) => (
         <span key={sign} class="tx-badge-sign" style={{ background: colour }} aria-hidden="true">
@@ -79,12 +85,17 @@ export function OutlineRow(props: RowProps) {
       ))}
       {ops && (
         <span class="tx-row-count" title={ops} aria-hidden="true">
-          {item.ops}
+          {counted(item.ops, "op")}
         </span>
       )}
       {notes.length > 0 && <span class="tx-hidden">{capped(notes.join(", "))}</span>}
     </div>
   );
+}
+
+/** What an item is called in the program, and what it is: a module's class, an op's operator. */
+function namesOf({ kind, subtitle, title }: Item): [name: string, kind: string] {
+  return kind === "op" && subtitle ? [subtitle, title] : [title, subtitle];
 }
 
 function Sign({ open, branch, toggle }: { open: boolean; branch: boolean; toggle: () => void }) {

@@ -1,13 +1,14 @@
 /** The outline's search: what is looked for, how much was found, and the way through it. */
 
 import { counted } from "../../format";
-import { Popover } from "../../Popover";
 import type { Program } from "../../program";
-import { QueryHelp } from "./QueryHelp";
 import { SearchInput } from "./SearchInput";
 
 interface SearchBarProps {
   program: Program;
+  /** Whether the tree of modules and ops is folded away, and what unfolds it. */
+  folded: boolean;
+  fold: ((folds: boolean) => void) | null;
   query: string;
   /** Why the query finds nothing; empty where it can be read. */
   problem: string;
@@ -22,7 +23,7 @@ interface SearchBarProps {
 }
 
 export function SearchBar(props: SearchBarProps) {
-  const { program, query, problem, change, results, at, go, selectAll } = props;
+  const { program, folded, fold, query, problem, change, results, at, go, selectAll } = props;
   const step = (by: 1 | -1): void => {
     const start = at < 0 && by < 0 ? 0 : at;
     const row = results[(start + by + results.length) % results.length];
@@ -33,6 +34,22 @@ export function SearchBar(props: SearchBarProps) {
   return (
     <search class="tx-search">
       <div class="tx-search-line">
+        {fold && (
+          <button
+            type="button"
+            class="tx-button"
+            data-tab="outline"
+            title={folded ? "Outline: modules and ops as a tree" : "Fold the outline"}
+            aria-label="Outline"
+            aria-expanded={!folded}
+            onClick={() => {
+              if (searching) change("");
+              fold(!folded);
+            }}
+          >
+            ☰
+          </button>
+        )}
         <SearchInput
           program={program}
           query={query}
@@ -40,16 +57,6 @@ export function SearchBar(props: SearchBarProps) {
           problem={problem}
           step={step}
         />
-        <Popover name="What can be asked" face="?">
-          {(close) => (
-            <QueryHelp
-              attempt={(example) => {
-                change(example);
-                close();
-              }}
-            />
-          )}
-        </Popover>
       </div>
       {problem && (
         <p class="tx-query-problem" role="status">

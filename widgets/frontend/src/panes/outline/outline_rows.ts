@@ -40,11 +40,11 @@ export function foundRows(found: readonly Item[], open: ReadonlySet<string>): Ro
   return rows;
 }
 
-/** Where an item stands, and what it is called there: `encoder › layer.3 › mlp › up`. */
+/** The modules that an item stands in: `encoder.layer.3.mlp`. */
 export function placeOf(item: Item): string {
-  const path = item.subtitle ? [item.subtitle] : [];
+  const path: string[] = [];
   for (let at = listedIn(item); at?.parent; at = listedIn(at)) path.unshift(at.title);
-  return path.join(" › ");
+  return path.join(".");
 }
 
 /** The items that stand for what a search found, in their order; several nodes may share one. */

@@ -16,7 +16,7 @@ export function CopyButton({ text, label = "Copy", face = label }: Props) {
   const [said, say] = useState("");
   const copy = async (event: MouseEvent): Promise<void> => {
     const button = event.currentTarget as HTMLElement;
-    say((await copied(text(), button)) ? "Copied" : "Not allowed here");
+    say((await copyText(text(), button)) ? "Copied" : "Not allowed here");
     setTimeout(() => say(""), SAID_MS);
   };
   return (
@@ -38,8 +38,8 @@ export function CopyButton({ text, label = "Copy", face = label }: Props) {
   );
 }
 
-/** Whether it worked. */
-async function copied(text: string, beside: HTMLElement): Promise<boolean> {
+/** Puts a text on the clipboard, if need be from beside an element. Whether it worked. */
+export async function copyText(text: string, beside: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -10,9 +10,10 @@ import { More, RowButton } from "../parts/parts";
 
 const FEW = 8;
 const GROUPS: [GroupBy, string][] = [
-  ["op", "ops"],
+  ["node", "single ops"],
+  ["op", "kinds of op"],
   ["scope", "modules"],
-  ["line", "lines"],
+  ["line", "your lines"],
 ];
 const COLOURINGS: [string, string][] = [
   ["none", "nothing"],
@@ -27,7 +28,7 @@ interface CostsProps {
 }
 
 export function Costs({ store, program, profile }: CostsProps) {
-  const [by, setBy] = useState<GroupBy>("op");
+  const [by, setBy] = useState<GroupBy>("node");
   const memory = store.colouring.value?.name === "memory";
   const costs = memory ? profile.bytes : profile.microseconds;
   const totals = useMemo(() => totalsBy(program, costs, by), [program, costs, by]);

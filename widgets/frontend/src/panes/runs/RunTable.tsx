@@ -90,7 +90,7 @@ function Name({ row }: { row: RunRow }) {
 interface TimedProps {
   row: RunRow;
   times: RunTimes;
-  base: number | null;
+  base: RunTimes | null;
 }
 
 function Timed({ row, times, base }: TimedProps) {
@@ -101,7 +101,7 @@ function Timed({ row, times, base }: TimedProps) {
       </th>
       <td class="tx-number">{durationText(times.median)}</td>
       <td class="tx-number">
-        {base && times.median && row.backend !== "eager" ? speedOf(times.median, base) : ""}
+        {base && times.median && row.backend !== "eager" ? speedOf(times, base) : ""}
       </td>
       <td class="tx-number" title={errorTitle(row)}>
         {row.error ? errorText(row.error.absolute) : "∞"}

@@ -26,10 +26,10 @@ export function Runs({ store, program }: Props) {
     <section class="tx-panel" aria-label="Runs" data-testid="runs" data-pane>
       <div ref={pane} class="tx-scroll">
         {store.host.live && <RunForm store={store} program={program} />}
+        {profile && <Costs store={store} program={program} profile={profile} />}
         {groupsOf(runs).map(([title, rows]) => (
           <RunTable key={title} store={store} program={program} title={title} rows={rows} />
         ))}
-        {profile && <Costs store={store} program={program} profile={profile} />}
         {runs.length === 0 && !profile && (
           <Empty>
             {store.host.live

@@ -24,17 +24,20 @@ export function resultsOf({ profile, runs }: Record): Map<string, string> {
 }
 
 /** What others are held against: eager's time, else the program's. */
-export function baseOf(rows: readonly RunRow[]): number | null {
+export function baseOf(rows: readonly RunRow[]): RunTimes | null {
   const timed = (name: string) => rows.find((row) => row.backend === name && row.times);
-  return (timed("eager") ?? timed("program"))?.times?.median ?? null;
+  return (timed("eager") ?? timed("program"))?.times ?? null;
 }
 
-/** `1.4× slower`, `2.1× faster`, `same` within 5 %: a call's seconds against eager's. */
-export function speedOf(median: number, base: number): string {
-  const ratio = median / base;
+/** `1.4× slower`, `2.1× faster`, `same` within 5 %, or no more apart than calls vary: against eager. */
+export function speedOf(times: RunTimes, base: RunTimes): string {
+  const ratio = times.median / base.median;
   if (Math.abs(ratio - 1) < 0.05) return "same";
-  const times = Number((ratio > 1 ? ratio : 1 / ratio).toPrecision(3));
-  return `${times}× ${ratio > 1 ? "slower" : "faster"}`;
+  if (Math.abs(times.median - base.median) < Math.max(times.spread, base.spread)) {
+    return "within noise";
+  }
+  const factor = Number((ratio > 1 ? ratio : 1 / ratio).toPrecision(3));
+  return `${factor}× ${ratio > 1 ? "slower" : "faster"}`;
 }
 
 /** The largest interquartile range of a quiet measurement, as a share of the median. */

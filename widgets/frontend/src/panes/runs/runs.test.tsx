@@ -147,15 +147,20 @@ describe("the table", () => {
       ["cpu, batch=3", 1],
     ]);
     expect(baseOf([row("onnx")])).toBeNull();
-    expect(baseOf([row("program", { times: { ...TIMES, median: 7 } })])).toBe(7);
+    expect(baseOf([row("program", { times: { ...TIMES, median: 7 } })])?.median).toBe(7);
   });
 
   test("speed is said in words, beside eager", () => {
-    expect([0.0014, 0.0005, 0.00102].map((time) => speedOf(time, 0.001))).toEqual([
-      "1.4× slower",
-      "2× faster",
-      "same",
-    ]);
+    expect(
+      [0.0014, 0.0005, 0.00102].map((median) =>
+        speedOf({ ...TIMES, spread: 0, median }, { ...TIMES, spread: 0, median: 0.001 }),
+      ),
+    ).toEqual(["1.4× slower", "2× faster", "same"]);
+  });
+
+  test("calls that vary more than they are apart are no slower", () => {
+    const loud = { ...TIMES, median: 0.122, spread: 0.225 };
+    expect(speedOf(loud, { ...TIMES, median: 0.067, spread: 0.01 })).toBe("within noise");
   });
 
   test("calls that vary much are said to be noisy", () => {

@@ -1,4 +1,4 @@
-/** The Shapes pane: sizes that vary, sizes to try, what tracing relied on, and how it came about. */
+/** The Shapes pane: sizes to try, what tracing relied on, the sizes that vary, and how it came about. */
 
 import type { Program } from "../../program";
 import type { Store } from "../../store";
@@ -21,24 +21,23 @@ export function Shapes({ store, program }: Props) {
   return (
     <section class="tx-panel" aria-label="Shapes and guards" data-testid="shapes" data-pane>
       <div class="tx-scroll">
-        {symbols.length === 0 ? (
+        {symbols.length === 0 && (
           <Empty>
             Every size is fixed. To let one vary, name it:{" "}
             <code>%export -d "x: batch, _" model(x)</code>
           </Empty>
-        ) : (
-          <SymbolTable store={store} program={program} />
         )}
-        <Contracts key={`contracts ${key}`} store={store} program={program} />
         <Probe key={`probe ${key}`} store={store} program={program} />
         {guards.length > 0 && <GuardTable key={`guards ${key}`} store={store} program={program} />}
         {guards.length === 0 && symbols.length > 0 && (
           <p class="tx-lead">
             {mode === "loaded" || mode === "given"
-              ? "A program does not keep the lines that its guards came from; those it checks on each call are among the rules above."
+              ? "A program does not keep the lines that its guards came from; those it checks on each call are among the rules of Try sizes."
               : "No guards: nothing in the code asked about these sizes."}
           </p>
         )}
+        {symbols.length > 0 && <SymbolTable store={store} program={program} />}
+        <Contracts key={`contracts ${key}`} store={store} program={program} />
         <Timeline store={store} program={program} />
       </div>
     </section>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { counted } from "../../format";
 import type { Asks } from "../../host";
 import { graphOf, indexOf, nodeId, type Program } from "../../program";
 import type { Store } from "../../store";
@@ -74,7 +75,7 @@ function GraphText({ store, program, graph, children }: GraphTextProps) {
       </div>
       {answer.kind === "waiting" && <Waiting what="the graph" slow={answer.slow} />}
       {answer.kind === "refused" && <Empty>{answer.why}</Empty>}
-      {printed && <Printed store={store} graph={graph} printed={printed} />}
+      {printed && <Printed store={store} program={program} graph={graph} printed={printed} />}
     </>
   );
 }
@@ -86,31 +87,80 @@ const plain = ({ lines }: Reply): string =>
 
 interface PrintedProps {
   store: Store;
+  program: Program;
   graph: number;
   printed: Reply;
 }
 
-function Printed({ store, graph, printed }: PrintedProps) {
+function Printed({ store, program, graph, printed }: PrintedProps) {
   const { lines, nodes } = printed;
-  const lineOf = useMemo(() => new Map(nodes.map((node, line) => [node, line])), [nodes]);
+  const [unfolded, unfold] = useState(false);
   const lit = store.lit.value.nodes;
-  const nodeAt = (line: number): number => nodes[line] ?? -1;
+  const held = useMemo(() => heldLines(program, graph, nodes), [program, graph, nodes]);
+  const isHeldLit = [...lit].some((id) => program.input(id)?.kind !== "user_input");
+  const isFolded = held !== null && !unfolded && !isHeldLit;
+  const shown = useMemo(
+    () => (held && isFolded ? withoutHeld(lines, held) : { lines, places: null }),
+    [lines, held, isFolded],
+  );
+  const placeOf = (index: number): number => shown.places?.[index] ?? index;
+  const lineOf = useMemo(
+    () => new Map(shown.lines.map((_, index) => [nodes[placeOf(index)] ?? -1, index])),
+    [nodes, shown],
+  );
+  const isFold = (index: number): boolean => held !== null && isFolded && index === held.first;
+  const nodeAt = (index: number): number => (isFold(index) ? -1 : (nodes[placeOf(index)] ?? -1));
   return (
     <CodeLines
-      lines={lines}
+      lines={shown.lines}
+      numberOf={(index) => placeOf(index) + 1}
       label="The graph as code"
       focus={store.origin.value === "code" ? -1 : firstLine(lit, graph, lineOf)}
       cause={store.selection.value}
       counts={false}
       marks={(line) => ({
         lit: nodeAt(line) >= 0 && lit.has(nodeId(graph, nodeAt(line))),
-        ops: nodeAt(line) >= 0 ? 1 : 0,
+        ops: nodeAt(line) >= 0 || isFold(line) ? 1 : 0,
       })}
-      press={(line) =>
-        store.select({ kind: "nodes", nodes: [nodeId(graph, nodeAt(line))] }, "code")
-      }
+      press={(line) => {
+        if (isFold(line)) unfold(true);
+        else store.select({ kind: "nodes", nodes: [nodeId(graph, nodeAt(line))] }, "code");
+      }}
     />
   );
+}
+
+/** Fewer parameters than this are shown, each in its line. */
+const FEWEST_HELD = 4;
+
+/** The lines in a row that are arguments for tensors that the program holds; null for few. */
+function heldLines(
+  program: Program,
+  graph: number,
+  nodes: readonly number[],
+): { first: number; count: number } | null {
+  const isHeld = (node: number | undefined): boolean => {
+    const entry = node === undefined || node < 0 ? undefined : program.input(nodeId(graph, node));
+    return entry !== undefined && entry.kind !== "user_input";
+  };
+  const first = nodes.findIndex(isHeld);
+  if (first < 0 || graph !== 0) return null;
+  const end = nodes.findIndex((node, line) => line > first && !isHeld(node));
+  const count = (end < 0 ? nodes.length : end) - first;
+  return count < FEWEST_HELD ? null : { first, count };
+}
+
+/** The lines with one in place of those, and where each stands among all. */
+function withoutHeld(
+  lines: Reply["lines"],
+  { first, count }: { first: number; count: number },
+): { lines: Reply["lines"]; places: number[] } {
+  const told = `    … ${counted(count, "parameter, buffer or constant", "parameters, buffers and constants")}`;
+  const places = lines.map((_, index) => index);
+  return {
+    lines: [...lines.slice(0, first), [["c1", told]], ...lines.slice(first + count)],
+    places: [...places.slice(0, first + 1), ...places.slice(first + count)],
+  };
 }
 
 function firstLine(

@@ -25,10 +25,13 @@ interface CodeLinesProps {
   label: string;
   /** Whether each line says how many ops it made. */
   counts: boolean;
+  /** The number that stands before a line, by its index; its place, 1-based, where it is missing. */
+  numberOf?: (index: number) => number;
 }
 
 export function CodeLines(props: CodeLinesProps) {
   const { lines, marks, press, start = 0, focus, cause, label, counts } = props;
+  const numberOf = props.numberOf ?? ((index: number): number => index + 1);
   const { element, range, scrollTo } = useVirtual(LINE_HEIGHT, lines.length);
   const [active, setActive] = useState(0);
   const columns = useMemo(() => widest(lines), [lines]);
@@ -85,7 +88,7 @@ export function CodeLines(props: CodeLinesProps) {
               key={index}
               id={`${id}-${index}`}
               line={line}
-              number={index + 1}
+              number={numberOf(index)}
               marks={marks(index)}
               active={index === active}
               counts={counts}

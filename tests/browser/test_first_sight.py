@@ -1,0 +1,247 @@
+"""The first sight of a program: nothing is cut or too small to read, and the graph has the room.
+
+By geometry, over programs of all kinds, in one page: a program is exchanged for the next.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page
+
+import explorer
+from explorer.report import frozen_page
+from widgets import front_end
+
+from ..models import Case, VisionNet, branching, gpt2_2, llama, tutorial, vision
+
+WIDTHS = (584, 648, 1018, 1418)
+"""What a cell of JupyterLab leaves of windows of 700, 830, 1200 and 1600 pixels."""
+MOST_CHROME = 90
+LEAST_TEXT = 9
+ROOM = 1.0
+"""A pixel, for rounding."""
+
+
+class One(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.relu()
+
+
+class Recurrent(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Embedding(50, 16)
+        self.lstm = torch.nn.LSTM(16, 32, 2, batch_first=True, bidirectional=True)
+        self.out = torch.nn.Linear(64, 10)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.out(self.lstm(self.embed(tokens))[0])
+
+
+class Wide(torch.nn.Module):
+    """Many branches beside each other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads = torch.nn.ModuleList(torch.nn.Linear(8, 8) for _ in range(20))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([head(x).relu() for head in self.heads], -1)
+
+
+class Long(torch.nn.Module):
+    """Many ops below each other, in no module."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for number in range(60):
+            x = x.sin() * number
+        return x
+
+
+class Denoiser(torch.nn.Module):
+    """Down and up again, with what was on the way down added on the way up, and a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.time = torch.nn.Linear(1, 8)
+        self.start = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.down = torch.nn.ModuleList(torch.nn.Conv2d(8, 8, 3, padding=1) for _ in range(3))
+        self.up = torch.nn.ModuleList(torch.nn.Conv2d(16, 8, 3, padding=1) for _ in range(3))
+        self.end = torch.nn.Conv2d(8, 3, 3, padding=1)
+
+    def forward(self, image: torch.Tensor, time: torch.Tensor) -> torch.Tensor:
+        x = self.start(image) + self.time(time[:, None])[:, :, None, None]
+        kept = []
+        for down in self.down:
+            x = down(x).relu()
+            kept.append(x)
+        for up in self.up:
+            x = up(torch.cat([x, kept.pop()], 1)).relu()
+        return self.end(x)
+
+
+PROGRAMS: dict[str, Callable[[], Case]] = {
+    "one op": lambda: Case(One(), (torch.ones(3),)),
+    "three ops": tutorial,
+    "branches": branching,
+    "vision": vision,
+    "formulas": lambda: Case(
+        VisionNet().eval(), (torch.randn(2, 3, 32, 32),), shapes="image: batch, _, h[3..], w[3..]"
+    ),
+    "text": gpt2_2,
+    "layers": lambda: llama(4),
+    "recurrent": lambda: Case(Recurrent(), (torch.ones(2, 5, dtype=torch.long),)),
+    "diffusion": lambda: Case(Denoiser(), (torch.ones(2, 3, 8, 8), torch.ones(2))),
+    "wide": lambda: Case(Wide(), (torch.ones(2, 8),)),
+    "long": lambda: Case(Long(), (torch.ones(3),)),
+}
+
+TOO_LARGE = {"wide", "long", "diffusion", "formulas", "vision"}
+"""No view shows all of them legibly: they say how much is outside, and where."""
+
+PAGE = """<!doctype html><meta charset="utf-8">
+<style>html { color-scheme: light dark } body { margin: 0; background: Canvas }</style>
+<div id="view"></div>
+"""
+
+START = """async (code) => {
+    const bytes = Uint8Array.from(atob(code), (each) => each.charCodeAt(0));
+    const url = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
+    const { mountFrozen } = await import(url);
+    let leave = () => {};
+    window.show = async (held) => {
+        leave();
+        performance.clearMarks();
+        leave = await mountFrozen(held, document.getElementById("view"));
+    };
+}"""
+
+# What the graph's canvas shows: the size of its smallest text and where its boxes are, on screen.
+NOTE_PAINTING = """() => {
+    const context = CanvasRenderingContext2D.prototype;
+    const { fillRect, fillText, roundRect } = context;
+    const isGraph = ({ canvas }) => canvas.dataset.testid === "graph";
+    const onScreen = (context, x, y) => {
+        const { a, d, e, f } = context.getTransform();
+        return [(a * x + e) / devicePixelRatio, (d * y + f) / devicePixelRatio];
+    };
+    context.fillRect = function (...area) {
+        if (isGraph(this)) window.painted = { smallest: Infinity, boxes: [] }; // a new picture
+        return fillRect.apply(this, area);
+    };
+    context.fillText = function (...drawn) {
+        const size = parseFloat(/([\\d.]+)px/.exec(this.font)[1]);
+        const scale = this.getTransform().a / devicePixelRatio;
+        const { painted } = window;
+        if (isGraph(this)) painted.smallest = Math.min(painted.smallest, size * scale);
+        return fillText.apply(this, drawn);
+    };
+    context.roundRect = function (x, y, width, height, ...rest) {
+        if (isGraph(this)) {
+            const box = [...onScreen(this, x, y), ...onScreen(this, x + width, y + height)];
+            window.painted.boxes.push(box);
+        }
+        return roundRect.apply(this, [x, y, width, height, ...rest]);
+    };
+}"""
+
+MEASURE = """() => {
+    const of = (query) => document.querySelector(query)?.getBoundingClientRect();
+    const view = of(".tx-root"), graph = of("[data-testid=graph]"), body = of(".tx-body");
+    const details = [...document.querySelectorAll(".tx-body > .tx-side")].at(-1);
+    const stacked = document.querySelector(".tx-body-column") !== null;
+    const tabs = document.querySelector("[role=tablist][aria-label=Details]");
+    const cut = [...document.querySelectorAll(".tx-header > *, .tx-toolbar > *")].filter((each) => {
+        const { left, right } = each.getBoundingClientRect();
+        return left < view.left || right > view.right;
+    });
+    return {
+        chrome: graph.top - view.top,
+        graph: graph.width,
+        view: view.width,
+        details: stacked ? 0 : details.getBoundingClientRect().width,
+        beyond: [...document.querySelectorAll(".tx-beyond")].map((each) => each.title),
+        cut: cut.map((each) => each.outerHTML),
+        rows: new Set([...tabs.children].map((each) => each.offsetTop)).size,
+        tabs: tabs.scrollWidth - tabs.clientWidth,
+        smallest: window.painted.smallest,
+        cutBoxes: window.painted.boxes.filter(([left, top, right, bottom]) => {
+            const isFrame = right - left > graph.width / 2 || bottom - top > graph.height / 2;
+            const below = graph.height - (document.querySelector(".tx-beyond-below") ? 26 : 0);
+            const isCut = left < 0 || right > graph.width || (top < below && bottom > graph.height);
+            return isCut && !(isFrame && document.querySelector(".tx-beyond"));
+        }),
+        boxes: window.painted.boxes.length,
+    };
+}"""
+
+
+@pytest.fixture(scope="module")
+def held() -> dict[str, str]:
+    """Per program, what a page without a kernel holds of it."""
+    found = {}
+    for name, make in PROGRAMS.items():
+        case = make()
+        ex = explorer.explore(
+            case.model, case.args, dict(case.kwargs), dynamic_shapes=case.shapes or None
+        )
+        assert ex.ok, name
+        packed = gzip.compress(frozen_page(ex.session), 1)
+        found[name] = base64.b64encode(packed).decode()
+    return found
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page that shows one program after the other."""
+    path: Path = tmp_path_factory.mktemp("sight") / "page.html"
+    path.write_text(PAGE)
+    context = browser.new_context(viewport={"width": 1418, "height": 850})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.evaluate(NOTE_PAINTING)
+    page.evaluate(START, base64.b64encode(front_end()).decode())
+    yield page
+    context.close()
+
+
+def look(page: Page, held: str, width: int, scheme: str) -> dict[str, Any]:
+    """The measures of a program's first sight."""
+    page.set_viewport_size({"width": width, "height": 850})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.evaluate("held => window.show(held)", held)
+    page.wait_for_function("performance.getEntriesByName('tx:painted').length > 0")
+    # The canvas has its size, and was painted in it, within two frames.
+    page.evaluate("() => new Promise((done) => setTimeout(done, 60))")
+    measures: dict[str, Any] = page.evaluate(MEASURE)
+    return measures
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [*((width, "light") for width in WIDTHS), (584, "dark"), (1018, "dark")],
+)
+def test_the_first_sight_is_whole_legible_and_has_the_room(
+    page: Page, held: dict[str, str], width: int, scheme: str
+) -> None:
+    for name, packed in held.items():
+        seen = look(page, packed, width, scheme)
+        told = f"{name} at {width}, {scheme}: {seen}"
+        assert seen["chrome"] <= MOST_CHROME, told
+        assert seen["graph"] + 2 * ROOM >= seen["view"] / 2, told
+        assert seen["graph"] >= seen["details"], told
+        assert seen["smallest"] >= LEAST_TEXT - 0.01, told
+        assert seen["cut"] == [], told
+        assert seen["boxes"] > 0, told
+        assert seen["cutBoxes"] == [], told
+        if name not in TOO_LARGE:
+            assert seen["beyond"] == [], told
+        assert seen["rows"] == 1, told
+        assert seen["tabs"] <= ROOM, told
