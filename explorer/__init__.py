@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from explorer.programs import Programs
     from explorer.running import backends
     from explorer.session import FixError, NotTrusted
+    from explorer.set_comparison import SetComparison
     from explorer.viewing import view
     from explorer.vs_compile import CompileComparison, compare_with_compile
     from export_engine.progress import Progress as Progress
@@ -56,6 +57,7 @@ __all__ = [
     "NotTrusted",
     "Programs",
     "QueryError",
+    "SetComparison",
     "Shapes",
     "ShapesError",
     "View",
@@ -89,6 +91,7 @@ _HOMES = {
     "NotTrusted": "session",
     "Programs": "programs",
     "QueryError": "export_engine.query",
+    "SetComparison": "set_comparison",
     "Shapes": "export_engine.shapes",
     "ShapesError": "export_engine.shapes",
     "View": "pane_view",

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from explorer.comparison import Comparison
 from explorer.diffing import diff
 from explorer.early_checks import check_ahead
 from explorer.environment_report import doctor
@@ -170,20 +171,10 @@ def _parser() -> argparse.ArgumentParser:
 def _run(asked: argparse.Namespace) -> int:
     check_ahead(asked.decompose, [asked.save, asked.html, asked.json], asked.run, asked.backend)
     first = _opened(asked.program, asked)
+    if asked.diff:
+        return _compare(first, asked)
     if isinstance(first, Programs):
         return carried_out(first, asked, _say)
-    if asked.diff:
-        more = (asked.ready, asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
-        if any((*more, asked.run, asked.backend)):
-            raise ValueError("--diff works with --html only.")
-        other = _opened(asked.diff, asked)
-        if isinstance(other, Programs):
-            raise ValueError(f"{asked.diff} holds {len(other)} programs: name one with --model.")
-        comparison = diff(first, other)
-        _say(comparison)
-        if asked.html:
-            _say(f"written: {comparison.to_html(asked.html)}")
-        return OK if comparison.ok else BAD
     code = OK if first.ok else BAD
     if asked.contracts and first.ok:
         contracts = first.compare_contracts()
@@ -208,6 +199,19 @@ def _run(asked: argparse.Namespace) -> int:
     if not first.ok:
         _say_what_is_left(first, asked)
     return code
+
+
+def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
+    more = (asked.ready, asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
+    if any((*more, asked.run, asked.backend)):
+        raise ValueError("--diff works with --html only.")
+    if asked.html and isinstance(first, Programs):
+        raise ValueError("--diff writes a page of two programs: name one with --model.")
+    comparison = diff(first, _opened(asked.diff, asked))
+    _say(comparison)
+    if asked.html and isinstance(comparison, Comparison):
+        _say(f"written: {comparison.to_html(asked.html)}")
+    return OK if comparison.ok else BAD
 
 
 def _say_what_is_left(failed: Exploration, asked: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.early_checks import check_writable
 from explorer.exploration import Exploration
 from explorer.joined_session import JoinedSession
 from explorer.opened_file import OpenedFile
@@ -248,6 +249,20 @@ class Programs(Mapping[str, Exploration]):
         from explorer.report import write_report
 
         return write_report(self.session, path)
+
+    def to_json(self, path: str | Path) -> Path:
+        """Writes the set as JSON, for other tools: `set`, and the Record of each of `programs`.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from export_engine.record import set_to_json
+
+        file = Path(path)
+        check_writable(file)
+        records = {name: each.session.entry.kept for name, each in self._programs.items()}
+        file.write_bytes(set_to_json(self.record, records))
+        return file
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         from explorer.session_widget import widget_of

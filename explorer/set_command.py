@@ -8,7 +8,7 @@ from collections.abc import Callable
 from explorer.exit_codes import BAD
 from explorer.programs import Programs
 
-_OF_ONE = ("diff", "decompose", "run", "backend", "profile", "json")
+_OF_ONE = ("decompose", "run", "backend", "profile")
 
 
 def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> int:
@@ -44,6 +44,8 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
         say(f"written: {kit.save(asked.save)}")
     if asked.html:
         say(f"written: {kit.to_html(asked.html)}")
+    if asked.json:
+        say(f"written: {kit.to_json(asked.json)}")
     return _exit_code(kit, asked)
 
 

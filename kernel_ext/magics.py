@@ -185,7 +185,7 @@ class ExportMagics(Magics):
 
     @no_var_expand
     @line_magic
-    def export_diff(self, line: str) -> explorer.Comparison | None:
+    def export_diff(self, line: str) -> explorer.Comparison | explorer.SetComparison | None:
         """Compare two exported programs, up to the names of nodes and symbols.
 
         %export_diff a b              two results of %export, or two ExportedPrograms
@@ -195,7 +195,7 @@ class ExportMagics(Magics):
         __tracebackhide__ = True
         given = [_program(word, self._shell.user_ns) for word in _two(line)]
         try:
-            comparison = explorer.diff(*given)
+            comparison: explorer.Comparison | explorer.SetComparison = explorer.diff(*given)
         except (TypeError, ValueError, OSError) as error:
             raise ExportUsageError(str(error)) from error
         if is_asked_for(self._shell):

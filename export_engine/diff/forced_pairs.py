@@ -7,7 +7,7 @@ does not read, such as an assert or an op in place, has the partners of its inpu
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -53,9 +53,10 @@ class _Side:
         self.graph: Graph = record.graphs[number]
         self.inputs = [items_of(self.graph.inputs, node) for node in range(len(self.graph.name))]
         self.is_read = bytearray(len(self.inputs))
-        for inputs in self.inputs:
-            for each in inputs:
-                self.is_read[each] = 1
+        for node in range(len(self.inputs) - 1, -1, -1):
+            if not self.is_left_out(node):
+                for each in self.inputs[node]:
+                    self.is_read[each] = 1
         self.holders = {each.holder for each in self.graph.nested}
 
     def __len__(self) -> int:
@@ -70,6 +71,11 @@ class _Side:
 
     def args(self, node: int) -> str:
         return self.record.strings[self.graph.args[node]]
+
+    def schema(self, node: int) -> str:
+        """The schema of a node's op; empty where it has none."""
+        number = self.graph.target[node]
+        return self.record.targets[number].schema if number >= 0 else ""
 
     def held(self, node: int) -> str:
         """The tensor that a get_attr names."""
@@ -131,9 +137,8 @@ class Walk:
     def schema(self, node: int) -> str:
         """The schema of a node's op, as far as either program has it."""
         for side, at in ((self.one, node), (self.other, self.partner.get(node, -1))):
-            number = side.graph.target[at] if at >= 0 else -1
-            if number >= 0 and side.record.targets[number].schema:
-                return side.record.targets[number].schema
+            if at >= 0 and (schema := side.schema(at)):
+                return schema
         return ""
 
     def mismatch(
@@ -291,45 +296,48 @@ class Walk:
         return output.target
 
     def _pair_unread(self) -> None:
-        """Pairs what no output depends on with what does the same to the same values."""
-        left: dict[tuple[object, ...], list[int]] = defaultdict(list)
-        for twin in range(len(self.other)):
-            if twin not in self._origin and not self.other.is_left_out(twin):
-                sources = tuple(sorted(self.other.inputs[twin]))
-                left[(*self.other.kind(twin), sources)].append(twin)
-        for node in range(len(self.one)):
-            if node in self.partner or self.one.is_left_out(node):
-                continue
-            sources = tuple(sorted(self.partner.get(each, -1) for each in self.one.inputs[node]))
-            options = left[(*self.one.kind(node), sources)]
-            fitting = (each for each in options if self._reads_the_same(node, each))
-            chosen = next(fitting, None)
-            if chosen is None:
+        """Pairs what no output depends on, from its last ops down.
+
+        The last of them pair with those that do the same to the same values; of several alike, in
+        order.
+        """
+        forms: dict[Hashable, int] = {}
+        turned = {twin: node for node, twin in self.partner.items()}
+        ours = self._last_ops(self.one, {node: node for node in self.partner}, forms)
+        theirs = self._last_ops(self.other, turned, forms)
+        for form in {**ours, **theirs}:
+            nodes, twins = ours.get(form, []), theirs.get(form, [])
+            for node, twin in zip(nodes, twins, strict=False):
+                self._meet(node, twin, None)
+                self._follow()
+            for node in nodes[len(twins) :]:
                 raise self.mismatch(node, "op", self.one.name(node), "")
-            if not self._looks_the_same(node, chosen):
-                alike = (each for each in fitting if self._looks_the_same(node, each))
-                chosen = next(alike, chosen)
-            options.remove(chosen)
-            self._meet(node, chosen, None)
-            self._follow()
-        for options in left.values():
-            if options:
-                raise Mismatch(self.graphs, -1, options[0], "op", "", self.other.name(options[0]))
+            for twin in twins[len(nodes) :]:
+                raise Mismatch(self.graphs, -1, twin, "op", "", self.other.name(twin))
 
-    def _reads_the_same(self, node: int, twin: int) -> bool:
-        try:
-            pairs = list(self._inputs(node, twin))
-        except Mismatch:
-            return False
-        return all(self.partner.get(source) == now for source, now in pairs)
+    def _last_ops(
+        self, side: _Side, paired: Mapping[int, int], forms: dict[Hashable, int]
+    ) -> dict[int, list[int]]:
+        """The unpaired nodes that nobody reads, by their forms.
 
-    def _looks_the_same(self, node: int, twin: int) -> bool:
-        """Whether two nodes have the same arguments without a look at symbols."""
-        ours, theirs = (
-            {name: each.text for name, each in read_call(text, self.schema(node)).items()}
-            for text in (self.one.args(node), self.other.args(twin))
-        )
-        return ours == theirs
+        Args:
+            side: whose.
+            paired: its paired nodes, as numbers of the first program's.
+            forms: per op, arguments and forms of inputs a number; those of both programs.
+        """
+        form: dict[int, int] = {}
+        last: dict[int, list[int]] = defaultdict(list)
+        for node in range(len(side)):
+            if node in paired or side.is_left_out(node):
+                continue
+            inputs = tuple(form.get(each, ~paired.get(each, -1)) for each in side.inputs[node])
+            call = read_call(side.args(node), side.schema(node))
+            texts = tuple((name, each.text) for name, each in call.items())
+            key = side.kind(node), texts if side.graph.op[node] != _GET_ATTR else (), inputs
+            form[node] = forms.setdefault(key, len(forms))
+            if not side.is_read[node]:
+                last[form[node]].append(node)
+        return last
 
 
 def _entries(side: _Side) -> dict[int, InputEntry]:

@@ -153,6 +153,7 @@ if TYPE_CHECKING:
     from export_engine.record.verdicts import Verification as Verification
     from export_engine.record.wire import encode as encode
     from export_engine.record.wire import from_json as from_json
+    from export_engine.record.wire import set_to_json as set_to_json
     from export_engine.record.wire import to_json as to_json
 else:
     __getattr__, __dir__ = lazy_names(__name__)

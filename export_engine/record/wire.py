@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from export_engine.record.program_set import ProgramSet
 from export_engine.record.record import SCHEMA_VERSION, Record
 
 _CODES = {"i1": "b", "i2": "h", "i4": "i"}
@@ -84,6 +86,12 @@ def decode(data: bytes | memoryview) -> Record:
 def to_json(record: Record) -> bytes:
     """The Record as one JSON object, in UTF-8. Its `schema` field is the version of its fields."""
     return msgspec.json.Encoder(enc_hook=list).encode(record)
+
+
+def set_to_json(programs: ProgramSet, records: Mapping[str, Record]) -> bytes:
+    """A set of programs as one JSON object, in UTF-8: `set`, and by name a Record in `programs`."""
+    whole = {"set": programs, "programs": dict(records)}
+    return msgspec.json.Encoder(enc_hook=list).encode(whole)
 
 
 def from_json(data: bytes | str) -> Record:

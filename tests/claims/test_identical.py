@@ -1,6 +1,7 @@
 """Identical is said only of programs that are proven to be the same."""
 
 import copy
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import explorer
 from explorer import command_line
 from explorer.testing import assert_same_export
 from export_engine.diff import diff_records
-from export_engine.record import ProgramDiff
+from export_engine.record import ProgramDiff, from_json
 from export_engine.verify.same_graph import difference
 from tests.claims.random_edits import Choice, copies, edited
 from tests.claims.random_programs import Walked, export, outcome, record_of, same
@@ -315,6 +316,43 @@ def test_a_graph_module_is_compared_by_the_modules_and_tensors_that_it_names() -
     model = Traced(Own())
     unknown = torch.fx.GraphModule(model, Tracer().trace(model))
     assert not explorer.diff(unknown, copy.deepcopy(unknown)).ok, "nobody looked into Own"
+
+
+def kit_of(*orders: str) -> explorer.Programs:
+    programs = {name: (Order(order).eval(), X) for name, order in zip("ab", orders, strict=False)}
+    return explorer.explore_many(programs)
+
+
+@pytest.mark.slow
+def test_two_sets_are_compared_program_by_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known, other = kit_of("01", "0s"), kit_of("01", "s0")
+    assert explorer.diff(known, kit_of("01", "0s")).ok
+    found = explorer.diff(known, other)
+    assert (found.ok, found["a"].ok, found["b"].ok) == (False, True, False)
+    assert "b: 3 nodes changed" in str(found)
+    fewer = explorer.diff(known, kit_of("01"))
+    assert (fewer.ok, fewer.removed) == (False, ["b"])
+    files = [kit.save(tmp_path / f"{at}.pt2") for at, kit in enumerate((known, other))]
+    assert explorer.diff(files[0], known).ok
+    with pytest.raises(AssertionError, match="b: 3 nodes changed"):
+        assert_same_export(other, files[0])
+    for file, code in zip(files, (0, 1), strict=True):
+        assert command_line.main([str(files[0]), "--diff", str(file)]) == code
+    with pytest.raises(ValueError, match="holds 2 programs"):
+        explorer.diff(known, other["a"])
+
+
+@pytest.mark.after_check
+def test_a_set_is_written_as_json(tmp_path: Path) -> None:
+    known = kit_of("01", "0s")
+    written = json.loads(known.to_json(tmp_path / "kit.json").read_text())
+    assert [each["name"] for each in written["set"]["components"]] == ["a", "b"]
+    records = {name: from_json(json.dumps(each)) for name, each in written["programs"].items()}
+    assert {name: each.verdict for name, each in records.items()} == {
+        name: each.record.verdict for name, each in known.items()
+    }
 
 
 def said(diff: ProgramDiff) -> bool:
