@@ -44,7 +44,8 @@ class View:
         if self._pane == "all" or record.failure:
             release, name = self._session.entry.release, self._session.name
             headline = release.sentence if release.begun and not record.failure else ""
-            return summary(record, self._session.other_verdicts, headline, name)
+            others = self._session.other_verdicts
+            return summary(record, others, headline, name, release.doubted)
         title = harmless(f"{record.title}: {record.verdict}")
         return "\n".join([title, *pane_text(record, self._pane)])
 

@@ -21,7 +21,11 @@ Row = tuple[str, str, str]
 
 
 def summary(
-    record: Record, others: Sequence[str] = (), headline: str = "", name: str = "ex"
+    record: Record,
+    others: Sequence[str] = (),
+    headline: str = "",
+    name: str = "ex",
+    doubted: Sequence[str] = (),
 ) -> str:
     """What a view shows first, in words.
 
@@ -30,6 +34,7 @@ def summary(
         others: verdicts of other attempts at the same call.
         headline: the release verdict; empty where nothing was checked yet.
         name: what Python calls the result.
+        doubted: guarantees without a tick, though they held when they were checked.
     """
     code = record.failure.code if record.failure else ""
     lines = [cut(record.title or "program"), cut(f"  {record.verdict}{_coded(code)}")]
@@ -42,7 +47,7 @@ def summary(
     lines += _section("Findings", finding_lines(record))
     needs = " (needs the model and its source)" if record.mode in ("loaded", "given") else ""
     lines += _section(f"Findings not looked for{needs}", unknown_lines(record))
-    lines += _section("Guarantees", guarantee_lines(record), 2 * _MOST)
+    lines += _section("Guarantees", guarantee_lines(record, doubted), 2 * _MOST)
     lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
     lines += _section("Profile", profile_lines(record), 4 * _MOST)
     lines += _section("Printed while tracing", record.printed.splitlines())
@@ -132,14 +137,18 @@ def unknown_lines(record: Record) -> list[str]:
     return textwrap.wrap("; ".join(record.not_looked_for), width() - 2)
 
 
-def guarantee_lines(record: Record) -> list[str]:
+def guarantee_lines(record: Record, doubted: Sequence[str] = ()) -> list[str]:
     """The guarantees, if checked."""
     if record.verification is None:
         return []
     rows = record.verification.rows
     return [
         record.verification.sentence,
-        *(f"{_MARKS[each.verdict]} {each.name:<11} {each.sentence}" for each in rows),
+        *(
+            f"{'?' if each.name in doubted else _MARKS[each.verdict]} {each.name:<11} "
+            f"{each.sentence}"
+            for each in rows
+        ),
     ]
 
 

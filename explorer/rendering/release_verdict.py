@@ -55,6 +55,8 @@ class Release(Struct, frozen=True):
     items: list[ReleaseItem]
     sign: State = "good"
     """The worst of what was looked at: `good` also where nothing was since the export."""
+    doubted: list[str] = []
+    """Guarantees that held when they were checked, and that something else gainsays, by name."""
 
     @property
     def ok(self) -> bool:
@@ -126,7 +128,8 @@ def release_of(record: Record) -> Release:
         _runs(record),
         *_values(record),
     ]
-    return verdict_on(_reconciled(items, record))
+    release = verdict_on(_reconciled(items, record))
+    return replace(release, doubted=_doubted(items, record))
 
 
 def verdict_on(items: list[ReleaseItem]) -> Release:
@@ -167,6 +170,14 @@ def _reconciled(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
             each = replace(each, words=each.tried)  # noqa: PLW2901 - the same
         told.append(each)
     return told
+
+
+def _doubted(items: Sequence[ReleaseItem], record: Record) -> list[str]:
+    """What Verify found right of the program's answers, and a run or a finding found wrong."""
+    others = set(_evidence(items, record)) - {"verification", "runs"}
+    differs = any(row.outcome == "differs" and row.backend == "program" for row in record.runs)
+    rows = record.verification.rows if record.verification and (others or differs) else []
+    return [row.name for row in rows if row.name in _ANSWERS and row.verdict == "holds"]
 
 
 def _is_agreement(item: ReleaseItem, record: Record) -> bool:
@@ -333,7 +344,14 @@ def _varies(symbols: Sequence[Symbol]) -> str:
 
 def _runs(record: Record) -> ReleaseItem:
     """What was run beside eager; a row that could not run counts until one like it does."""
-    rows = [row for row in record.runs if row.backend != "eager"]
+    unlike = [row for row in record.runs if row.backend == "eager" and row.outcome == "failed"]
+    alone = {(row.device, row.inputs, row.where) for row in unlike}
+    rows = [
+        row
+        for row in record.runs
+        if row.backend != "eager"
+        and (row.outcome != "failed" or (row.device, row.inputs, row.where) not in alone)
+    ]
     of = {
         outcome: [row for row in rows if row.outcome == outcome]
         for outcome in ("differs", "failed", "agrees", "unavailable")
@@ -345,7 +363,6 @@ def _runs(record: Record) -> ReleaseItem:
             badge = f"{'differs' if outcome == 'differs' else 'failed'} on {_devices(wrong)}"
             command = f"print(ex.run(backend={wrong[0].backend!r}))"
             return ReleaseItem("runs", "bad", said, command, badge, str(len(wrong)))
-    unlike = [row for row in record.runs if row.backend == "eager" and row.outcome == "failed"]
     if unlike:
         said = f"Eager fails on {unlike[0].device}{_inputs(unlike[0])}: nothing to compare with."
         badge = f"eager failed on {_devices(unlike)}"

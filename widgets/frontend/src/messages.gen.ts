@@ -17,6 +17,7 @@ export interface Release {
   sentence: string;
   items: ReleaseItem[];
   sign: "bad" | "good" | "none" | "open";
+  doubted: string[];
 }
 
 export interface AttemptHead {

@@ -9,7 +9,7 @@ export function claim(name: string, known: Partial<ReleaseItem> = {}): ReleaseIt
 }
 
 export function judged(sign: Release["sign"], ...items: ReleaseItem[]): Release {
-  return { verdict: sign === "bad" ? "not ready" : "open", sentence: "", items, sign };
+  return { verdict: sign === "bad" ? "not ready" : "open", sentence: "", items, sign, doubted: [] };
 }
 
 /** An attempt that exported, with its verdict. */

@@ -30,6 +30,7 @@ export function Guarantees({ store, program }: Props) {
   const { verification } = program.record;
   const claim = store.release.value?.items.find(({ name }) => name === "verification");
   const state = claim?.state ?? "open";
+  const doubted = store.release.value?.doubted ?? [];
   return (
     <section class="tx-panel" aria-label="Guarantees" data-testid="guarantees" data-pane>
       <div class="tx-scroll">
@@ -49,7 +50,13 @@ export function Guarantees({ store, program }: Props) {
             </p>
             <ul class="tx-guarantees">
               {worstFirst(verification.rows).map((row) => (
-                <Guarantee key={row.name} store={store} program={program} row={row} />
+                <Guarantee
+                  key={row.name}
+                  store={store}
+                  program={program}
+                  row={row}
+                  doubted={doubted.includes(row.name)}
+                />
               ))}
             </ul>
           </>
@@ -128,18 +135,27 @@ const MARKS: { [verdict in GuaranteeRow["verdict"]]: string } = {
   "not checked": "?",
 };
 
-function Guarantee({ store, program, row }: Props & { row: GuaranteeRow }) {
+interface GuaranteeProps extends Props {
+  row: GuaranteeRow;
+  /** Whether it held, and a run or a finding shows that the program differs all the same. */
+  doubted: boolean;
+}
+
+function Guarantee({ store, program, row, doubted }: GuaranteeProps) {
+  const verdict = doubted ? "not checked" : row.verdict;
   return (
     <li
-      class={`tx-guarantee tx-guarantee-${row.verdict.replace(" ", "-")}`}
+      class={`tx-guarantee tx-guarantee-${verdict.replace(" ", "-")}`}
       data-testid={`guarantee-${row.name}`}
     >
       <div class="tx-guarantee-head">
         <span class="tx-mark" aria-hidden="true">
-          {MARKS[row.verdict]}
+          {MARKS[verdict]}
         </span>
         <strong>{capped(row.claim, 200)}</strong>
-        {row.verdict !== "holds" && <span class="tx-badge">{row.verdict}</span>}
+        {verdict !== "holds" && (
+          <span class="tx-badge">{doubted ? "contradicted elsewhere" : verdict}</span>
+        )}
       </div>
       <p>
         <Sentence
