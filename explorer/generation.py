@@ -186,9 +186,9 @@ class GenerationPrograms(Programs):
     ) -> dict[str, Callable[..., Any]]:
         """What each component is called by, with a backend."""
         from export_engine.progress import Progress
-        from export_engine.run import Job, named_symbols, sentence_of
+        from export_engine.run import Job, named_symbols, refusing_first, sentence_of
 
-        found = {}
+        found: dict[str, Callable[..., Any]] = {}
         for number, each in enumerate(self._cut.components):
             if progress:
                 progress(Progress(number, len(self), f"{backend.title}: {each.name}"))
@@ -204,11 +204,17 @@ class GenerationPrograms(Programs):
                 names=named_symbols(session.entry.record),
             )
             try:
-                found[each.name] = backend.load(job)
+                loaded = backend.load(job)
             except Exception as error:
                 passed_over(error, f"compiling a set for {backend.name}")
                 said = sentence_of(error, backend.title, "cpu", "compile", f"`{each.name}`")
                 raise _NotCompiled(said, number) from error
+            record = session.entry.record
+            found[each.name] = (
+                loaded  # torch's module asks itself
+                if backend.name == "program"
+                else refusing_first(loaded, job.program, record)
+            )
         return found
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from explorer.exit_codes import BAD, OK, UNCHECKED
 from explorer.rendering.attempt_text import conditions_kept, counted
 from explorer.rendering.escape import harmless
+from export_engine.listing import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -354,10 +355,11 @@ def _runs(record: Record) -> ReleaseItem:
     ]
     of = {
         outcome: [row for row in rows if row.outcome == outcome]
-        for outcome in ("differs", "failed", "agrees", "unavailable")
+        for outcome in ("differs", "failed", "agrees", "refused", "unavailable")
     }
     for outcome, verb in (("differs", "differs from eager"), ("failed", "fails")):
         if wrong := of[outcome]:
+            verb = f"does not keep {listed(wrong[0].lost)}" if wrong[0].lost else verb
             said = f"{wrong[0].title} {verb} on {wrong[0].device}{_inputs(wrong[0])}."
             said += f" So do {len(wrong) - 1} more runs." if len(wrong) > 1 else ""
             badge = f"{'differs' if outcome == 'differs' else 'failed'} on {_devices(wrong)}"
@@ -368,6 +370,10 @@ def _runs(record: Record) -> ReleaseItem:
         badge = f"eager failed on {_devices(unlike)}"
         return ReleaseItem("runs", "open", said, "print(ex.run())", badge, "?")
     ran = {(row.backend, row.device) for row in of["agrees"]}
+    refused = [row for row in of["refused"] if (row.backend, row.device) not in ran]
+    if refused:
+        said = f"{refused[0].title} was not called: the program rejects the inputs."
+        return ReleaseItem("runs", "open", said, "ex.run()", "inputs rejected", "–")
     absent = [row for row in of["unavailable"] if (row.backend, row.device) not in ran]
     if absent:
         said = f"{absent[0].title} did not run on {absent[0].device}: {absent[0].sentence}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from export_engine.record import OPS, Profile, Record, RunRow, RunTimes
 from export_engine.source import innermost, source_line
 
-_MARKS = {"agrees": "✓", "differs": "✗", "failed": "✗", "unavailable": "–"}
+_MARKS = {"agrees": "✓", "differs": "✗", "refused": "–", "failed": "✗", "unavailable": "–"}
 _FEW = 8
 _LITTLE = 1_000_000
 """Bytes below which pages of a CPU tell nothing of a call: the allocator may hold as much."""
@@ -110,7 +110,7 @@ def _row(row: RunRow, base: float | None) -> list[str]:
         _memory(row),
         amount(row.size),
     )
-    said = [row.sentence] if row.outcome == "differs" else []
+    said = [row.sentence] if row.outcome == "differs" or row.calls > 1 else []
     if is_noisy(times):
         said.append(f"noisy: calls vary by {duration(times.spread)}; time it on a quiet machine")
     return [f"{mark} {cells}", *(f"    {each}" for each in said)]

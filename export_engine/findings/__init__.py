@@ -29,5 +29,8 @@ if TYPE_CHECKING:
     from export_engine.findings.shared_inputs import (
         copies_of_shared_inputs as copies_of_shared_inputs,
     )
+    from export_engine.findings.writes import inputs_written as inputs_written
+    from export_engine.findings.writes import placeholders_written as placeholders_written
+    from export_engine.findings.writes import state_written as state_written
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from export_engine.findings.finding import Finding, Kind
 from export_engine.findings.record_ops import Memory, Op, calls
-from export_engine.record import InputEntry, Record, schema_arguments
+from export_engine.record import InputEntry, Record, may_write, written_arguments
 
 if TYPE_CHECKING:
     from export_engine.attempt import Exported
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 def found(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per input or constant that an op writes to, itself or through views of it."""
     entries = {each.node: each for each in record.signature.inputs if each.node >= 0}
-    first: dict[int, Op] = {}
-    for node, op in _written(record):
-        first.setdefault(node, op)
-    for node, op in first.items():
+    for node, op in placeholders_written(record).items():
         entry = entries.get(node)
         if entry is not None and entry.kind == "constant_tensor":
             yield _constant(entry, op)
@@ -42,16 +39,37 @@ def inputs_written(record: Record) -> dict[str, Op | None]:
     return written
 
 
+def state_written(record: Record) -> tuple[str, ...]:
+    """The buffers, parameters and constants that the program writes to, by their names in it."""
+    held = [each for each in record.signature.inputs if each.kind != "user_input"]
+    written = placeholders_written(record)
+    names = {each.target: each.target for each in held} | {each.name: each.target for each in held}
+    outputs = [
+        names[each.target]
+        for each in record.signature.outputs
+        if each.kind in ("buffer_mutation", "parameter_mutation") and each.target in names
+    ]
+    by_op = [each.target for each in held if each.node in written and each.target]
+    return tuple(dict.fromkeys([*by_op, *outputs]))
+
+
+def placeholders_written(record: Record) -> dict[int, Op]:
+    """Per input of the main graph that an op writes to, itself or through views, the first op."""
+    first: dict[int, Op] = {}
+    for node, op in _written(record):
+        first.setdefault(node, op)
+    return first
+
+
 def _written(record: Record) -> Iterator[tuple[int, Op]]:
     """The inputs of the main graph that ops write to, with those ops."""
     memory = Memory(record)
-    for op in calls(record, lambda target: bool(target.mutates)):
-        for each in schema_arguments(op.target.schema):
-            if each.writes:
-                for node in op.reads(each.name):
-                    written = memory.placeholder(op.graph, node)
-                    if written >= 0:
-                        yield written, op
+    for op in calls(record, lambda target: may_write(target.name, target.schema)):
+        for name in written_arguments(op.name, op.target.schema, op.argument):
+            for node in op.reads(name):
+                written = memory.placeholder(op.graph, node)
+                if written >= 0:
+                    yield written, op
 
 
 def _constant(entry: InputEntry, op: Op) -> Finding:

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from export_engine.archive import HeldWeight
-from export_engine.programs.op_walk import Walk, written_inputs
+from export_engine.findings import placeholders_written
+from export_engine.programs.op_walk import Walk
 from export_engine.record import Flow, InputEntry, OutputEntry, Record, ValueType
 
 
@@ -84,7 +85,8 @@ class Component:
             for each in signature.outputs
             if each.kind in ("user_input_mutation", "buffer_mutation") and each.target in nodes
         }
-        return {**written_inputs(self.walk), **said}
+        by_op = {node: op.position for node, op in placeholders_written(self.record).items()}
+        return {**by_op, **said}
 
     def taken(self) -> list[tuple[int, InputEntry]]:
         """Inputs that another program may give, with their numbers."""
@@ -103,6 +105,5 @@ def given_type(component: Component, flow: Flow) -> ValueType:
     """The type of what a program gives."""
     if flow.output >= 0:
         return component.type_of(component.record.signature.outputs[flow.output])
-    memory = component.walk.memory(flow.source_node)  # a part may be written, all is given
-    node = component.record.graphs[0].type[memory if memory >= 0 else flow.source_node]
-    return component.record.types[node]
+    written = {each.target or each.path: each for each in component.record.signature.inputs}
+    return component.type_of(written[flow.source_path])  # a part may be written, all is given

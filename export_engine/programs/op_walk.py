@@ -123,15 +123,3 @@ def _reached(nodes: Iterable[int], along: Callable[[int], Iterable[int]]) -> Ite
             seen.add(node)
             yield node
             waiting += along(node)
-
-
-def written_inputs(walk: Walk) -> dict[int, int]:
-    """Per placeholder that an in-place op writes to, the first such op."""
-    found: dict[int, int] = {}
-    for node in walk.nodes:
-        if not walk.writes(node):
-            continue
-        origin = walk.memory(node)
-        if origin >= 0:
-            found.setdefault(origin, node)
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,6 +12,22 @@ _LONGEST_STRING = 200
 _OPENING, _CLOSING, _QUOTES = "([{", ")]}", "'\""
 _ALIAS = re.compile(r"\((\w+(?:\|\w+)*)(!?)(?:\s*->[^)]*)?\)")
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(?!=)")
+
+
+_STATISTICS = ("running_mean", "running_var")
+_UNDECLARED: dict[str, str] = {
+    "batch_norm": "training",
+    "native_batch_norm": "training",
+    "_batch_norm_impl_index": "training",
+    "cudnn_batch_norm": "training",
+    "miopen_batch_norm": "training",
+    "instance_norm": "use_input_stats",
+    "batch_norm_update_stats": "",
+    "batch_norm_gather_stats": "",
+    "batch_norm_gather_stats_with_counts": "",
+}
+"""Ops of ATen that write running statistics and declare no write, and the flag that has them do so;
+empty for one that always does."""
 
 
 class SchemaArgument(NamedTuple):
@@ -98,3 +115,26 @@ def split_arguments(text: str) -> list[str]:
         at += 1
     last = text[start:].strip()
     return [*parts, last] if last else parts
+
+
+def written_arguments(
+    name: str, schema: str, argument: Callable[[str], str | None]
+) -> tuple[str, ...]:
+    """The arguments that a call writes to, by their names in the schema, undeclared ones too.
+
+    Args:
+        name: of the target, `aten.batch_norm.default`.
+        schema: of the same.
+        argument: the text of an argument of the call; None for one that it lacks.
+    """
+    written = tuple(each.name for each in schema_arguments(schema) if each.writes)
+    namespace, _, rest = name.partition(".")
+    flag = _UNDECLARED.get(rest.partition(".")[0]) if namespace == "aten" else None
+    if written or flag is None or (flag and argument(flag) != "True"):
+        return written
+    return tuple(each for each in _STATISTICS if argument(each) not in (None, "None"))
+
+
+def may_write(name: str, schema: str) -> bool:
+    """Whether calls of a target write to an argument, all or some of them."""
+    return bool(written_arguments(name, schema, lambda _: "True"))

@@ -47,9 +47,11 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     """`cpu`, `cuda:0`."""
     inputs: str
     """Which inputs: `batch=2, seq=16`."""
-    outcome: Literal["agrees", "differs", "failed", "unavailable"]
-    """`agrees`: with eager, within 4 times the tolerances of `torch.testing.assert_close`.
-    `failed`: it did not compile or run. `unavailable`: it cannot run here."""
+    outcome: Literal["agrees", "differs", "refused", "failed", "unavailable"]
+    """`agrees`: with eager, within 4 times the tolerances of `torch.testing.assert_close`, in each
+    of `calls` calls, and so does what they write. `refused`: the program rejects these inputs, so
+    the backend was not called. `failed`: it did not compile or run. `unavailable`: it cannot run
+    here."""
     sentence: str
     """The result in a sentence, or what is missing."""
     detail: str = ""
@@ -67,6 +69,11 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     where: str = ""
     """The engine that it ran on; empty for this process."""
     torch_version: str = ""
+    calls: int = 1
+    """How many calls in a row were compared: several where the program writes buffers or inputs."""
+    lost: list[str] = []
+    """Buffers and inputs that the program writes, and this backend does not start from, keep or
+    write as eager does."""
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):

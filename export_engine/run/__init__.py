@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.run.accepted_call import refusing_first as refusing_first
     from export_engine.run.backend import Job as Job
     from export_engine.run.backend import RepeatedBackend as RepeatedBackend
     from export_engine.run.backend import WatchedBackend as WatchedBackend

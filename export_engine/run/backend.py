@@ -47,6 +47,9 @@ class Ready:
     """The file, or folder, of the compiled program."""
     note: str = ""
     """Notes on how it was compiled."""
+    buffer: Callable[[str], torch.Tensor | None] | None = None
+    """Reads a buffer that `call` writes, by its name in the program; None where `call` has none of
+    that name. Without it, the program is compiled once more, with its buffers as outputs."""
 
 
 @runtime_checkable

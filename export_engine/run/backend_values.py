@@ -11,6 +11,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 from export_engine.record import Record
+from export_engine.run.accepted_call import Rejected
 from export_engine.run.backend import Backend, WatchedBackend
 from export_engine.run.backend_registry import backends, missing_for
 from export_engine.run.eager_baseline import Bench
@@ -52,6 +53,10 @@ def op_values(
         examined(exported, record, 0) as subject,
     ):
         bench = Bench(subject, Call("", lambda: request), device)
+        reason = bench.other_inputs or bench.broken_condition
+        if reason:
+            said = f"{backend.title} was not called, since the program rejects these inputs"
+            raise Rejected(f"{said}: {reason}.")
         try:
             return bench.seeded(lambda: backend.values(bench.job(Path(folder)), space))  # type: ignore[no-any-return]
         except MemoryError:

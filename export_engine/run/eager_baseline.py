@@ -4,23 +4,43 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from export_engine.attempt import Request
+from export_engine.attempt import Request, as_module
 from export_engine.defects import passed_over
+from export_engine.findings import inputs_written, state_written
 from export_engine.process import sandbox, seed
 from export_engine.record import Record
+from export_engine.run.accepted_call import find_refusal
 from export_engine.run.backend import Job
 from export_engine.run.failure_text import memory_told
+from export_engine.run.repeated_calls import (
+    CALLS,
+    ReadBuffer,
+    SeenCall,
+    Written,
+    attribute_reader,
+    call_in_a_row,
+    changed_names,
+    copies_of,
+    input_tensors,
+)
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import home_of
 from export_engine.torch_internals import callable_module, moved_program, pytree
-from export_engine.verify import Difference, Subject, compare, copied_leaf, in_eager
+from export_engine.verify import (
+    Difference,
+    Subject,
+    compare,
+    copied_leaf,
+    in_eager,
+    is_condition,
+)
 
 SEED = 0
 HALF = (torch.float16, torch.bfloat16)
@@ -52,6 +72,11 @@ class Bench:
         self.device = device
         self.quickest = math.inf
         """Seconds of a warm call by the quickest backend until now."""
+        written = state_written(subject.record)
+        constants = subject.program.constants
+        held = [constants[name] for name in written if name in constants]
+        self._constants = [(each, each.clone()) for each in held if isinstance(each, torch.Tensor)]
+        """What the program alone holds and writes to, and what it was."""
 
     def job(self, folder: Path, eager_random: bool = False) -> Job:
         """A separate job: it shares nothing mutable with other jobs or the user."""
@@ -85,12 +110,111 @@ class Bench:
         return home_of(self.subject.program, leaves) == self.device
 
     @cached_property
+    def other_inputs(self) -> str:
+        """How the inputs are not what the program takes, as a clause; empty if they are."""
+        program, record, request = self.subject.program, self.subject.record, self.request
+        return find_refusal(program, record, request.args, request.kwargs)
+
+    @cached_property
+    def broken_condition(self) -> str:
+        """The condition of the program's own that the call breaks; empty if it takes it.
+
+        Raises:
+            Exception: the program fails with these inputs for another reason.
+        """
+        try:
+            self.by_program  # noqa: B018 - what it asserts of values, only a run tells
+        except Exception as error:
+            if not is_condition(error):
+                raise
+            passed_over(error, "running the program before a backend")
+            return self.subject.refusal(error)
+        return ""
+
+    @property
     def reference(self) -> Any:
         """Eager's result, or the program's if there is no eager model."""
+        return self._observed[1][0].result
+
+    @property
+    def written(self) -> Written:
+        """What a call writes: what the program's ops do, and what eager's first call changed."""
+        return self._observed[0]
+
+    @cached_property
+    def reference_calls(self) -> list[SeenCall]:
+        """Eager's calls in a row, several where they write.
+
+        Buffers that it lacks, such as a constant that tracing made, are the program's.
+        """
+        calls = self._observed[1]
+        if all(name in calls[0].before for name in self.written.buffers):
+            return calls
+        return [
+            theirs._replace(before={**ours.before, **theirs.before})
+            for ours, theirs in zip(self.program_calls, calls, strict=True)
+        ]
+
+    @cached_property
+    def _observed(self) -> tuple[Written, list[SeenCall]]:
+        """What the reference's calls write, and those calls."""
         job = self.job(Path())
         called: Callable[..., Any] = job.model or callable_module(job.program)
-        result = self.in_eager(lambda: called(*job.args, **job.kwargs))
-        return detached(result)
+        read = attribute_reader(as_module(called))
+        return self.in_eager(  # type: ignore[no-any-return]
+            lambda: self._watched(lambda: called(*job.args, **job.kwargs), read, job)
+        )
+
+    def _watched(
+        self, call: Callable[[], Any], read: ReadBuffer, job: Job
+    ) -> tuple[Written, list[SeenCall]]:
+        """The first call with all that it may write looked at; more where it writes."""
+        record = self.subject.record
+        declared = Written(state_written(record), tuple(inputs_written(record)))
+        held = {
+            each.target: each.target
+            for each in record.signature.inputs
+            if each.kind in ("buffer", "constant_tensor") or each.target in declared.buffers
+        }
+        start = copies_of(tensors_named(read, held)), copies_of(self.inputs_of(job))
+        (first,) = call_in_a_row(call, 1, dict, lambda: self.inputs_of(job))
+        after = copies_of(tensors_named(read, held))
+        found = Written(
+            tuple(dict.fromkeys([*declared.buffers, *changed_names(start[0], after)])),
+            tuple(dict.fromkeys([*declared.inputs, *changed_names(start[1], first.inputs)])),
+        )
+        if not found.names:
+            return found, [first]
+        before = {name: value for name, value in start[0].items() if name in found.buffers}
+        more = call_in_a_row(
+            call,
+            CALLS - 1,
+            lambda: tensors_named(read, found.buffers),
+            lambda: self.inputs_of(job),
+        )
+        return found, [first._replace(before=before), *more]
+
+    def calls_in_a_row(
+        self, call: Callable[[], Any], read: ReadBuffer | None, job: Job
+    ) -> list[SeenCall]:
+        """As many calls as of the reference, with the buffers around them.
+
+        Args:
+            call: gives a result.
+            read: its buffers, where they can be read.
+            job: what it is bound to.
+        """
+        buffers = self.written.buffers if read is not None else ()
+        return call_in_a_row(
+            call,
+            len(self._observed[1]),
+            lambda: tensors_named(read, buffers) if read is not None else {},
+            lambda: self.inputs_of(job) if self.written.inputs else {},
+        )
+
+    def inputs_of(self, job: Job) -> dict[str, torch.Tensor]:
+        """The tensors that a job's calls are given, by path."""
+        return input_tensors(job.program, self.subject.record, job.args, job.kwargs)
 
     @cached_property
     def exact(self) -> Any:
@@ -107,11 +231,22 @@ class Bench:
             return None
 
     @cached_property
-    def by_program(self) -> Any:
-        """The result of the program itself, run op by op."""
+    def program_calls(self) -> list[SeenCall]:
+        """The program's own calls in a row, run op by op."""
+        if self.subject.eager is None:
+            return self._observed[1]
         job = self.job(Path())
         module = callable_module(job.program)
-        return detached(self.seeded(lambda: module(*job.args, **job.kwargs)))
+        return self.seeded(  # type: ignore[no-any-return]
+            lambda: self.calls_in_a_row(
+                lambda: module(*job.args, **job.kwargs), attribute_reader(module), job
+            )
+        )
+
+    @property
+    def by_program(self) -> Any:
+        """The result of the program itself, run op by op."""
+        return self.program_calls[0].result
 
     @cached_property
     def program_parts(self) -> bool:
@@ -121,6 +256,16 @@ class Bench:
     def compared(self, result: Any) -> Difference:
         """A result held against eager's."""
         return compare(to_cpu(result), to_cpu(self.reference), loose=LOOSE)
+
+    def differ(self, ours: Any, eager: Any) -> str:
+        """How values differ from eager's; empty where they agree, half precision widely."""
+        mine, theirs = to_cpu(aligned(ours, eager)), to_cpu(eager)
+        found = compare(mine, theirs, loose=LOOSE)
+        halves = any(
+            isinstance(each, torch.Tensor) and each.dtype in HALF
+            for each in pytree.tree_leaves(theirs)
+        )
+        return "" if found.same or (halves and compare(mine, theirs).same) else found.detail
 
     def in_eager(self, action: Callable[[], Any]) -> Any:
         """As `seeded`, and what the user compiled with torch.compile runs in eager."""
@@ -139,6 +284,9 @@ class Bench:
                 return action()
         finally:
             self.subject.restore()
+            for tensor, before in self._constants:
+                with torch.no_grad():
+                    tensor.copy_(before)
 
     def _inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Copies of the inputs on the device; what is passed twice is one copy passed twice."""
@@ -159,6 +307,29 @@ class Bench:
         if isinstance(model, torch.nn.Module):
             return copy.deepcopy(model).to(self.device)
         return None  # a plain function's tensors cannot be moved
+
+
+def tensors_named(read: ReadBuffer, names: Iterable[str]) -> dict[str, torch.Tensor]:
+    """The tensors of some names that can be read."""
+    found = {name: read(name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def aligned(result: Any, reference: Any) -> Any:
+    """Converts tensors back to numbers where eager returns numbers.
+
+    A lone tensor that stands for a Python number is that number.
+    """
+    ours = [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]
+    theirs = [leaf for leaf in pytree.tree_leaves(reference) if leaf is not None]
+    if len(ours) != len(theirs):
+        return result
+    return [
+        one.item()
+        if isinstance(one, torch.Tensor) and one.numel() == 1 and isinstance(other, int | float)
+        else one
+        for one, other in zip(ours, theirs, strict=True)
+    ]
 
 
 def _wide(value: torch.Tensor) -> torch.Tensor:

@@ -15,6 +15,7 @@ from export_engine.attempt import Exported
 from export_engine.process import gpu_unchecked, raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Profile, Record
+from export_engine.run.accepted_call import Rejected
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
 from export_engine.run.torch_devices import present_device, synchronize
@@ -46,13 +47,15 @@ def profile(
 
     Raises:
         ProgramFailed: the program raises an error.
-        ValueError: there is no such device, input or size.
+        ValueError: there is no such device, input or size, or the program rejects the inputs.
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
     device = present_device(device)
     with examined(exported, record, 0) as subject:
         call = calls_of(subject, inputs, sizes)[0]
         bench = Bench(subject, call, device)
+        if bench.other_inputs:
+            raise Rejected(f"The program rejects these inputs: {bench.other_inputs}.")
         runs = _runs(bench, progress)
     names = [node.name for node in exported.program.graph.nodes]
     kept = {name: [run.seconds[name] for run in runs] for name in runs[0].seconds}

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import msgspec
 import torch
 
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 from export_engine.process import gpu_unchecked
 from export_engine.record import RunRow, RunTimes
-from export_engine.run.backend import Backend, Ready
+from export_engine.run.backend import Backend, Job, Ready
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.failure_text import detail_of, sentence_of
 from export_engine.run.measure import bytes_of, peak_memory, timed, warm_times
 from export_engine.run.output_error import error_of
-from export_engine.run.run_verdict import as_result, compared
+from export_engine.run.repeated_calls import SeenCall
+from export_engine.run.run_verdict import Called, compared
 from export_engine.run.torch_devices import synchronize
 
-_OF_OURS = ("eager", "program")
 _FAR_SLOWER = 8
 """Times the quickest of the same call: it is timed again, for the machine may have been busy."""
 
@@ -46,11 +49,14 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         own = Path(mkdtemp(prefix=f"{backend.name}-", dir=folder))
         job = bench.job(own)
         seeded = bench.in_eager if backend.name == "eager" else bench.seeded
+        stage = "program"
+        if backend.name != "eager" and bench.other_inputs:
+            return _refused(row, bench.other_inputs)
         stage = "eager"
         reference = bench.reference
-        if bench.device != "cpu" and backend.name not in _OF_OURS:
-            stage = "program"
-            bench.by_program  # noqa: B018 - compiled, what it asserts would stop the device for good
+        stage = "program"
+        if backend.name != "eager" and bench.broken_condition:
+            return _refused(row, bench.broken_condition)
         stage = "compile"
         started = time.perf_counter()
         ready = bench.seeded(lambda: backend.prepare(job))
@@ -59,19 +65,16 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         synchronize(bench.device)
         prepare = time.perf_counter() - started
         stage = "run"
-        raw, first = seeded(lambda: timed(ready.call, bench.device))
-        result = as_result(ready, raw)
-        row, result = compared(row, bench, backend, result, own)
-        times, memory = seeded(lambda: _measured(ready, bench, first, prepare))
-        return msgspec.structs.replace(
+        calls, first = seeded(lambda: _first_calls(ready, bench, job))
+        row, result = compared(row, bench, backend, Called(ready, calls), own)
+        row = msgspec.structs.replace(
             row,
             error=error_of(result, reference),
-            times=times,
-            memory=memory,
             size=bytes_of(ready.saved) if ready.saved else -1,
             saved=str(ready.saved or ""),
             sentence=" ".join(filter(None, [row.sentence, ready.note])),
         )
+        return _timed(row, bench, seeded, lambda: _measured(ready, bench, first, prepare))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a failure of this run only
         passed_over(error, "running by a backend")
         _give_back(bench.device)
@@ -79,6 +82,42 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         return msgspec.structs.replace(
             row, outcome="failed", sentence=sentence, detail=detail_of(error)
         )
+
+
+def _timed(
+    row: RunRow,
+    bench: Bench,
+    seeded: Callable[[Callable[[], Any]], Any],
+    measure: Callable[[], tuple[RunTimes, int]],
+) -> RunRow:
+    """The row with times, which thousands of calls take: a state that only grows may end before."""
+    try:
+        times, memory = seeded(measure)
+    except Exception as error:
+        if not bench.written.names:
+            raise
+        passed_over(error, "timing a program that writes")
+        said = f"Not timed: after more calls than were compared, it fails: {error_text(error)}."
+        return msgspec.structs.replace(row, sentence=f"{row.sentence} {said}".strip())
+    return msgspec.structs.replace(row, times=times, memory=memory)
+
+
+def _refused(row: RunRow, reason: str) -> RunRow:
+    """The row of a call that the program does not accept: compiled code does not look at it."""
+    said = f"Not called, since the program rejects these inputs: {reason}."
+    return msgspec.structs.replace(row, outcome="refused", sentence=said)
+
+
+def _first_calls(ready: Ready, bench: Bench, job: Job) -> tuple[list[SeenCall], float]:
+    """Calls in a row, several where the program writes; the seconds of the first."""
+    seconds: list[float] = []
+
+    def call() -> Any:
+        raw, took = timed(ready.call, bench.device)
+        seconds.append(took)
+        return ready.result(raw)
+
+    return bench.calls_in_a_row(call, ready.buffer, job), seconds[0]
 
 
 def _measured(ready: Ready, bench: Bench, first: float, prepare: float) -> tuple[RunTimes, int]:

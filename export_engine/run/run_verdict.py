@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-import torch
 
+from export_engine.defects import passed_over
 from export_engine.findings import random_ops
+from export_engine.listing import listed
 from export_engine.record import RunRow
 from export_engine.run.backend import Backend, RandomBackend, Ready
 from export_engine.run.divergence import Located, located
-from export_engine.run.eager_baseline import Bench, detached
+from export_engine.run.eager_baseline import Bench, aligned, to_cpu
+from export_engine.run.failure_text import detail_of, sentence_of
 from export_engine.run.half_precision import as_near_as_eager
-from export_engine.torch_internals import pytree
+from export_engine.run.repeated_calls import SeenCall, StateProblem, find_state_problem
+from export_engine.torch_internals import pytree, revealing_program
+
+
+class Called(NamedTuple):
+    """A backend's compiled program, and its calls in a row."""
+
+    ready: Ready
+    calls: list[SeenCall]
 
 
 def compared(
-    row: RunRow, bench: Bench, backend: Backend, result: Any, folder: Path
+    row: RunRow, bench: Bench, backend: Backend, called: Called, folder: Path
 ) -> tuple[RunRow, Any]:
     """The row with its outcome, and the result that it is about.
 
@@ -30,51 +41,115 @@ def compared(
         row: of the run, without an outcome.
         bench: what eager gives.
         backend: that ran.
-        result: of its first call.
+        called: its first calls.
         folder: for what is compiled to find where they part.
     """
     drawn = "" if backend.name == "eager" else _random_op(bench)
+    result = called.calls[0].result
     found = bench.compared(aligned(result, bench.reference))
     if drawn and not found.same and isinstance(backend, RandomBackend):
-        result = _as_eager_draws(bench, backend, folder)
+        called = _as_eager_draws(bench, backend, folder)
+        result = called.calls[0].result
         found = bench.compared(aligned(result, bench.reference))
     else:
         drawn = "" if found.same else drawn
     rounded = "" if found.same else as_near_as_eager(bench, aligned(result, bench.reference))
+    row = msgspec.structs.replace(row, calls=len(called.calls))
+    try:
+        problem = _state_problem(bench, backend, called, folder, bool(drawn))
+    except Exception as error:  # noqa: BLE001 - it cannot compile the program with more outputs
+        passed_over(error, "looking at the buffers of a backend")
+        row, problem = _unknown_state(row, bench, backend, error), None
+    if row.outcome == "failed" and (found.same or rounded):
+        return row, result
     if found.same or rounded:
+        if problem is not None:
+            return _differing(row, problem.sentence, lost=list(problem.lost)), result
         said = _agreement(bench, backend, drawn, rounded)
         return msgspec.structs.replace(row, outcome="agrees", sentence=said), result
+    begins = f"Outputs differ from eager: {found.detail}."
+    if problem is not None and problem.starts:
+        return _differing(row, f"{begins} {problem.sentence}", lost=list(problem.lost)), result
     if drawn and not isinstance(backend, RandomBackend) and not bench.program_parts:
         said = f"`{drawn}` draws random numbers, and {backend.title} draws others than eager."
         where = Located(-1, f"{said} To compare, export it without, as after `model.eval()`.")
     else:
         where = located(bench, backend, folder)
+    return _differing(row, f"{begins} {where.sentence}", node=where.node), result
+
+
+def _differing(row: RunRow, sentence: str, **found: Any) -> RunRow:
+    return msgspec.structs.replace(row, outcome="differs", sentence=sentence, **found)
+
+
+def _state_problem(
+    bench: Bench, backend: Backend, called: Called, folder: Path, eager_random: bool
+) -> StateProblem | None:
+    """Whether what the program writes is kept; of a runtime's own memory by more outputs."""
+    if not bench.written.names:
+        return None
+    calls = called.calls
+    if bench.written.buffers and called.ready.buffer is None:
+        calls = _revealed(bench, backend, calls, folder, eager_random)
+    return find_state_problem(
+        backend.title, calls, bench.reference_calls, bench.written, bench.differ
+    )
+
+
+def _revealed(
+    bench: Bench, backend: Backend, calls: list[SeenCall], folder: Path, eager_random: bool
+) -> list[SeenCall]:
+    """The calls with what buffers hold before each, by a program that gives them as outputs."""
+    names = bench.written.buffers
+    job = bench.job(Path(mkdtemp(prefix="state-", dir=folder)), eager_random)
+    job = replace(job, program=revealing_program(job.program, names), model=None)
+    ready = bench.seeded(lambda: backend.prepare(job))
+    seen = bench.seeded(lambda: bench.calls_in_a_row(lambda: ready.result(ready.call()), None, job))
+    found = []
+    for one, other in zip(calls, seen, strict=True):
+        leaves = [each for each in pytree.tree_leaves(to_cpu(other.result)) if each is not None]
+        states = dict(zip(names, leaves[len(leaves) - len(names) :], strict=True))
+        found.append(one._replace(before=states))
+    return found
+
+
+def _unknown_state(row: RunRow, bench: Bench, backend: Backend, error: Exception) -> RunRow:
+    names = bench.written.buffers
+    why = sentence_of(error, backend.title, bench.device, "compile")
     return msgspec.structs.replace(
         row,
-        outcome="differs",
-        sentence=f"Outputs differ from eager: {found.detail}. {where.sentence}",
-        node=where.node,
-    ), result
+        outcome="failed",
+        sentence=f"The outputs agree. Not checked: whether it keeps {listed(names)}. {why}",
+        detail=detail_of(error),
+        lost=list(names),
+    )
 
 
 def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
     if backend.name == "eager":
         return ""
+    written = bench.written.names
+    over = f" over {len(bench.reference_calls)} calls in a row, which write" if written else ""
+    over = f"{over} {listed(written)}" if written else ""
     if rounded:
-        return f"Agrees with eager within the rounding of {rounded}: it is as near to float32."
+        within = f"within the rounding of {rounded}: it is as near to float32"
+        return f"Agrees with eager{over} {within}."
     beside = "eager" if bench.subject.eager is not None else "the exported program"
     if not drawn:
-        return f"Agrees with {beside}."
+        return f"Agrees with {beside}{over}."
     return (
-        f"Agrees with {beside} where it draws the same random numbers; compiled without that, "
-        f"`{drawn}` draws others."
+        f"Agrees with {beside}{over} where it draws the same random numbers; compiled without "
+        f"that, `{drawn}` draws others."
     )
 
 
-def _as_eager_draws(bench: Bench, backend: Backend, folder: Path) -> Any:
+def _as_eager_draws(bench: Bench, backend: Backend, folder: Path) -> Called:
     job = bench.job(Path(mkdtemp(dir=folder)), eager_random=True)
     ready = bench.seeded(lambda: backend.prepare(job))
-    return as_result(ready, bench.seeded(ready.call))
+    calls = bench.seeded(
+        lambda: bench.calls_in_a_row(lambda: ready.result(ready.call()), ready.buffer, job)
+    )
+    return Called(ready, calls)
 
 
 def _random_op(bench: Bench) -> str:
@@ -82,25 +157,3 @@ def _random_op(bench: Bench) -> str:
     drawn = random_ops(bench.subject.record)
     nodes = list(bench.subject.program.graph.nodes)
     return nodes[drawn[0].position].name if drawn else ""
-
-
-def as_result(ready: Ready, raw: Any) -> Any:
-    """The result of a call, as tensors that the next call does not overwrite."""
-    return detached(ready.result(raw))
-
-
-def aligned(result: Any, reference: Any) -> Any:
-    """Converts tensors back to numbers where eager returns numbers.
-
-    A lone tensor that stands for a Python number is that number.
-    """
-    ours = [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]
-    theirs = [leaf for leaf in pytree.tree_leaves(reference) if leaf is not None]
-    if len(ours) != len(theirs):
-        return result
-    return [
-        one.item()
-        if isinstance(one, torch.Tensor) and one.numel() == 1 and isinstance(other, int | float)
-        else one
-        for one, other in zip(ours, theirs, strict=True)
-    ]

@@ -126,6 +126,8 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.running import loaded_package as loaded_package
     from export_engine.torch_internals.running import missing_packages as missing_packages
     from export_engine.torch_internals.running import moved_program as moved_program
+    from export_engine.torch_internals.running import own_buffers as own_buffers
+    from export_engine.torch_internals.running import revealing_program as revealing_program
     from export_engine.torch_internals.running import shortened_program as shortened_program
     from export_engine.torch_internals.scans import linear_recurrence as linear_recurrence
     from export_engine.torch_internals.scans import scans_exported as scans_exported

@@ -12,6 +12,7 @@ from torch.export.exported_program import ModuleCallEntry, ModuleCallSignature
 from torch.export.graph_signature import (
     ConstantArgument,
     ExportGraphSignature,
+    InputKind,
     OutputKind,
     OutputSpec,
     TensorArgument,
@@ -62,22 +63,73 @@ def shortened_program(program: ExportedProgram, node: str) -> ExportedProgram:
         if each is not output:
             graph.erase_node(each)
     copied.graph_module.recompile()
-    _, leaf = pytree.tree_flatten(0)
+    only = OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node), None)
+    _set_outputs(copied, program, [only], pytree.tree_flatten(0)[1])
+    return copied
+
+
+def revealing_program(program: ExportedProgram, buffers: Sequence[str]) -> ExportedProgram:
+    """The program with more outputs: what buffers hold as a call begins.
+
+    So that of a runtime with memory of its own it is seen what it starts from, and what it keeps.
+
+    Args:
+        program: it stays as it is.
+        buffers: the names of tensors that it holds.
+
+    Returns:
+        One that gives a list: the outputs of the program, flat, then the buffers.
+    """
+    copied = copied_program(program)
+    graph = copied.graph
+    nodes = {node.name: node for node in graph.nodes}
+    held = {spec.target: nodes[spec.arg.name] for spec in program.graph_signature.input_specs}
+    inputs = [node for node in graph.nodes if node.op == "placeholder"]
+    output = next(node for node in graph.nodes if node.op == "output")
+    with graph.inserting_after(inputs[-1]):
+        seen = [
+            graph.call_function(torch.ops.aten.clone.default, (held[name],))
+            for name in reversed(buffers)
+        ][::-1]
+    for name, node in zip(buffers, seen, strict=True):
+        node.meta["val"] = held[name].meta["val"].clone()
+    output.args = ((*output.args[0], *seen),)
+    copied.graph_module.recompile()
+    specs = [
+        *program.graph_signature.output_specs,
+        *(OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name), None) for node in seen),
+    ]
+    count = sum(each.kind is OutputKind.USER_OUTPUT for each in specs)
+    _set_outputs(copied, program, specs, pytree.tree_flatten([0] * count)[1])
+    return copied
+
+
+def _set_outputs(
+    copied: ExportedProgram, program: ExportedProgram, specs: list[OutputSpec], out_spec: Any
+) -> None:
+    """Gives a copy of a program other outputs.
+
+    Args:
+        copied: whose graph has them already.
+        program: what it is a copy of.
+        specs: of all its outputs.
+        out_spec: the structure of those that the caller gets.
+    """
     whole = program.module_call_graph[0].signature
     entry = ModuleCallSignature(
         inputs=whole.inputs if whole else [],
-        outputs=[TensorArgument(node)],
+        outputs=[],  # as torch has them for the whole program: decomposing renames nodes
         in_spec=program.call_spec.in_spec,
-        out_spec=leaf,
+        out_spec=out_spec,
         forward_arg_names=whole.forward_arg_names if whole else None,  # guards are about them
     )
     set_part(copied, torch_has.CALL_GRAPH, [ModuleCallEntry("", entry)])
-    signature = ExportGraphSignature(
-        input_specs=list(program.graph_signature.input_specs),
-        output_specs=[OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node), None)],
+    inputs = list(program.graph_signature.input_specs)
+    set_part(
+        copied,
+        torch_has.GRAPH_SIGNATURE,
+        ExportGraphSignature(input_specs=inputs, output_specs=specs),
     )
-    set_part(copied, torch_has.GRAPH_SIGNATURE, signature)
-    return copied
 
 
 def flat_leaves(
@@ -170,6 +222,30 @@ def loaded_package(file: Path, weights: Mapping[str, Any] | None = None) -> Call
         held = {name: value for name, value in _as_compiled(weights) if name in wanted}
         loaded.load_constants(held, check_full_update=True, user_managed=True)
     return loaded  # type: ignore[no-any-return]
+
+
+def own_buffers(loaded: Any, program: ExportedProgram) -> dict[str, torch.Tensor]:
+    """Gives a loaded AOTInductor package copies of a program's buffers, which it then writes to.
+
+    Args:
+        loaded: what `loaded_package` returned, of a package with weights.
+        program: the program that was compiled.
+
+    Returns:
+        The copies, by name: what the package's calls write is seen in them.
+    """
+    wanted = set(loaded.get_constant_fqns())
+    held = {**program.state_dict, **program.constants}
+    kinds = (InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
+    names = [each.target for each in program.graph_signature.input_specs if each.kind in kinds]
+    copies = {
+        name: held[name].detach().clone()
+        for name in names
+        if name in wanted and isinstance(held.get(name), torch.Tensor)
+    }
+    if copies:
+        loaded.load_constants(copies, check_full_update=False, user_managed=True)
+    return copies
 
 
 def _as_compiled(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -18,6 +18,7 @@ from export_engine.torch_internals import (
     loaded_package,
     missing_buffers,
     missing_packages,
+    own_buffers,
     printing_package,
     saved_in,
 )
@@ -46,7 +47,12 @@ class AOTInductor:
             f"{copied} of the inputs had other strides than the example and were copied: compiled "
             "code reads every call with the example's, and does not check."
         )
-        return Ready(call=lambda: package(*args, **kwargs), saved=file, note=note if copied else "")
+        return Ready(
+            call=lambda: package(*args, **kwargs),
+            saved=file,
+            note=note if copied else "",
+            buffer=own_buffers(package, job.program).get,
+        )
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Compiles code alone: the weights stay the program's, which others of its set share."""

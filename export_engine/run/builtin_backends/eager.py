@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from export_engine.attempt import NO_MODEL
+from export_engine.attempt import NO_MODEL, as_module
 from export_engine.run.backend import Job, Ready
+from export_engine.run.repeated_calls import attribute_reader
 
 
 class Eager:
@@ -25,4 +26,6 @@ class Eager:
         model = job.model
         if model is None:
             raise ValueError(NO_MODEL)
-        return Ready(call=lambda: model(*job.args, **job.kwargs))
+        return Ready(
+            call=lambda: model(*job.args, **job.kwargs), buffer=attribute_reader(as_module(model))
+        )

@@ -33,7 +33,12 @@ class ExecuTorch:
         method, file, note = _method(job)
         values = flat_leaves(job.program, job.args, dict(job.kwargs))
         call = _Call(method, job.program)
-        return Ready(call=lambda: call(values), result=_kept, saved=file, note=note)
+        count = len(job.program.graph_signature.user_outputs)
+
+        def result(raw: Sequence[Any]) -> list[Any]:
+            return _kept(raw)[max(len(raw) - count, 0) :]  # inputs that it writes come before them
+
+        return Ready(call=lambda: call(values), result=result, saved=file, note=note)
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Lowers and loads."""

@@ -9,6 +9,7 @@ import torch
 from export_engine.capture import model_kept
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import compiler
+from export_engine.run.repeated_calls import attribute_reader
 from export_engine.torch_internals import cached_compilations, callable_module
 
 
@@ -37,4 +38,8 @@ class Inductor:
             compiled(*job.args, **job.kwargs)
         cached = cached_compilations() > before
         note = "The compiled code came from torch's cache." if cached else ""
-        return Ready(call=lambda: compiled(*job.args, **job.kwargs), note=note)
+        return Ready(
+            call=lambda: compiled(*job.args, **job.kwargs),
+            note=note,
+            buffer=attribute_reader(module),
+        )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import torch
 
 from export_engine.run.backend import Job, Ready
+from export_engine.run.repeated_calls import attribute_reader
 from export_engine.torch_internals import callable_module
 
 
@@ -22,8 +22,8 @@ class Program:
     def prepare(self, job: Job) -> Ready:
         """Builds the module."""
         module = self.load(job)
-        return Ready(call=lambda: module(*job.args, **job.kwargs))
+        return Ready(call=lambda: module(*job.args, **job.kwargs), buffer=attribute_reader(module))
 
-    def load(self, job: Job) -> Callable[..., Any]:
+    def load(self, job: Job) -> torch.nn.Module:
         """Builds the module."""
         return callable_module(job.program)

@@ -344,7 +344,7 @@ export interface RunRow {
   title: string;
   device: string;
   inputs: string;
-  outcome: "agrees" | "differs" | "failed" | "unavailable";
+  outcome: "agrees" | "differs" | "failed" | "refused" | "unavailable";
   sentence: string;
   detail: string;
   error: RunError | null;
@@ -355,6 +355,8 @@ export interface RunRow {
   node: number;
   where: string;
   torch_version: string;
+  calls: number;
+  lost: string[];
 }
 
 export interface Profile {

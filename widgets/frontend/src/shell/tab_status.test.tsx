@@ -32,6 +32,8 @@ const run = (outcome: RunRow["outcome"], device = "cpu"): RunRow => ({
   node: -1,
   where: "",
   torch_version: "",
+  calls: 1,
+  lost: [],
 });
 
 const verified = (verdict: Verification["verdict"]): Verification => ({

@@ -70,6 +70,7 @@ export function RunTable({ store, program, title, rows }: Props) {
 const MARKS: { [outcome in RunRow["outcome"]]: string } = {
   agrees: "✓",
   differs: "✗",
+  refused: "–",
   failed: "✗",
   unavailable: "–",
 };

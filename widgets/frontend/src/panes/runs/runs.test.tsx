@@ -34,6 +34,8 @@ function row(backend: string, changes: Partial<RunRow> = {}): RunRow {
     node: -1,
     where: "",
     torch_version: "2.13.0",
+    calls: 1,
+    lost: [],
     ...changes,
   };
 }
