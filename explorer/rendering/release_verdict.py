@@ -359,8 +359,8 @@ def _runs(record: Record) -> ReleaseItem:
     }
     for outcome, verb in (("differs", "differs from eager"), ("failed", "fails")):
         if wrong := of[outcome]:
-            verb = f"does not keep {listed(wrong[0].lost)}" if wrong[0].lost else verb
-            said = f"{wrong[0].title} {verb} on {wrong[0].device}{_inputs(wrong[0])}."
+            what = f"does not keep {listed(wrong[0].lost)}" if wrong[0].lost else verb
+            said = f"{wrong[0].title} {what} on {wrong[0].device}{_inputs(wrong[0])}."
             said += f" So do {len(wrong) - 1} more runs." if len(wrong) > 1 else ""
             badge = f"{'differs' if outcome == 'differs' else 'failed'} on {_devices(wrong)}"
             command = f"print(ex.run(backend={wrong[0].backend!r}))"

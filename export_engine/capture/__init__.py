@@ -19,5 +19,6 @@ if TYPE_CHECKING:
     from export_engine.capture.tracing import as_exported as as_exported
     from export_engine.capture.tracing import capture as capture
     from export_engine.capture.tracing import contexts_entered as contexts_entered
+    from export_engine.capture.tracing import devices_of as devices_of
 else:
     __getattr__, __dir__ = lazy_names(__name__)

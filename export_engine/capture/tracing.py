@@ -25,6 +25,7 @@ from export_engine.attempt import (
     signature_of,
 )
 from export_engine.capture.container_writes import given_leaves, refilled
+from export_engine.capture.context_effect import find_context_effect
 from export_engine.capture.outside_reads import copies_seen, outside_reads_seen
 from export_engine.capture.sandbox.model_snapshot import in_eval_mode, surroundings_kept
 from export_engine.capture.sandbox.output import quiet
@@ -35,12 +36,16 @@ from export_engine.process import sandbox, undone
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, from_the_front, shapes_of, specs_by_input
 from export_engine.torch_internals import (
+    active_contexts,
     attached_spec,
+    contexts_left,
     counters_kept,
+    device_types,
     dynamo_leftovers_freed,
     is_fake,
     is_shapes_spec,
     module_hooks_left,
+    patches_noted,
     pytree,
     recording,
     torch_options,
@@ -77,11 +82,14 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     if request.shapes is None:
         request = request.with_changes(shapes=attached_spec(request.target))
     record = Recording(_counter(module, progress) if progress else None)
+    devices = devices_of(module, request)
+    record.contexts = active_contexts(devices)
     program: torch.export.ExportedProgram | None = None
     error: Exception | SystemExit | None = None
     started = time.perf_counter()
     with (
         sandbox(),
+        nullcontext() if request.strict else patches_noted(record.patches),  # ours come after
         counters_kept(),
         dynamo_leftovers_freed(),
         transforms_left(),
@@ -120,9 +128,18 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         "title": request.title,
     }
     if program is not None:
+        if record.contexts:
+            with contexts_left(devices):
+                record.context_effect = find_context_effect(program, capture(request))
         return Exported(program=program, **found)
     assert error is not None
     return Failed(error=error, **found)
+
+
+def devices_of(module: torch.nn.Module, request: Request) -> set[str]:
+    """The types of the devices of all tensors that a call has to do with."""
+    leaves = pytree.tree_leaves((request.args, dict(request.kwargs)))
+    return device_types([*module.parameters(), *module.buffers(), *leaves])
 
 
 @undone

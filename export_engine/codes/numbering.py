@@ -65,6 +65,7 @@ CODES: dict[str, tuple[Group, str]] = {
     "EX222": ("finding", "CAUGHT_ERROR"),
     "EX223": ("finding", "NAME_TAKEN"),
     "EX224": ("finding", "WRONG_SIZE"),
+    "EX225": ("finding", "CONTEXT"),
     # Guarantees
     "EX301": ("guarantee", "flat"),
     "EX302": ("guarantee", "functional"),

@@ -44,6 +44,7 @@ class Kind(StrEnum):
     CAUGHT_ERROR = "A tracing error that the code caught"
     NAME_TAKEN = "A name that a GraphModule has itself"
     WRONG_SIZE = "Wrong at a size"
+    CONTEXT = "A context around the export"
 
     @property
     def code(self) -> str:

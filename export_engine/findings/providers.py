@@ -13,6 +13,7 @@ from export_engine.attempt import Exported
 from export_engine.findings import (
     baked_values,
     caught_errors,
+    contexts,
     devices,
     outside_values,
     overlapping_inputs,
@@ -32,6 +33,7 @@ Provider = Callable[[Exported, Record], Iterable[Finding]]
 
 PROVIDERS: tuple[tuple[Provider, tuple[Kind, ...]], ...] = (
     (caught_errors.found, (Kind.CAUGHT_ERROR,)),
+    (contexts.found, (Kind.CONTEXT,)),
     (shared_inputs.found, (Kind.SHARED_INPUT,)),
     (overlapping_inputs.found, (Kind.OVERLAPPING_INPUTS,)),
     (weights.found, (Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS)),

@@ -37,7 +37,7 @@ RECORD_PROVIDERS: tuple[tuple[RecordProvider, tuple[Kind, ...]], ...] = (
 OF_THE_CALL = (
     *(Kind.BAKED_VALUE, Kind.OUTSIDE_VALUE, Kind.STATE_CHANGED, Kind.FIXED_SIZE),
     *(Kind.SHARED_INPUT, Kind.OVERLAPPING_INPUTS, Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS),
-    *(Kind.DEVICE_BAKED, Kind.DTYPE_BAKED, Kind.CAUGHT_ERROR),
+    *(Kind.DEVICE_BAKED, Kind.DTYPE_BAKED, Kind.CAUGHT_ERROR, Kind.CONTEXT),
 )
 """What only the model, its source and the call that was exported tell."""
 

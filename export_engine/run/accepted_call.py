@@ -103,7 +103,7 @@ def _mistyped(leaf: _Leaf, traced: Any, device: bool) -> Iterator[str]:
     path, value = f"`{leaf.path}`", leaf.value
     if isinstance(leaf.spec.arg, ConstantArgument):
         wanted: Any = leaf.spec.arg.value
-        plain = isinstance(wanted, _PLAIN) and isinstance(value, _PLAIN | torch.Tensor)
+        plain = isinstance(wanted, _PLAIN) and isinstance(value, (*_PLAIN, torch.Tensor))
         if plain and (type(value) is not type(wanted) or value != wanted):
             yield f"{path} is {_shown(value)}, and the program has {_shown(wanted)} as a constant"
         return
@@ -139,11 +139,16 @@ def _broken_rule(record: Record, leaves: list[_Leaf]) -> str:
     if found.verdict != "refused":
         return ""
     rule = found.broken[0]
-    places = [record.probe.inputs[number].text for number in _places(rule)]
-    values = [sizes[number] for number in _places(rule)]
-    pairs = dict(zip(places, values, strict=True))
-    said = " and ".join(f"{place} is {size}" for place, size in pairs.items())
+    said = " and ".join(f"{_place(record, number)} is {sizes[number]}" for number in _places(rule))
     return f"{said}, and the program requires {rule.text}"
+
+
+def _place(record: Record, number: int) -> str:
+    """A size in the user's terms: `batch, x.shape[0],` where it has a name."""
+    size = record.probe.inputs[number]
+    name = record.symbols[size.symbol].name if size.symbol >= 0 else size.text
+    plain = name == size.text or (size.scale, size.offset) != (1, 0)
+    return size.text if plain else f"{name} ({size.text})"
 
 
 def _places(rule: Rule) -> list[int]:

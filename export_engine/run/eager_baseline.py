@@ -17,7 +17,7 @@ from export_engine.findings import inputs_written, state_written
 from export_engine.process import sandbox, seed
 from export_engine.record import Record
 from export_engine.run.accepted_call import find_refusal
-from export_engine.run.backend import Job
+from export_engine.run.backend import Backend, Job, Ready
 from export_engine.run.failure_text import memory_told
 from export_engine.run.repeated_calls import (
     CALLS,
@@ -106,8 +106,12 @@ class Bench:
     @cached_property
     def at_home(self) -> bool:
         """Whether the device is where the program was exported."""
-        leaves = pytree.tree_leaves((self.request.args, dict(self.request.kwargs)))
-        return home_of(self.subject.program, leaves) == self.device
+        return home_of(self.subject.program, self.leaves) == self.device
+
+    @cached_property
+    def leaves(self) -> list[Any]:
+        """The values of the call's inputs."""
+        return list(pytree.tree_leaves((self.request.args, dict(self.request.kwargs))))
 
     @cached_property
     def other_inputs(self) -> str:
@@ -193,6 +197,18 @@ class Bench:
             lambda: self.inputs_of(job),
         )
         return found, [first._replace(before=before), *more]
+
+    def prepared(self, backend: Backend, job: Job) -> Ready:
+        """What a backend made of a job; inputs are as before, where it compiles by a call."""
+        inputs = self.inputs_of(job) if self.written.inputs else {}
+        before = {name: value.detach().clone() for name, value in inputs.items()}
+        ready = self.seeded(lambda: backend.prepare(job))
+        if not isinstance(ready, Ready):
+            raise TypeError(f"its prepare() gave a {type(ready).__name__}, not a Ready")
+        with torch.no_grad():
+            for name, value in before.items():
+                inputs[name].copy_(value)
+        return ready
 
     def calls_in_a_row(
         self, call: Callable[[], Any], read: ReadBuffer | None, job: Job

@@ -59,9 +59,7 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
             return _refused(row, bench.broken_condition)
         stage = "compile"
         started = time.perf_counter()
-        ready = bench.seeded(lambda: backend.prepare(job))
-        if not isinstance(ready, Ready):
-            raise TypeError(f"its prepare() gave a {type(ready).__name__}, not a Ready")
+        ready = bench.prepared(backend, job)
         synchronize(bench.device)
         prepare = time.perf_counter() - started
         stage = "run"

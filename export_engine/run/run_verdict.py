@@ -20,6 +20,7 @@ from export_engine.run.failure_text import detail_of, sentence_of
 from export_engine.run.half_precision import as_near_as_eager
 from export_engine.run.repeated_calls import SeenCall, StateProblem, find_state_problem
 from export_engine.torch_internals import pytree, revealing_program
+from export_engine.verify import find_mistyped
 
 
 class Called(NamedTuple):
@@ -62,6 +63,11 @@ def compared(
         row, problem = _unknown_state(row, bench, backend, error), None
     if row.outcome == "failed" and (found.same or rounded):
         return row, result
+    mistyped = find_mistyped(bench.subject.program, result) if backend.name != "eager" else ""
+    if (found.same or rounded) and mistyped:
+        names = listed([each.name for each in bench.subject.exported.recording.contexts])
+        exported = f": the export ran in {names}" if names else ""
+        return _differing(row, f"{mistyped}{exported}."), result
     if found.same or rounded:
         if problem is not None:
             return _differing(row, problem.sentence, lost=list(problem.lost)), result
@@ -103,7 +109,7 @@ def _revealed(
     names = bench.written.buffers
     job = bench.job(Path(mkdtemp(prefix="state-", dir=folder)), eager_random)
     job = replace(job, program=revealing_program(job.program, names), model=None)
-    ready = bench.seeded(lambda: backend.prepare(job))
+    ready = bench.prepared(backend, job)
     seen = bench.seeded(lambda: bench.calls_in_a_row(lambda: ready.result(ready.call()), None, job))
     found = []
     for one, other in zip(calls, seen, strict=True):
@@ -145,7 +151,7 @@ def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
 
 def _as_eager_draws(bench: Bench, backend: Backend, folder: Path) -> Called:
     job = bench.job(Path(mkdtemp(dir=folder)), eager_random=True)
-    ready = bench.seeded(lambda: backend.prepare(job))
+    ready = bench.prepared(backend, job)
     calls = bench.seeded(
         lambda: bench.calls_in_a_row(lambda: ready.result(ready.call()), ready.buffer, job)
     )

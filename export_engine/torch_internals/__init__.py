@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.compiled_buffers import printing_package as printing_package
     from export_engine.torch_internals.compiled_buffers import saved_in as saved_in
     from export_engine.torch_internals.compiling import compile_watched as compile_watched
+    from export_engine.torch_internals.contexts import active_contexts as active_contexts
+    from export_engine.torch_internals.contexts import contexts_left as contexts_left
+    from export_engine.torch_internals.contexts import device_types as device_types
+    from export_engine.torch_internals.contexts import patches_noted as patches_noted
     from export_engine.torch_internals.dynamic_spec import Container as Container
     from export_engine.torch_internals.dynamic_spec import Variable as Variable
     from export_engine.torch_internals.dynamic_spec import assumed as assumed

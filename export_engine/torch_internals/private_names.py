@@ -111,6 +111,18 @@ PRINTER = Capability(
     "torch.utils._sympy.printers.PythonPrinter",
     "Formulas of sizes are written as sympy writes them.",
 )
+_NO_CONTEXTS = "Modes around an export, such as `torch.device(...)`, are not noticed."
+_OVERRIDES, _DISPATCHING = "torch.overrides", "torch.utils._python_dispatch"
+FUNCTION_MODES = Capability(
+    f"{_OVERRIDES}._get_current_function_mode_stack", _NO_CONTEXTS, takes=""
+)
+POP_FUNCTION_MODE = Capability(f"{_OVERRIDES}._pop_mode", _NO_CONTEXTS, takes="")
+PUSH_FUNCTION_MODE = Capability(f"{_OVERRIDES}._push_mode", _NO_CONTEXTS, takes="mode")
+DISPATCH_MODES = Capability(
+    f"{_DISPATCHING}._get_current_dispatch_mode_stack", _NO_CONTEXTS, takes=""
+)
+POP_DISPATCH_MODE = Capability(f"{_DISPATCHING}._pop_mode", _NO_CONTEXTS, takes="")
+PUSH_DISPATCH_MODE = Capability(f"{_DISPATCHING}._push_mode", _NO_CONTEXTS, takes="mode")
 DTYPES = Capability("torch.utils._dtype_abbrs.dtype_abbrs", "Dtypes are written out in full.")
 GUARDS_CODE = Capability(
     f"{_PROGRAM}._guards_code", "The guards that a saved program carries are not listed."

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from export_engine.trace.compile_events import SeenCall as SeenCall
     from export_engine.trace.compile_events import SeenGraph as SeenGraph
     from export_engine.trace.compile_events import SeenRecompile as SeenRecompile
+    from export_engine.trace.recording import ActiveContext as ActiveContext
     from export_engine.trace.recording import CaughtError as CaughtError
     from export_engine.trace.recording import Change as Change
+    from export_engine.trace.recording import ContextEffect as ContextEffect
     from export_engine.trace.recording import Narrowing as Narrowing
     from export_engine.trace.recording import OutsideRead as OutsideRead
     from export_engine.trace.recording import Owner as Owner
     from export_engine.trace.recording import PartialGraph as PartialGraph
+    from export_engine.trace.recording import Patch as Patch
     from export_engine.trace.recording import Raised as Raised
     from export_engine.trace.recording import RecordedGuard as RecordedGuard
     from export_engine.trace.recording import Recording as Recording

@@ -118,6 +118,35 @@ class OutsideRead:
 
 
 @dataclass(frozen=True)
+class ActiveContext:
+    """What torch was switched to around an export, by a context or for the whole process."""
+
+    kind: Literal["autocast", "dtype", "device", "mode", "deterministic", "attention"]
+    name: str
+    """As the user enters it, `torch.autocast('cpu', dtype=torch.bfloat16)`; a mode's class."""
+
+
+@dataclass(frozen=True)
+class ContextEffect:
+    """The first difference between a program and the one that is exported without the contexts."""
+
+    node: str
+    """The node's name; empty where there is no other program."""
+    text: str
+    """As a clause: `` `linear` is bfloat16 with it, and float32 without ``."""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A function of torch that other code has replaced."""
+
+    name: str
+    """`torch.nn.functional.gelu`."""
+    place: Location
+    """Where the code is that stands there now."""
+
+
+@dataclass(frozen=True)
 class CaughtError:
     """An error of tracing that the model's own code caught."""
 
@@ -180,6 +209,12 @@ class Recording:
 
     In strict mode, Dynamo gives code only such errors to catch as eager raises, too.
     """
+    contexts: tuple[ActiveContext, ...] = ()
+    """What torch was switched to around the export."""
+    context_effect: ContextEffect | None = None
+    """What that changed in the program; None where it changed nothing."""
+    patches: list[Patch] = field(default_factory=list)
+    """Functions of torch that others have replaced, and the model called; non-strict mode only."""
     left_out: list[str] = field(default_factory=list)
     """Sentences on what could not be recorded because torch's objects have changed."""
     traces: int = 0

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from export_engine.verify.isolated_run import in_eager as in_eager
     from export_engine.verify.isolated_run import run as run
     from export_engine.verify.isolated_run import runs_in_eager as runs_in_eager
+    from export_engine.verify.output_types import find_mistyped as find_mistyped
     from export_engine.verify.program_under_test import Subject as Subject
     from export_engine.verify.program_under_test import examined as examined
     from export_engine.verify.refusals import is_condition as is_condition

@@ -14,12 +14,12 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Agreement, Exported, Request, Trial
-from export_engine.capture import as_exported, model_kept
+from export_engine.attempt import Agreement, Exported, Request, Trial, as_module
+from export_engine.capture import as_exported, devices_of, model_kept
 from export_engine.defects import passed_over
 from export_engine.process import Patience, raise_if_interrupted, sandbox
 from export_engine.progress import Progress
-from export_engine.torch_internals import callable_module
+from export_engine.torch_internals import callable_module, contexts_left
 from export_engine.verify.asking_line import find_asking_line
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.compared_numbers import find_compared_lines, find_numbers
@@ -64,7 +64,12 @@ def check(
     sizes = sizes_of(exported)
     found: list[Trial] = []
     calls: list[Request] = []
-    with sandbox(), as_exported(request), model_kept(request.target) as restore:
+    with (
+        sandbox(),
+        contexts_left(devices_of(as_module(request.target), request)),
+        as_exported(request),
+        model_kept(request.target) as restore,
+    ):
         program = callable_module(exported.program)
         patience = Patience()
         run_both = partial(_trial, program, restore=restore, patience=patience)

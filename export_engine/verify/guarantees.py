@@ -16,7 +16,14 @@ from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record
 from export_engine.torch_internals import NotCallable
-from export_engine.verify import contract_soundness, graph_form, mutation, real_ops, round_trips
+from export_engine.verify import (
+    contract_soundness,
+    declared_types,
+    graph_form,
+    mutation,
+    real_ops,
+    round_trips,
+)
 from export_engine.verify.guarantee import Guarantee, Verified
 from export_engine.verify.program_under_test import Subject, examined
 
@@ -37,7 +44,7 @@ CHECKS = (
     Check("lifted", graph_form.LIFTED, graph_form.lifted),
     Check("mapped", graph_form.MAPPED, graph_form.mapped),
     Check("ops", real_ops.OPS, real_ops.real_ops),
-    Check("sound", contract_soundness.SOUND, contract_soundness.sound),
+    Check("sound", contract_soundness.SOUND, declared_types.sound),
     Check("refuses", contract_soundness.REFUSES, contract_soundness.refuses),
     Check("checks", contract_soundness.CHECKS, contract_soundness.checks),
     Check("state", mutation.STATE, mutation.state),

@@ -16,15 +16,19 @@ from export_engine.process import Patience, sandbox, undone
 from export_engine.record import Record, in_user_names
 from export_engine.torch_internals import (
     callable_module,
+    contexts_left,
     counters_kept,
+    device_types,
     made_example,
     operators_listed_once,
+    pytree,
 )
 from export_engine.transform import kept_whole
 from export_engine.verify.compare_outputs import Difference, compare, compare_named
 from export_engine.verify.compared_numbers import Number, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
+from export_engine.verify.output_types import find_mistyped
 from export_engine.verify.refusals import is_condition, refusal
 from export_engine.verify.untraced_sizes import Sizes, sizes_of, sizes_of_record
 
@@ -43,6 +47,7 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
     wanted = request is not None and request.eval_mode
     with (
         sandbox(),
+        contexts_left(_devices(exported)),
         counters_kept(),
         in_eval_mode(called, wanted),
         quiet(),
@@ -51,6 +56,14 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         model_kept(called) as subject.restore,
     ):
         yield subject
+
+
+def _devices(exported: Exported) -> set[str]:
+    """The types of the devices of a program's tensors, and of its example's."""
+    program, request = exported.program, exported.request
+    held = [*program.state_dict.values(), *program.constants.values()]
+    given = (request.args, dict(request.kwargs)) if request else ()
+    return device_types([*held, *pytree.tree_leaves(given)])
 
 
 class Decomposed(NamedTuple):
@@ -82,6 +95,8 @@ class Subject:
         self.program = exported.program
         self.record = record
         self.sizes = sizes
+        self.mistyped = ""
+        """The first output, in any run of the program, that has not the declared dtype."""
         self._patience = Patience()
 
     @cached_property
@@ -159,9 +174,12 @@ class Subject:
             TookTooLong: one of the others had not ended in many times as long.
         """
         try:
-            return call(called, request, seed, patience=self._patience)
+            found = call(called, request, seed, patience=self._patience)
         finally:
             self.restore()
+        if called is self.module and not self.mistyped:
+            self.mistyped = find_mistyped(self.program, found.result)
+        return found
 
     def compared(self, ours: Call, theirs: Call, loose: float = 1.0) -> Difference:
         """Results and inputs that were written to, by torch.testing's tolerances."""

@@ -1,0 +1,203 @@
+"""What torch is switched to around a call: read, and left for a while.
+
+Autocast, default dtype and device, modes that change what functions and ops do, deterministic
+algorithms, kernels of attention: a program has none of them where it runs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+
+from export_engine.process import undone
+from export_engine.source import TORCH, Location
+from export_engine.torch_internals import private_names as torch_has
+from export_engine.torch_internals.patching import replaced
+from export_engine.trace import ActiveContext, Patch
+
+_DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "xla", "privateuseone")
+_OWN_DTYPES = {"cpu": torch.bfloat16, "cuda": torch.float16}
+"""What autocast computes in on a device unless told otherwise."""
+_KERNELS = ("flash", "mem_efficient", "math", "cudnn")
+
+
+def active_contexts(devices: Collection[str]) -> tuple[ActiveContext, ...]:
+    """What differs here from torch as a process starts with it, the grad mode aside.
+
+    Args:
+        devices: types of those that the call's tensors are on: to create more there by default is
+            no surprise.
+    """
+    return (
+        *(
+            ActiveContext("autocast", f"torch.autocast({device!r}, dtype={dtype})")
+            for device, dtype in _autocasts().items()
+        ),
+        *_of_defaults(),
+        *(
+            ActiveContext("device", f"torch.device({str(mode.device)!r})")
+            if _is_device(mode)
+            else ActiveContext("mode", type(mode).__name__)
+            for mode in _function_modes()
+            if not (_is_device(mode) and mode.device.type in {"cpu", *devices})
+        ),
+        *(ActiveContext("mode", type(mode).__name__) for mode in _dispatch_modes()),
+    )
+
+
+@undone
+def contexts_left(devices: Collection[str]) -> Iterator[None]:
+    """torch as a process starts with it, inside; all is as it was afterwards.
+
+    Args:
+        devices: as for `active_contexts`: a default device among them stays.
+    """
+    with ExitStack() as undo:
+        for device, dtype in _autocasts().items():
+            undo.callback(torch.set_autocast_enabled, device, True)
+            undo.callback(torch.set_autocast_dtype, device, dtype)
+            torch.set_autocast_enabled(device, False)
+            if device in _OWN_DTYPES:
+                torch.set_autocast_dtype(device, _OWN_DTYPES[device])
+        undo.callback(torch.set_default_dtype, torch.get_default_dtype())
+        torch.set_default_dtype(torch.float32)
+        if torch.are_deterministic_algorithms_enabled():
+            warns = torch.is_deterministic_algorithms_warn_only_enabled()
+            undo.callback(torch.use_deterministic_algorithms, True, warn_only=warns)
+            torch.use_deterministic_algorithms(False)
+        for name in _kernels_off():
+            switch = getattr(torch.backends.cuda, f"enable_{name}_sdp")
+            undo.callback(switch, False)
+            switch(True)
+        undo.enter_context(_modes_left(devices))
+        yield
+
+
+@contextmanager
+def _modes_left(devices: Collection[str]) -> Iterator[None]:
+    """Takes modes off their stacks, but for those of torch's own tracing."""
+    functions, dispatches = _function_modes(), _dispatch_modes()
+    for _ in functions:
+        torch_has.POP_FUNCTION_MODE.value()
+    for _ in dispatches:
+        torch_has.POP_DISPATCH_MODE.value()
+    kept = [mode for mode in functions if _is_device(mode) and mode.device.type in devices]
+    for mode in kept:
+        torch_has.PUSH_FUNCTION_MODE.value(mode)
+    try:
+        yield
+    finally:
+        for _ in kept:
+            torch_has.POP_FUNCTION_MODE.value()
+        for mode in functions:
+            torch_has.PUSH_FUNCTION_MODE.value(mode)
+        for mode in dispatches:
+            torch_has.PUSH_DISPATCH_MODE.value(mode)
+
+
+def device_types(values: Any) -> set[str]:
+    """The types of the devices of tensors: `cpu`, `cuda`."""
+    return {value.device.type for value in values if isinstance(value, torch.Tensor)}
+
+
+def _autocasts() -> dict[str, torch.dtype]:
+    """Per type of device where autocast is on, the dtype that it computes in."""
+    found: dict[str, torch.dtype] = {}
+    for device in _DEVICES:
+        with suppress(RuntimeError):  # torch knows no such device, or no autocast there
+            if torch.is_autocast_enabled(device):
+                found[device] = torch.get_autocast_dtype(device)
+    return found
+
+
+def _of_defaults() -> Iterator[ActiveContext]:
+    dtype = torch.get_default_dtype()
+    if dtype is not torch.float32:
+        yield ActiveContext("dtype", f"torch.set_default_dtype({dtype})")
+    if torch.are_deterministic_algorithms_enabled():
+        yield ActiveContext("deterministic", "torch.use_deterministic_algorithms(True)")
+    if _kernels_off():
+        yield ActiveContext("attention", "torch.nn.attention.sdpa_kernel")
+
+
+def _kernels_off() -> list[str]:
+    """Kernels of attention that are not to be used."""
+    asked = {name: getattr(torch.backends.cuda, f"{name}_sdp_enabled", None) for name in _KERNELS}
+    return [name for name, ask in asked.items() if ask is not None and not ask()]
+
+
+def _is_device(mode: Any) -> bool:
+    """Whether a mode is `torch.device(...)`, or the default device."""
+    return isinstance(getattr(mode, "device", None), torch.device)
+
+
+def _function_modes() -> list[Any]:
+    """The modes that torch's functions pass, the outermost first."""
+    needed = (torch_has.FUNCTION_MODES, torch_has.POP_FUNCTION_MODE, torch_has.PUSH_FUNCTION_MODE)
+    return list(torch_has.FUNCTION_MODES.value()) if all(needed) else []
+
+
+def _dispatch_modes() -> list[Any]:
+    """The modes that ops pass, the outermost first, but for those of torch's own tracing."""
+    needed = (torch_has.DISPATCH_MODES, torch_has.POP_DISPATCH_MODE, torch_has.PUSH_DISPATCH_MODE)
+    modes = torch_has.DISPATCH_MODES.value() if all(needed) else []
+    return [mode for mode in modes if getattr(mode, "_mode_key", None) is None]
+
+
+@contextmanager
+def patches_noted(into: list[Patch]) -> Iterator[None]:
+    """Notes the functions of torch that somebody else has replaced, as they are called inside."""
+    called: set[str] = set()
+
+    def noting(patch: Patch) -> Callable[[Any], Any]:
+        def make(original: Any) -> Any:
+            def noted(*args: Any, **kwargs: Any) -> Any:
+                if patch.name not in called:
+                    called.add(patch.name)
+                    into.append(patch)
+                return original(*args, **kwargs)
+
+            return noted
+
+        return make
+
+    with ExitStack() as hooks:
+        for owner, name, patch in _patches():
+            hooks.enter_context(replaced(owner, name, noting(patch)))
+        yield
+
+
+def _patches() -> Iterator[tuple[Any, str, Patch]]:
+    """Public functions of torch whose code is not torch's."""
+    owners: list[tuple[str, Any]] = [
+        ("torch", torch),
+        ("torch.Tensor", torch.Tensor),
+        ("torch.nn.functional", torch.nn.functional),
+        ("torch.linalg", torch.linalg),
+        ("torch.special", torch.special),
+        ("torch.fft", torch.fft),
+    ]
+    owners += [
+        (f"torch.nn.{name}", each)
+        for name, each in vars(torch.nn).items()
+        if isinstance(each, type) and issubclass(each, torch.nn.Module)
+    ]
+    for path, owner in owners:
+        for name, value in list(vars(owner).items()):
+            if _is_foreign(owner, value):
+                code = inspect.unwrap(value).__code__
+                place = Location(code.co_filename, code.co_firstlineno, code.co_name)
+                yield owner, name, Patch(f"{path}.{name}", place)
+
+
+def _is_foreign(owner: Any, value: Any) -> bool:
+    """Whether a function was put on torch by other code."""
+    if not isinstance(value, FunctionType) or isinstance(value, ModuleType):
+        return False
+    file = value.__code__.co_filename
+    return not file.startswith((TORCH, "<")) and not (value.__module__ or "").startswith("torch.")

@@ -1,0 +1,265 @@
+"""What holds around an export alone, and changed the program, is said; nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import explorer
+from export_engine.findings.finding import Kind
+
+X = torch.linspace(-1, 1, 8).view(2, 4)
+
+
+class Sine(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.sin(x)
+
+
+class Casts(nn.Module):
+    """Its result has the same dtype with autocast and without."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.linear(x).float() + 1  # type: ignore[no-any-return]
+
+
+class Autocasts(Casts):
+    """Autocast is in the program."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.linear(x)  # type: ignore[no-any-return]
+
+
+class Makes(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(x.shape)
+
+
+class MakesLike(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(x.shape, dtype=x.dtype, device=x.device) + x
+
+
+class Attends(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x[None]
+        return functional.scaled_dot_product_attention(x, x, x)
+
+
+class Activates(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return functional.gelu(x)
+
+
+class Cosine(TorchFunctionMode):
+    """Replaces what the code calls."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return (torch.cos if func is torch.sin else func)(*args, **(kwargs or {}))
+
+
+class Counts(TorchFunctionMode):
+    """Changes nothing."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+class CountsOps(TorchDispatchMode):
+    """Changes nothing."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+@contextmanager
+def deterministic() -> Iterator[None]:
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def cpu_autocast(dtype: torch.dtype = torch.bfloat16) -> AbstractContextManager[Any]:
+    return torch.autocast("cpu", dtype=dtype)
+
+
+Context = Callable[[], AbstractContextManager[Any]]
+
+CHANGING: dict[str, tuple[Context, type[nn.Module], str]] = {
+    "autocast": (cpu_autocast, Casts, "`linear` is bfloat16 with it, and float32 without"),
+    "float16": (lambda: cpu_autocast(torch.float16), Casts, "`linear` is float16 with it"),
+    "dtype": (lambda: default_dtype(torch.float64), Makes, "`zeros` is float64 with it"),
+    "device": (lambda: torch.device("meta"), Makes, "`zeros` is on meta with it, and on cpu"),
+    "mode": (Cosine, Sine, "`cos` is aten.cos.default with it, and aten.sin.default without"),
+}
+HARMLESS: dict[str, tuple[Context, type[nn.Module]]] = {
+    "no context": (nullcontext, Casts),
+    "no_grad": (torch.no_grad, Casts),
+    "inference_mode": (torch.inference_mode, Casts),
+    "autocast of nothing": (cpu_autocast, Sine),
+    "autocast disabled": (lambda: torch.autocast("cpu", enabled=False), Casts),
+    "autocast in forward too": (cpu_autocast, Autocasts),
+    "dtype that is named": (lambda: default_dtype(torch.float64), MakesLike),
+    "device that is named": (lambda: torch.device("meta"), MakesLike),
+    "device of the model": (lambda: torch.device("cpu"), Makes),
+    "mode that looks on": (Counts, Sine),
+    "dispatch mode that looks on": (CountsOps, Sine),
+    "deterministic": (deterministic, Casts),
+}
+
+
+def contexts_of(ex: explorer.Exploration) -> list[Any]:
+    return [each for each in ex.findings if each.kind is Kind.CONTEXT]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_context_that_changed_the_program_is_a_finding(name: str) -> None:
+    enter, model, said = CHANGING[name]
+
+    with enter():
+        ex = explorer.explore(model().eval(), (X,))
+    (finding,) = contexts_of(ex)
+
+    assert ex.ok
+    assert finding.severity == "wrong"
+    assert finding.kind.code == "EX225"
+    assert said in finding.sentence
+    assert finding.stack
+    assert ex.ready().verdict == "not ready"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HARMLESS)
+def test_a_context_that_changed_nothing_is_none(name: str) -> None:
+    enter, model = HARMLESS[name]
+
+    with enter():
+        ex = explorer.explore(model().eval(), (X,))
+
+    assert ex.ok, ex
+    assert not contexts_of(ex)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("name", ["autocast", "dtype", "mode"])
+def test_verify_and_run_are_without_the_callers_contexts(name: str, inside: bool) -> None:
+    enter, model, _ = CHANGING[name]
+    model = nn.Sequential(nn.Linear(4, 4)).eval() if name == "autocast" else model()
+
+    with enter():
+        ex = explorer.explore(model, (X,))
+        state = torch.is_autocast_enabled("cpu"), torch.get_default_dtype()
+        if inside:
+            verified, runs = ex.verify(), ex.run()
+        assert (torch.is_autocast_enabled("cpu"), torch.get_default_dtype()) == state
+        if name == "mode":
+            assert torch.equal(torch.sin(X), torch.cos(X))  # the mode is on its stack again
+    if not inside:
+        verified, runs = ex.verify(), ex.run()
+
+    broken = next(each for each in verified.guarantees if each.verdict == "broken")
+    assert broken.name == "sound"
+    assert not verified.ok
+    assert not runs.ok
+    declared = {"autocast": "bfloat16", "dtype": "float64"}
+    if name in declared:
+        assert broken.sentence.startswith(
+            f"Output 0 is float32, and the program declares {declared[name]}: the export ran in "
+        )
+        assert f"the program declares {declared[name]}" in str(runs)
+    else:
+        assert "the export ran in `Cosine`" in broken.evidence
+
+
+def test_a_right_program_is_right_inside_of_a_context_as_well() -> None:
+    ex = explorer.explore(nn.Linear(4, 4).eval(), (X,))
+
+    with cpu_autocast():
+        verified, runs = ex.verify(), ex.run()
+
+    assert verified.ok, verified
+    assert runs.ok, runs
+
+
+def test_kernels_of_attention_are_a_note() -> None:
+    with sdpa_kernel(SDPBackend.MATH):
+        ex = explorer.explore(Attends(), (X,))
+        other = explorer.explore(Sine(), (X,))
+        assert not torch.backends.cuda.flash_sdp_enabled()
+
+    assert [each.severity for each in contexts_of(ex)] == ["note"]
+    assert not contexts_of(other)
+
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+def test_a_function_of_torch_that_others_replaced_is_said() -> None:
+    original = functional.gelu
+    with mock.patch.object(functional, "gelu", double):
+        ex = explorer.explore(Activates(), (X,))
+        unused = explorer.explore(Sine(), (X,))
+        assert functional.gelu is double
+    (finding,) = contexts_of(ex)
+
+    assert functional.gelu is original
+    assert finding.severity == "surprising"
+    assert "`torch.nn.functional.gelu` as other code has replaced it, `double`" in finding.sentence
+    assert not contexts_of(unused)
+    verified = ex.verify()
+    assert not verified.ok
+    assert "the export called `torch.nn.functional.gelu`" in str(verified)
+
+
+@pytest.mark.slow
+def test_exported_under_autocast_it_is_not_ready() -> None:
+    """It was: no finding, and "Ready to ship"."""
+    model = nn.Linear(4, 4).eval()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        ex = explorer.explore(model, (torch.randn(2, 4),))
+    verified, runs = ex.verify(), ex.run()
+
+    assert len(contexts_of(ex)) == 1
+    assert not verified.ok
+    assert not runs.ok
+    assert ex.ready().verdict == "not ready"
+    assert ex.program.module()(torch.randn(2, 4)).dtype == torch.float32
+
+
+@pytest.mark.slow
+def test_autocast_in_forward_is_ready() -> None:
+    ex = explorer.explore(Autocasts().eval(), (X,))
+    ex.verify(), ex.run()
+
+    assert not contexts_of(ex)
+    assert ex.ready().verdict == "ready", ex.ready()
