@@ -6,10 +6,9 @@ algorithms, kernels of attention: a program has none of them where it runs.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from types import FunctionType, ModuleType
+from contextlib import ExitStack, suppress
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -78,7 +77,7 @@ def contexts_left(devices: Collection[str]) -> Iterator[None]:
         yield
 
 
-@contextmanager
+@undone
 def _modes_left(devices: Collection[str]) -> Iterator[None]:
     """Takes modes off their stacks, but for those of torch's own tracing."""
     functions, dispatches = _function_modes(), _dispatch_modes()
@@ -149,7 +148,7 @@ def _dispatch_modes() -> list[Any]:
     return [mode for mode in modes if getattr(mode, "_mode_key", None) is None]
 
 
-@contextmanager
+@undone
 def patches_noted(into: list[Patch]) -> Iterator[None]:
     """Notes the functions of torch that somebody else has replaced, as they are called inside."""
     called: set[str] = set()
@@ -189,15 +188,15 @@ def _patches() -> Iterator[tuple[Any, str, Patch]]:
     ]
     for path, owner in owners:
         for name, value in list(vars(owner).items()):
-            if _is_foreign(owner, value):
-                code = inspect.unwrap(value).__code__
+            if _is_foreign(value):
+                code = value.__code__
                 place = Location(code.co_filename, code.co_firstlineno, code.co_name)
                 yield owner, name, Patch(f"{path}.{name}", place)
 
 
-def _is_foreign(owner: Any, value: Any) -> bool:
+def _is_foreign(value: Any) -> bool:
     """Whether a function was put on torch by other code."""
-    if not isinstance(value, FunctionType) or isinstance(value, ModuleType):
+    if not isinstance(value, FunctionType):
         return False
     file = value.__code__.co_filename
     return not file.startswith((TORCH, "<")) and not (value.__module__ or "").startswith("torch.")

@@ -23,8 +23,8 @@ def find_mistyped(program: torch.export.ExportedProgram, result: Any) -> str:
         for each in program.graph_signature.output_specs
         if each.kind is OutputKind.USER_OUTPUT
     ]
-    declared = [values.get(getattr(each, "name", "")) for each in specs]
-    leaves = pytree.tree_leaves(result)
+    declared: list[Any] = [values.get(getattr(each, "name", "")) for each in specs]
+    leaves: list[Any] = pytree.tree_leaves(result)
     if len(leaves) != len(declared):
         return ""
     for number, (leaf, value) in enumerate(zip(leaves, declared, strict=True)):

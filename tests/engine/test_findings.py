@@ -42,7 +42,11 @@ def test_a_planted_fault_is_found_and_its_twin_is_clean(number: int) -> None:
 
 
 def test_every_kind_is_planted() -> None:
-    apart = {Kind.TIED_WEIGHTS}  # it depends on the torch
+    apart = {
+        Kind.TIED_WEIGHTS,  # it depends on the torch
+        Kind.CONTEXT,  # of the call, not of the model: tests/claims/test_contexts.py
+        Kind.WRONG_SIZE,  # found by a run: tests/claims/test_sizes_tried.py
+    }
     assert {each.kind for each in planted.plants()} == {*Kind} - apart
 
 
