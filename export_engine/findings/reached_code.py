@@ -32,16 +32,12 @@ Reached = frozenset[tuple[str, int]]
 
 def reached_code(exported: Exported) -> Reached:
     """The user's functions that the model may run when it is called; none for a file's program."""
+    if exported.request is None:
+        return frozenset()
     return frozenset(
         (each.__code__.co_filename, each.__code__.co_firstlineno)
-        for each in find_reached_functions(exported)
+        for each in find_reached_functions(exported.request.target)
     )
-
-
-def find_reached_functions(exported: Exported) -> Iterator[FunctionType]:
-    """The user's functions that the model may run when it is called, those called first first."""
-    if exported.request is not None:
-        yield from _walk(exported.request.target)
 
 
 def in_eval_mode(exported: Exported) -> bool:
@@ -54,7 +50,8 @@ def in_eval_mode(exported: Exported) -> bool:
     )
 
 
-def _walk(target: Callable[..., Any]) -> Iterator[FunctionType]:
+def find_reached_functions(target: Callable[..., Any]) -> Iterator[FunctionType]:
+    """The user's functions that a model, or a function, may run when it is called."""
     module = as_module(target)
     classes = dict.fromkeys(type(each) for each in module.modules())
     waiting: list[Any] = [target, getattr(target, "func", None)]

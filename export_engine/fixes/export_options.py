@@ -14,13 +14,14 @@ from export_engine.fixes.excluded_calls import calls_without, resized
 from export_engine.fixes.try_fixes import try_request
 from export_engine.process import ELSEWHERE, Patience
 from export_engine.progress import Progress
+from export_engine.record import sizes_shown, sizes_tried
 from export_engine.shapes import Problem, example_sizes, leaf_values, name_of, shapes_of
 from export_engine.verify import compare, run
 
 _MOST = 3
 _MOST_CONDITIONS = 8
 _LEAST = 2
-"""A program need not take the sizes 0 and 1."""
+"""Below, torch tells sizes apart: what an option then does is compared at them, too."""
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {
     "backed_size_oblivious": (
@@ -105,11 +106,16 @@ def _tried(
     rejected = _rejected(found, request, diagnosis)
     if rejected is None:
         return None
+    rejected = rejected or _refused(found)
     (title, *more), whys, losses = zip(*(_OPTIONS[each] for each in names), strict=True)
+    seen = _agreed_when_small(found) if _OBLIVIOUS in names else ""
+    if seen:
+        whys, losses = (*whys, seen), losses[1:]
     return Fix(
         kind="options",
         title=", and ".join([title, *(f"{each[0].lower()}{each[1:]}" for each in more)]),
         why=" ".join(whys),
+        lossy=_OBLIVIOUS in names and not seen,
         narrows=bool(rejected),
         gives_up=" ".join([*losses, rejected]).rstrip(),
         change=lambda request: request.with_changes(options=request.options | {*names}),
@@ -118,6 +124,29 @@ def _tried(
         stack=diagnosis.stack,
         leads_to=found,
     )
+
+
+def _agreed_when_small(found: Exported) -> str:
+    """At which sizes of 0 and 1 eager was run beside the program, and agreed; empty if at none.
+
+    Sizes at which eager fails are none of the model's.
+    """
+    trials = found.agreement.trials if found.agreement is not None else ()
+    small = [each for each in trials if any(size < _LEAST for size in each.sizes.values())]
+    agreed = [each.sizes for each in small if each.outcome == "agrees"]
+    if agreed:
+        return f"The program agrees with eager at {sizes_tried(agreed)}."
+    refused = all(each.outcome in ("eager-fails", "refused") for each in small)
+    return "No size of 0 or 1 that the model takes is answered." if small and refused else ""
+
+
+def _refused(found: Exported) -> str:
+    """A sentence on sizes that the program rejects and the model takes, of those that were run."""
+    trials = found.agreement.trials if found.agreement is not None else ()
+    refused = next((each for each in trials if each.outcome == "refused" and each.sizes), None)
+    if refused is None:
+        return ""
+    return f"The program rejects {sizes_shown(refused.sizes)}, which the model takes."
 
 
 def _rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str | None:
@@ -195,4 +224,9 @@ def _is_a_number(diagnosis: Diagnosis) -> bool:
 
 
 def _is_wrong(found: Exported) -> bool:
-    return found.agreement is not None and found.agreement.verdict in ("differs", "refused")
+    """Whether a program differs from eager, or rejects the example."""
+    if found.agreement is None:
+        return False
+    trials = found.agreement.trials
+    own = any(each.outcome == "refused" and not each.sizes for each in trials)
+    return own or found.agreement.verdict == "differs"

@@ -15,6 +15,7 @@ from export_engine.findings import copies_of_shared_inputs
 from export_engine.fixes import export_options, other_mode
 from export_engine.fixes.code.branches import size_branches
 from export_engine.fixes.refused_sizes import as_failure
+from export_engine.fixes.wrong_sizes import mend_wrong_size
 
 
 def of_program(attempt: Attempt) -> Iterator[Fix]:
@@ -29,8 +30,18 @@ def of_program(attempt: Attempt) -> Iterator[Fix]:
     if copied is not None:
         yield copied
     if attempt.agreement is not None and attempt.agreement.verdict in ("differs", "refused"):
+        yield from _at_a_size(attempt)
         yield from _keeping_all_sizes(attempt)
         yield from other_mode.of_program(attempt)
+
+
+def _at_a_size(attempt: Exported) -> Iterator[Fix]:
+    """Lossless fixes of a program that differs from eager at some sizes, and agrees at others."""
+    trials = attempt.agreement.trials if attempt.agreement is not None else ()
+    wrong = next((each for each in trials if each.outcome == "differs" and each.place), None)
+    if wrong is not None:
+        found = mend_wrong_size(attempt, wrong, trials)
+        yield from (each for each in found if not each.lossy and not each.narrows)
 
 
 def _keeping_all_sizes(attempt: Exported) -> Iterator[Fix]:

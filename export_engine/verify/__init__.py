@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from export_engine.verify.compare_outputs import Difference as Difference
     from export_engine.verify.compare_outputs import compare as compare
     from export_engine.verify.compare_outputs import compare_named as compare_named
+    from export_engine.verify.compared_numbers import find_code_numbers as find_code_numbers
     from export_engine.verify.contract_sampling import inside as inside
     from export_engine.verify.contract_soundness import try_sizes as try_sizes
     from export_engine.verify.first_divergence import first_difference as first_difference

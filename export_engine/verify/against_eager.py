@@ -22,7 +22,7 @@ from export_engine.progress import Progress
 from export_engine.torch_internals import callable_module, contexts_left
 from export_engine.verify.asking_line import find_asking_line
 from export_engine.verify.compare_outputs import compare
-from export_engine.verify.compared_numbers import find_compared_lines, find_numbers
+from export_engine.verify.compared_numbers import find_code_numbers, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import run
 from export_engine.verify.refusals import refusal
@@ -180,7 +180,7 @@ def _with_line(
         number = differing if wrong else good
         return run_eager(wrapped, calls[number], number)
 
-    numbers = find_compared_lines(exported)
+    numbers = find_code_numbers(exported.request.target if exported.request else None)
     place = find_asking_line(run_at, numbers, found[differing].sizes)
     return [replace(each, place=place) if n == differing else each for n, each in enumerate(found)]
 

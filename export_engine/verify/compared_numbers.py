@@ -52,16 +52,21 @@ class Number(NamedTuple):
 def find_numbers(exported: Exported) -> tuple[Number, ...]:
     """The numbers of a program and its model, each once, the most suspicious first."""
     found: dict[tuple[int, bool], Number] = {}
-    numbers = [*_of_guards(exported), *_of_code(exported), *_of_ops(exported)]
+    target = exported.request.target if exported.request else None
+    numbers = [*_of_guards(exported), *_of_code(target), *_of_ops(exported)]
     for each in sorted(numbers, key=lambda each: each.rank):
         if 0 <= each.value <= _LARGEST:
             found.setdefault((each.value, each.divides), each)
     return tuple(found.values())[:_MOST]
 
 
-def find_compared_lines(exported: Exported) -> tuple[Number, ...]:
-    """Every number that the user's code compares with a size, with its line, in order of rank."""
-    return tuple(sorted(_of_code(exported), key=lambda each: each.rank))
+def find_code_numbers(target: Any) -> tuple[Number, ...]:
+    """Every number that the user's code compares with a size, with its line, in order of rank.
+
+    Args:
+        target: the model, or the function.
+    """
+    return tuple(sorted(_of_code(target), key=lambda each: each.rank))
 
 
 def _of_guards(exported: Exported) -> Iterator[Number]:
@@ -117,12 +122,11 @@ def _of_ops(exported: Exported) -> Iterator[Number]:
                     yield Number(abs(value), divides, rank)
 
 
-def _of_code(exported: Exported) -> Iterator[Number]:
-    request = exported.request
-    if request is None:
+def _of_code(target: Any) -> Iterator[Number]:
+    if target is None:
         return
-    attributes = _Attributes(as_module(request.target))
-    for count, function in enumerate(find_reached_functions(exported)):
+    attributes = _Attributes(as_module(target))
+    for count, function in enumerate(find_reached_functions(target)):
         if count >= _MOST_FUNCTIONS:
             return
         try:

@@ -21,7 +21,7 @@ from export_engine.torch_internals import (
 )
 from export_engine.trace import RecordedGuard
 from export_engine.verify.asking_line import find_asking_line, line_shown
-from export_engine.verify.compared_numbers import find_compared_lines
+from export_engine.verify.compared_numbers import find_code_numbers
 from export_engine.verify.contract_sampling import breaking, named_sizes, plan_sizes
 from export_engine.verify.first_divergence import Parting, first_difference
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager
@@ -214,7 +214,7 @@ def _asking(subject: Subject, tries: Sequence[_Try], wrong: _Try) -> Location | 
         one = wrong if at_wrong else good
         return subject.run(wrapped(subject.eager), one.request, one.seed)
 
-    return find_asking_line(run, find_compared_lines(subject.exported), wrong.trial.sizes)
+    return find_asking_line(run, find_code_numbers(subject.eager), wrong.trial.sizes)
 
 
 def _innermost(parting: Parting) -> Location | None:

@@ -21,11 +21,13 @@ from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.process import Patience
 from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
 from export_engine.torch_internals import pytree
-from export_engine.verify import compare, fresh_request, run
+from export_engine.verify import compare, find_code_numbers, fresh_request, run
 
 REACHED = "Export Explorer: this way is taken"
 """The message of the error that a probe raises."""
 _MOST_DIMS = 3
+_MOST_SIZES = 4
+_LARGEST = 256
 _FEW = range(1, 3), range(2)
 _MANY = range(1, 13), range(6)
 """Seeds of fresh values, and sizes."""
@@ -246,8 +248,14 @@ def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
     for seed in _SEEDS_OF_ONES if seeds == _MANY[0] else ():
         yield with_leaves(fresh_request(request, shapes, seed), lambda _, value: _ones(value))
     for place in _dynamic(request):
-        for size in sizes:
+        for size in dict.fromkeys((*sizes, *(_compared(request) if sizes else ()))):
             yield with_size(request, [place], size)
+
+
+def _compared(request: Request) -> list[int]:
+    """Sizes that the code compares with, as Verify tries them."""
+    found = find_code_numbers(request.target)
+    return [each.value for each in found if each.rank == 0 and each.value <= _LARGEST][:_MOST_SIZES]
 
 
 def _of_other_magnitudes(request: Request, edit: Edit) -> Iterator[Request]:
