@@ -17,6 +17,8 @@ from explorer.session_entry import Entry
 from export_engine.defects import passed_over
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from export_engine.attempt import Attempt, Request
     from export_engine.generation import CallApart, Cut, CutComponent, OpApart
     from export_engine.progress import Progress
@@ -239,7 +241,7 @@ def repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
 
 def explore_generation(
     model: Any,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, Any] | Tensor,
     *,
     bounds: str = "",
     title: str = "",
@@ -254,7 +256,8 @@ def explore_generation(
 
     Args:
         model: one of transformers' that generates, or one with such a `generate()`.
-        inputs: what `generate()` takes: `tokenizer(text, return_tensors="pt")`.
+        inputs: what `generate()` takes: `tokenizer(text, return_tensors="pt")`; a tensor is its
+            `input_ids`.
         bounds: of the sizes that vary, in the short language for shapes: `batch[..4], prompt[..64],
             past[..128]`. ExecuTorch plans memory by the upper ones. `past` is the length of a cache
             that a call is given.
@@ -268,8 +271,12 @@ def explore_generation(
         ShapesError: the bounds do not follow the language, or name no size that varies.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
+    import torch
+
     from export_engine.generation import cut
 
+    if isinstance(inputs, torch.Tensor):
+        inputs = {"input_ids": inputs}
     made = cut(model, inputs, progress, bounds)
     programs, narrowed = {}, {}
     for each in made.components:

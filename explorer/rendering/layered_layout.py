@@ -35,7 +35,10 @@ class Placed:
     boxes: list[Point] = field(default_factory=list)
     """Top left corner of each box."""
     edges: list[list[Point]] = field(default_factory=list)
-    """Per edge the points it goes through: out at a bottom, through lanes, in at a top."""
+    """Per edge the points it goes through: out at a bottom, through lanes, in at a top.
+
+    One from a later box goes out at the top and in at the bottom.
+    """
     width: float = 0
     height: float = 0
 
@@ -48,12 +51,14 @@ def layered(inputs: Sequence[Collection[int]], size: Size, pinned: Collection[in
     """A layout.
 
     Args:
-        inputs: per box, the earlier boxes that it reads.
+        inputs: per box, the boxes that it reads. Those after it, which a module that runs twice
+            has, are joined to it, and do not tell where it is put.
         size: what things measure.
         pinned: boxes that stay at the top; others that read nothing go near what reads them.
     """
-    rows = _rows(inputs, pinned)
-    above = _links(inputs, rows)
+    earlier = [{each for each in sources if each < box} for box, sources in enumerate(inputs)]
+    rows = _rows(earlier, pinned)
+    above = _links(earlier, rows)
     order = _ordered(above, rows)
     centres = _centres(order, above, size)
     placed = Placed()
@@ -64,6 +69,11 @@ def layered(inputs: Sequence[Collection[int]], size: Size, pinned: Collection[in
     ]
     for box, sources in enumerate(inputs):
         for source in sorted(sources):
+            if source >= box:
+                start = (centres[(source, -1)] - left, rows[source] * step)
+                end = (centres[(box, -1)] - left, rows[box] * step + size.height)
+                placed.edges.append([start, end])
+                continue
             points = [(centres[(source, -1)] - left, rows[source] * step + size.height)]
             for row in range(rows[source] + 1, rows[box]):
                 x = centres[(source, row)] - left

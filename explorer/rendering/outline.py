@@ -29,7 +29,10 @@ class Block:
     """The type of its output; of a scope, its last op's."""
     ops: int = 0
     inputs: dict[int, str] = field(default_factory=dict)
-    """Number of the block it reads, and the type on that edge."""
+    """Number of the block it reads, and the type on that edge.
+
+    A module that runs several times reads what was made of its own results: a later block.
+    """
 
 
 def top_blocks(record: Record) -> list[Block]:
@@ -57,10 +60,11 @@ def condensed(blocks: list[Block]) -> list[Block]:
     readers = Counter(source for block in blocks for source in block.inputs)
     made: list[Block] = []
     place: list[int] = []
-    for block in blocks:
-        inputs = {place[source]: text for source, text in block.inputs.items()}
-        source = next(iter(block.inputs), -1)
-        if len(inputs) == 1 and block.kind == blocks[source].kind == "op" and readers[source] == 1:
+    for number, block in enumerate(blocks):
+        source = next(iter(block.inputs), number)
+        earlier = max(block.inputs, default=number) < number
+        alone = earlier and len({place[each] for each in block.inputs}) == 1
+        if alone and block.kind == blocks[source].kind == "op" and readers[source] == 1:
             head = made[place[source]]
             made[place[source]] = replace(
                 head,
@@ -70,9 +74,12 @@ def condensed(blocks: list[Block]) -> list[Block]:
             )
             place.append(place[source])
         else:
-            made.append(replace(block, inputs=inputs))
+            made.append(block)
             place.append(len(made) - 1)
-    return made
+    return [
+        replace(block, inputs={place[source]: text for source, text in block.inputs.items()})
+        for block in made
+    ]
 
 
 class _Blocks:

@@ -107,7 +107,8 @@ def picture_svg(record: Record) -> str:
     if not shown:
         return ""
     pinned = [number for number, block in enumerate(shown) if block.kind == "input"]
-    placed = layered([block.inputs for block in shown], _SIZE, pinned)
+    inputs = [[each for each in block.inputs if each < len(shown)] for block in shown]
+    placed = layered(inputs, _SIZE, pinned)
     parts = [_edge(points) for points in placed.edges]
     parts += [_box(block, *corner) for block, corner in zip(shown, placed.boxes, strict=True)]
     style = "max-width: 100%; height: auto; display: block; margin: 4px 0 12px"

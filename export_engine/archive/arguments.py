@@ -5,7 +5,7 @@ The same text as `describe.arguments` makes of a node of a program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -14,7 +14,7 @@ from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.strict_decoding import StrictDecoder
 from export_engine.archive.values import device_text
-from export_engine.record import string_text
+from export_engine.record import sequence_text, string_text
 
 _LONGEST_STRING = 200
 _LONGEST_UNKNOWN = 80
@@ -110,13 +110,21 @@ class Arguments:
         self.unknown: list[str] = []
         """Kinds of arguments that only a later torch knows."""
 
-    def text(self, union: schema.Union, find: Find, inputs: list[int], depth: int = 0) -> str:
+    def text(
+        self,
+        union: schema.Union,
+        find: Find,
+        inputs: list[int],
+        as_tuple: bool = False,
+        depth: int = 0,
+    ) -> str:
         """The text of an argument.
 
         Args:
             union: the argument.
             find: the position of a node by its name.
             inputs: the nodes that holes stand for; those of this argument are added.
+            as_tuple: whether its sequences are written as tuples, which a file does not tell.
             depth: how many dicts it is in.
         """
         kind = kind_of(union)
@@ -131,19 +139,22 @@ class Arguments:
             inputs.append(find(name))
             return f"{{{len(inputs) - 1}}}"
 
+        def sequence(items: Iterable[str]) -> str:
+            return sequence_text(list(items), as_tuple)
+
         match kind:
             case "as_tensor" | "as_graph":
                 return hole(value.name)
             case "as_tensors":
-                return _list(hole(each.name) for each in value)
+                return sequence(hole(each.name) for each in value)
             case "as_nested_tensors":
-                return _list(_list(hole(each.name) for each in some) for some in value)
+                return sequence(sequence(hole(each.name) for each in some) for some in value)
             case "as_sym_int" | "as_sym_float" | "as_sym_bool":
                 return _symbolic(value, hole)
             case "as_sym_ints" | "as_sym_floats" | "as_sym_bools":
-                return _list(_symbolic(each, hole) for each in value)
+                return sequence(_symbolic(each, hole) for each in value)
             case "as_optional_tensors":
-                return _list(_optional(each, hole) for each in value)
+                return sequence(_optional(each, hole) for each in value)
             case "as_optional_tensor":
                 return _optional(value, hole)
             case "as_custom_obj":
@@ -151,30 +162,31 @@ class Arguments:
             case "as_string_to_argument":
                 if depth >= limits.ARGUMENT_DEPTH:
                     raise ArchiveError("Dicts among the arguments are nested too deeply.")
-                items = (
-                    f"{_escaped(string_text(key))}: {self.text(each, find, inputs, depth + 1)}"
+                items = {
+                    key: self.text(each, find, inputs, as_tuple, depth + 1)
                     for key, each in value.items()
-                )
-                return f"{{{{{', '.join(items)}}}}}"
-        return _escaped(_plain(kind, value))
+                }
+                shown = (f"{_escaped(string_text(key))}: {text}" for key, text in items.items())
+                return f"{{{{{', '.join(shown)}}}}}"
+        return _escaped(_plain(kind, value, sequence))
 
 
-def _plain(kind: str, value: Any) -> str:
+def _plain(kind: str, value: Any, sequence: Callable[[Iterable[str]], str]) -> str:
     match kind:
         case "as_none":
             return "None"
         case "as_string":
             return string_text(value)
         case "as_strings":
-            return _list(map(string_text, value))
+            return sequence(map(string_text, value))
         case "as_float":
             return repr(float(value))
         case "as_floats":
-            return _list(repr(float(each)) for each in value)
+            return sequence(repr(float(each)) for each in value)
         case "as_float_lists":
-            return _list(_list(repr(float(each)) for each in some) for some in value)
+            return sequence(sequence(repr(float(each)) for each in some) for some in value)
         case "as_int_lists":
-            return _list(repr(tuple(some)) for some in value)
+            return sequence(sequence(map(repr, some)) for some in value)
         case "as_complex":
             return repr(complex(float(value.real), float(value.imag)))
         case "as_scalar_type":
@@ -188,7 +200,7 @@ def _plain(kind: str, value: Any) -> str:
         case "as_operator":
             return f"<{value[:_LONGEST_STRING]}>"
         case "as_ints" | "as_bools":
-            return _list(map(repr, value))
+            return sequence(map(repr, value))
     return repr(value)
 
 
@@ -203,10 +215,6 @@ def _symbolic(value: schema.SymArgument, hole: Callable[[str], str]) -> str:
 
 def _optional(value: schema.Union, hole: Callable[[str], str]) -> str:
     return hole(read(value, "as_tensor").name) if kind_of(value) == "as_tensor" else "None"
-
-
-def _list(items: Any) -> str:
-    return f"[{', '.join(items)}]"
 
 
 def _escaped(text: str) -> str:

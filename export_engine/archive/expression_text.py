@@ -102,6 +102,8 @@ def printed(expression: Expression, names: Mapping[str, str]) -> str:
             return f"({_joined(expression, ' / ', _INSIDE, names)})"
         case "ModularIndexing":
             return _modular(expression, names)
+        case "Piecewise":
+            return _piecewise(expression, names)
     if expression.kind in _SIGNS:
         sign, level = _SIGNS[expression.kind]
         return _joined(expression, sign, level, names)
@@ -150,6 +152,21 @@ def _power(expression: Expression, names: Mapping[str, str]) -> str:
 def _modular(expression: Expression, names: Mapping[str, str]) -> str:
     x, divisor, modulus = (_bracketed(each, _INSIDE, names) for each in expression.args)
     return f"({x} % {modulus})" if divisor == "1" else f"(({x} // {divisor}) % {modulus})"
+
+
+def _piecewise(expression: Expression, names: Mapping[str, str]) -> str:
+    """`(a if c else (b if d else 0))`, as torch prints it."""
+    text = ""
+    for case in reversed(expression.args):
+        value, condition = case.args if case.kind == "ExprCondPair" else (case, number(1))
+        shown = printed(value, names)
+        always = condition.is_number and condition.value == 1
+        text = (
+            f"({shown} if {printed(condition, names)} else {text})"
+            if text and not always
+            else shown
+        )
+    return text
 
 
 def _joined(expression: Expression, sign: str, level: float, names: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from export_engine.archive import limits
 from export_engine.archive.expressions import Expression, Number
+from export_engine.record import real_power
 
 _POWERS = ("Pow", "PowByNatural", "FloatPow")
 
@@ -46,7 +47,7 @@ def _power(values: list[Number]) -> Number:
     base, exponent = values
     if not 0 <= exponent <= limits.COMPUTED_POWER:
         raise ValueError("a power that is not computed")
-    return base**exponent
+    return real_power(base, exponent)  # type: ignore[no-any-return]
 
 
 _ARITHMETIC: dict[str, Callable[[list[Number]], Number]] = {

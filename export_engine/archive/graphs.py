@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from export_engine.archive import limits, schema
@@ -16,15 +16,13 @@ from export_engine.archive.strict_decoding import StrictDecoder
 from export_engine.archive.symbols import Symbols
 from export_engine.archive.values import CustomObject, Symbolic, Value, Values
 from export_engine.describe import Strings, Table, ragged
-from export_engine.record import HOUSEKEEPING, OPS, Graph, NestedGraph, Target
+from export_engine.record import HOUSEKEEPING, OPS, Graph, NestedGraph, Target, sequence_text
 
 _OP = {op: number for number, op in enumerate(OPS)}
 _GETITEM = "_operator.getitem"
 _GRAPH: StrictDecoder[schema.GraphArgument] = StrictDecoder(schema.GraphArgument)
 _KEYWORD = 2
 """The kind of an argument that is passed by its name."""
-_TUPLES = (["operands"], ["additional_inputs"])
-"""Arguments that higher-order operators take as tuples; in an archive they are lists."""
 _SYMBOLIC = {"as_sym_int": "int", "as_sym_float": "float", "as_sym_bool": "bool"}
 _LISTS = ("as_tensors", "as_sym_ints", "as_sym_floats", "as_sym_bools")
 
@@ -36,6 +34,20 @@ class Inner(NamedTuple):
     graph: schema.Graph
     users: list[tuple[int, str]]
     """The nodes that run it, and the argument that holds it."""
+
+
+class _Result(NamedTuple):
+    """A result of a call."""
+
+    name: str
+    """Empty for None, a constant and a list."""
+    value: Value
+    items: Sequence[_Result] = ()
+    """Of a list."""
+
+
+def _values_of(results: Sequence[_Result]) -> Value:
+    return tuple(each.value for each in results)
 
 
 class Graphs:
@@ -109,6 +121,8 @@ class _Columns:
         self._ops, self._targets, self._types, self._scopes = (array("i") for _ in range(4))
         self._stacks, self._names, self._args = (array("i") for _ in range(3))
         self._inputs: list[list[int]] = []
+        self._made_up = 0
+        """How many names were tried for getitems whose names a file does not tell."""
 
     def read(self, constants: Mapping[int, str]) -> None:
         """Reads inputs, calls and outputs in their order."""
@@ -159,17 +173,14 @@ class _Columns:
         inputs: list[int] = []
         target = target_of(node.target)
         args: list[str] = []
-        called = parameters(target.label) if target.kind == "higher_order" else []
-        for at, each in enumerate(node.inputs):
-            before = len(inputs)
-            text = self._graphs.arguments.text(each.arg, self._find, inputs)
-            if called[at : at + 1] in _TUPLES and "as_tensors" in each.arg:
-                text = f"({text[1:-1]},)" if len(inputs) - before == 1 else f"({text[1:-1]})"
+        higher = target.kind == "higher_order"
+        for each in node.inputs:
+            text = self._graphs.arguments.text(each.arg, self._find, inputs, higher)
             args.append(f"{each.name}={text}" if _by_name(each, target) else text)
         name, single = _name_of(node), _is_single(node)
         results = list(self._results(node))
-        value: Value = results[0][1] if single and results else tuple(one for _, one in results)
-        if not results:
+        value: Value = results[0].value if single and results else _values_of(results)
+        if not results and not higher:
             value = None
         within = _from_inside(node, list(given.values()))
         text, origin = f"({', '.join(args)})", _first_known(within, node.metadata)
@@ -177,44 +188,68 @@ class _Columns:
         for at, graph in given.items():
             self._runs(position, at, graph.name, target)
         if single:
-            for result, _ in results[:1]:
-                self.positions.setdefault(result, position)
+            for result in results[:1]:
+                self.positions.setdefault(result.name, position)
         else:
-            self._getitems(node, position, results, within)
+            origins = [
+                within[index] if index < len(within) else node.metadata
+                for index in range(len(results))
+            ]
+            self._getitems(name, position, results, origins)
 
     def _getitems(
-        self,
-        node: schema.Node,
-        position: int,
-        results: list[tuple[str, Value]],
-        within: list[schema.Metadata],
+        self, base: str, position: int, results: Sequence[_Result], origins: list[schema.Metadata]
     ) -> None:
-        """A getitem node per used result, as torch makes them."""
-        base = _name_of(node)
-        for index, (name, value) in enumerate(results):
-            if name and not name.startswith(f"{base}_unused_"):
-                args = f"({{0}}, {index})"
-                origin = within[index] if index < len(within) else node.metadata
-                self._node("call_function", name, _GETITEM, value, args, [position], origin)
+        """A getitem node per used result, as torch makes them; of a list, one per used item."""
+        for index, result in enumerate(results):
+            unused = f"{base}_unused_{index}"
+            name = result.name or self._name_of_list(result.items, unused)
+            if not name or name.startswith(unused):
+                continue
+            args, origin = f"({{0}}, {index})", origins[index]
+            at = self._node("call_function", name, _GETITEM, result.value, args, [position], origin)
+            self._getitems(name, at, result.items, [origin] * len(result.items))
 
-    def _results(self, node: schema.Node) -> Iterator[tuple[str, Value]]:
-        """The names and values of a call's results; None and lists have no name."""
+    def _name_of_list(self, items: Sequence[_Result], unused: str) -> str:
+        """The name of the getitem of a list, which torch writes only before an unused item's."""
+        used = [each.name for each in items if not each.name.startswith(unused)]
+        if not used:
+            return ""
+        for index, each in enumerate(items):
+            name = each.name.removesuffix(f"_unused_{index}")
+            if name != each.name:
+                return name
+        return self._free_name()
+
+    def _free_name(self) -> str:
+        """A name for a getitem that no value of this graph has."""
+        graph = self._graph
+        values = (graph.tensor_values, graph.sym_int_values, graph.sym_bool_values)
+        taken = (self.positions, *values, graph.sym_float_values, graph.custom_obj_values)
+        while True:
+            name = f"getitem_{self._made_up}" if self._made_up else "getitem"
+            self._made_up += 1
+            if not any(name in each for each in taken):
+                return name
+
+    def _results(self, node: schema.Node) -> Iterator[_Result]:
+        """A call's results; None and lists have no name."""
         for union in node.outputs:
             kind = kind_of(union)
             if kind in _LISTS:
                 names = [_named(each) for each in read(union, kind)]
+                items = [_Result(name, self._value(name)) for name in names]
                 if len(node.outputs) == 1:
-                    for name in names:
-                        yield name, self._value(name)
+                    yield from items
                 else:
-                    yield "", tuple(self._value(name) for name in names)
+                    yield _Result("", _values_of(items), items)
             elif kind == "as_none":
-                yield "", None
+                yield _Result("", None)
             elif kind == "as_tensor" or kind in _SYMBOLIC or kind == "as_custom_obj":
                 name = _named(read(union, kind))
-                yield name, self._value(name)
+                yield _Result(name, self._value(name))
             else:
-                yield "", value_of(union)
+                yield _Result("", value_of(union))
 
     def _get_attr(self, given: schema.GraphArgument, node: schema.Node) -> None:
         if given.name in self.inner:
@@ -232,12 +267,11 @@ class _Columns:
         if len(self._graph.outputs) > limits.ENTRIES:
             raise ArchiveError("A graph has more outputs than torch writes.")
         texts = [
-            self._graphs.arguments.text(each, self._find, inputs) for each in self._graph.outputs
+            self._graphs.arguments.text(each, self._find, inputs, as_tuple=True)
+            for each in self._graph.outputs
         ]
-        if self._graph.is_single_tensor_return and len(texts) == 1:
-            text = f"({texts[0]})"
-        else:
-            text = f"(({texts[0]},))" if len(texts) == 1 else f"(({', '.join(texts)}))"
+        alone = self._graph.is_single_tensor_return and len(texts) == 1
+        text = f"({texts[0] if alone else sequence_text(texts, as_tuple=True)})"
         self._node("output", "output", "", None, text, inputs)
 
     def _node(

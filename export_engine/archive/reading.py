@@ -26,7 +26,7 @@ from export_engine.archive.json_text import decoded
 from export_engine.archive.names import Names, cut
 from export_engine.archive.origins import Origins
 from export_engine.archive.parts import Parts, parts_of
-from export_engine.archive.saved_record import joined, kept_in, names_of
+from export_engine.archive.saved_record import joined, kept_in, names_of, paths_of
 from export_engine.archive.signature import (
     constant_names,
     input_paths,
@@ -127,12 +127,12 @@ def _read_program(members: Members, parts: Parts, title: str, name: str) -> Read
     shown = title if len(parts.programs) == 1 else f"{title}: {cut(name)}"
     both = None
     try:
-        made, notes = _record(program, shown, held, checked, names_of(kept.record))
+        made, notes = _record(program, shown, held, checked, kept.record)
         record, note = made.with_findings(), kept.note
         if kept.record is not None:
             both, note = joined(made.record, kept.record, record.findings)
             if both is None:
-                made, notes = _record(program, shown, held, checked, {})
+                made, notes = _record(program, shown, held, checked, None)
             record = both or made.with_findings()
     except ArchiveError as error:
         raise ArchiveError(f"{title} is not opened: {error}") from error
@@ -174,20 +174,22 @@ def _record(
     title: str,
     held: Mapping[str, int],
     checked: bool,
-    names: Mapping[str, str],
+    kept: Record | None,
 ) -> tuple[_Made, list[str]]:
+    """The Record of a program, with the saved one's names of symbols and paths of inputs."""
     module = program.graph_module
     if len(module.module_call_graph) > limits.MODULES:
         raise ArchiveError("It has more modules than torch writes.")
     strings, shown = Strings(), Names()
     stacks = Stacks(strings, FileNames({}))
-    symbols = Symbols({**_user_names(module), **names})
+    paths = paths_of(kept, input_paths(module))
+    symbols = Symbols({**_user_names(module, paths), **names_of(kept)})
     scopes = Scopes(title, [cut(call.fqn) for call in module.module_call_graph])
     graphs = Graphs(symbols, shown, strings, Origins(scopes, stacks))
     graphs.add(module.graph, "main", constant_names(module.signature))
-    signature = read_signature(module, graphs, held)
+    signature = read_signature(module, graphs, held, paths)
     ranges = read_ranges(program)
-    sizes = CallSizes(symbols, ranges, input_paths(module))
+    sizes = CallSizes(symbols, ranges, paths)
     read_sizes(module, signature, symbols, sizes)
     described = read_symbols(ranges, symbols, signature, graphs.values)
     probe = read_probe(program, described, symbols, sizes, checked)
@@ -215,10 +217,9 @@ def _record(
     return _Made(record, strings, stacks), _notes(program, shown, symbols, graphs)
 
 
-def _user_names(module: schema.GraphModule) -> dict[str, str]:
+def _user_names(module: schema.GraphModule, paths: list[str]) -> dict[str, str]:
     """The user's name of each symbol that is a dim of an input: `x.shape[0]`."""
     names: dict[str, str] = {}
-    paths = input_paths(module)
     for path, name in zip(paths, user_inputs(module.signature), strict=False):
         meta = module.graph.tensor_values.get(name)
         sizes = list(meta.sizes) if meta else []

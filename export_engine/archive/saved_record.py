@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from export_engine.archive import limits
-from export_engine.archive.agreement import differences
+from export_engine.archive.agreement import differences, is_same_path
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
 from export_engine.archive.parts import RECORD, RECORD_OF
@@ -27,6 +27,8 @@ PLAIN = (
 )
 _UNREADABLE = "Export Explorer's Record in the file cannot be read"
 _OTHER = "Export Explorer's Record in the file is of another program"
+_KNOWN_BETTER = {"frozen-tensor": "frozen-parameter"}
+"""Kinds of findings, and what they are found to be where the model is at hand."""
 _CLAIMED = "Checks, comparisons and runs are as recorded in the file; none was repeated here."
 
 
@@ -63,6 +65,20 @@ def names_of(record: Record | None) -> Mapping[str, str]:
         for each in record.symbols
         if each.torch_name.isidentifier() and len(each.name) <= limits.TEXT
     }
+
+
+def paths_of(record: Record | None, read: list[str]) -> list[str]:
+    """Where the caller passes each user input, as the saved Record says it; else as the file does.
+
+    Args:
+        record: the saved one.
+        read: the paths that the file tells, which may have numbers in place of names.
+    """
+    inputs = record.signature.inputs if record is not None else []
+    paths = [each.path for each in inputs if each.kind == "user_input"]
+    short = all(len(path) <= limits.TEXT for path in paths)
+    fits = short and len(paths) == len(read) and all(map(is_same_path, read, paths))
+    return paths if fits else read
 
 
 def joined(read: Record, kept: Record, findings: Sequence[FindingRow]) -> tuple[Record | None, str]:
@@ -113,6 +129,7 @@ def _verdict(read: Record, kept: Record) -> str:
 def _unsaid(findings: Sequence[FindingRow], read: Record, kept: Record) -> Iterator[FindingRow]:
     """Findings of kinds that the kept Record has none of, with its own numbers."""
     said = {each.kind for each in kept.findings}
+    said |= {less for less, more in _KNOWN_BETTER.items() if more in said}
     mine = [row for row in findings if row.kind not in said]
     graph = kept.graphs[0]
     positions = {kept.strings[name]: at for at, name in enumerate(graph.name)} if mine else {}
@@ -130,10 +147,7 @@ def _probe(read: Record, kept: Record) -> Probe:
 
     def origin(rule: Rule) -> Rule:
         same = known.get((rule.kind, *rule.formula))
-        if same is None:
-            return rule
-        text = rule.text or same.text
-        return msgspec.structs.replace(rule, guard=same.guard, stack=same.stack, text=text)
+        return rule if same is None else msgspec.structs.replace(same, enforced=rule.enforced)
 
     inputs = [
         msgspec.structs.replace(each, symbol=numbers[read.symbols[each.symbol].torch_name])

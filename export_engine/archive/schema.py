@@ -178,6 +178,12 @@ class ModuleCall(msgspec.Struct):
     signature: CallSignature | None = None
 
 
+class Fields(msgspec.Struct):
+    """The fields of a namedtuple."""
+
+    field_names: list[str] = []
+
+
 class GraphModule(msgspec.Struct):
     """The graph with its signature."""
 
@@ -185,7 +191,7 @@ class GraphModule(msgspec.Struct):
     signature: Signature
     module_call_graph: list[ModuleCall] = []
     metadata: msgspec.Raw = UNUSED
-    treespec_namedtuple_fields: msgspec.Raw = UNUSED
+    treespec_namedtuple_fields: dict[str, Fields] = {}
 
 
 class Range(msgspec.Struct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -39,7 +39,7 @@ _SYMBOLIC = ("as_sym_int", "as_sym_float", "as_sym_bool")
 
 
 def read_signature(
-    program: schema.GraphModule, graphs: Graphs, held: Mapping[str, int]
+    program: schema.GraphModule, graphs: Graphs, held: Mapping[str, int], paths: Sequence[str]
 ) -> Signature:
     """The signature of a program whose main graph is read already.
 
@@ -47,12 +47,13 @@ def read_signature(
         program: the program.
         graphs: its graphs.
         held: bytes of each parameter, buffer and constant.
+        paths: of the user inputs.
     """
     reader = _Reader(graphs, held)
     given, wanted = program.signature.input_specs, program.signature.output_specs
     if max(len(given), len(wanted)) > limits.ENTRIES:
         raise ArchiveError("It has more inputs or outputs than torch writes.")
-    inputs, outputs = iter(input_paths(program)), iter(output_paths(program))
+    inputs, outputs = iter(paths), iter(output_paths(program))
     return Signature(
         [reader.input(each, inputs) for each in given],
         [reader.output(each, outputs) for each in wanted],
@@ -92,7 +93,7 @@ def result_names(signature: schema.Signature) -> list[tuple[int, str]]:
 def input_paths(program: schema.GraphModule) -> list[str]:
     """Where the caller passes each flat user input: `x`, `cache.0.key`, `args.0`."""
     root = _root(program)
-    keys = leaf_keys(root.in_spec) if root else None
+    keys = leaf_keys(root.in_spec, _fields(program)) if root else None
     if root is None or keys is None:
         return []
     names = [cut(name) for name in root.forward_arg_names or ()]
@@ -111,8 +112,12 @@ def input_paths(program: schema.GraphModule) -> list[str]:
 def output_paths(program: schema.GraphModule) -> list[str]:
     """Where the caller finds each flat user output: `logits`; empty for a lone one."""
     root = _root(program)
-    keys = leaf_keys(root.out_spec) if root else None
+    keys = leaf_keys(root.out_spec, _fields(program)) if root else None
     return [join_path(each) for each in keys or ()]
+
+
+def _fields(program: schema.GraphModule) -> dict[str, list[str]]:
+    return {name: each.field_names for name, each in program.treespec_namedtuple_fields.items()}
 
 
 def _root(program: schema.GraphModule) -> schema.CallSignature | None:

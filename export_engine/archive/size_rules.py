@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from export_engine.archive import limits, schema
@@ -23,6 +24,8 @@ from export_engine.record import (
     sizes_in,
 )
 
+_INTEGER = re.compile("-?[0-9]{1,19}")
+"""A number of 64 bits."""
 _ASSERT = "torch.ops.aten._assert_scalar.default"
 
 
@@ -118,5 +121,5 @@ def _sizes(
         yield from enumerate(meta.sizes)
     elif name in graph.sym_int_values:
         yield -1, graph.sym_int_values[name]
-    elif constant is not None and constant.lstrip("-").isdecimal() and len(constant) < 20:
+    elif constant is not None and _INTEGER.fullmatch(constant):
         yield -1, schema.Size(as_int=int(constant))

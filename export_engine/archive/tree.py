@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -20,37 +21,46 @@ class _Spec(msgspec.Struct):
 
 
 _DECODER = msgspec.json.Decoder(tuple[int, _Spec])
+_DICTS = ("builtins.dict", "collections.OrderedDict", "collections.defaultdict")
 _CONTEXT = msgspec.json.Decoder(Any)
 
 
-def leaf_keys(text: str) -> list[list[str]] | None:
+def leaf_keys(
+    text: str, fields: Mapping[str, list[str]] = MappingProxyType({})
+) -> list[list[str]] | None:
     """The keys on the way to each leaf; None for an unreadable spec.
 
     `[["0", "0"], ["1", "mask"]]` for the arguments of `model(x, mask=m)`: `0` are positional
     arguments, `1` keyword arguments.
+
+    Args:
+        text: the spec, as JSON.
+        fields: per namedtuple the names of its fields.
     """
     if not text:
         return None
     try:
         _, spec = decoded(text.encode(), _DECODER, "A tree spec")
-        return list(_leaves(spec, [], 0, [0]))
+        return list(_leaves(spec, [], 0, [0], fields))
     except ValueError:  # an ArchiveError, or a spec whose parts do not fit
         return None
 
 
-def _leaves(spec: _Spec, keys: list[str], depth: int, seen: list[int]) -> Iterator[list[str]]:
+def _leaves(
+    spec: _Spec, keys: list[str], depth: int, seen: list[int], fields: Mapping[str, list[str]]
+) -> Iterator[list[str]]:
     seen[0] += 1
     if depth > limits.TREE_DEPTH or seen[0] > limits.TREE_LEAVES:
         raise ArchiveError("A tree spec is larger than torch writes.")
     if spec.type is None:
         yield keys
         return
-    names = _keys(spec)
+    names = _keys(spec, fields)
     for name, child in zip(names, spec.children_spec, strict=True):
-        yield from _leaves(child, [*keys, name], depth + 1, seen)
+        yield from _leaves(child, [*keys, name], depth + 1, seen, fields)
 
 
-def _keys(spec: _Spec) -> list[str]:
+def _keys(spec: _Spec, fields: Mapping[str, list[str]]) -> list[str]:
     """The keys of a container's children: dict keys, field names, else indices.
 
     The context is the container's own data as JSON, in a form that each type chooses; a list with
@@ -58,13 +68,30 @@ def _keys(spec: _Spec) -> list[str]:
     """
     count = len(spec.children_spec)
     context = spec.context
+    if spec.type == "collections.namedtuple" and isinstance(context, str):
+        known = fields.get(context, [])
+        return list(map(cut, known)) if len(known) == count else _numbers(count)
     if isinstance(context, str):
         try:
             context = decoded(context.encode(), _CONTEXT, "A tree spec")
         except ArchiveError:
             context = None
+    if spec.type in _DICTS:
+        if isinstance(context, dict):  # a defaultdict's, with its factory
+            context = context.get("dict_context")
+        if isinstance(context, list) and len(context) == count:
+            return [cut(str(_key(key))) for key in context]
     for each in (context, *(context if isinstance(context, list) else ())):
         fits = isinstance(each, list) and len(each) == count
         if fits and all(isinstance(key, str | int) for key in each):
             return [cut(str(key)) for key in each]
+    return _numbers(count)
+
+
+def _numbers(count: int) -> list[str]:
     return [str(number) for number in range(count)]
+
+
+def _key(key: Any) -> Any:
+    """A key of a dict; JSON has lists for tuples."""
+    return tuple(map(_key, key)) if isinstance(key, list) else key

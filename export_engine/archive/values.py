@@ -83,9 +83,11 @@ class Values(ValueTable[Value]):
     def _scalar(self, value: Any) -> ValueType:
         if isinstance(value, Symbolic):
             size = value.size
-            plain = {"bool": size.as_bool, "float": size.as_float}.get(value.kind)
-            if plain is not None and size.as_expr is None:
-                return ValueType(value.kind, f"{value.kind} {plain}")  # type: ignore[arg-type]
+            known: object = size.as_bool if value.kind == "bool" else None
+            if value.kind == "float" and size.as_float is not None:
+                known = float(size.as_float)
+            if known is not None and size.as_expr is None:
+                return ValueType(value.kind, f"{value.kind} {known}")  # type: ignore[arg-type]
             found = self._symbols.size(size)
             return ValueType(value.kind, f"{value.kind} {found}", value=found)  # type: ignore[arg-type]
         return python_type(value) or ValueType("object", "CustomObjArgument")

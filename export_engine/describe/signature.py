@@ -62,9 +62,13 @@ def input_paths(program: ProgramSource, request: Request | None) -> list[str]:
         return []
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     leaves = [values.get(str(name), 0) for name in program.graph_signature.user_inputs]
-    with module_inputs(program.example_inputs):
-        tree = pytree.tree_unflatten(leaves, in_spec)
-        keyed = pytree.tree_flatten_with_path(tree)[0]
+    try:
+        with module_inputs(program.example_inputs):
+            tree = pytree.tree_unflatten(leaves, in_spec)
+            keyed = pytree.tree_flatten_with_path(tree)[0]
+    except Exception as error:  # noqa: BLE001 - torch loads keys of a dict that were tuples as lists
+        passed_over(error, "reading the structure of the inputs")
+        return []
     names = _positional(request) if request else [[name] for name in _kept_names(program)]
     paths = []
     for keys, _ in keyed:
@@ -122,7 +126,7 @@ def _input(
         _INPUT_KINDS[spec.kind],  # type: ignore[arg-type]
         **_argument(spec, nodes, graph, values),
         path=next(paths, spec.arg.name) if spec.kind is InputKind.USER_INPUT else "",
-        persistent=spec.persistent,
+        persistent=spec.persistent if spec.kind is InputKind.BUFFER else None,
         bytes=_held_bytes(program, spec),
     )
 

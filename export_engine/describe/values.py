@@ -61,9 +61,22 @@ class Values(ValueTable[Any]):
     def _scalar(self, value: Any) -> ValueType:
         for kind, name in _SYMBOLIC.items():
             if isinstance(value, kind):
+                expression = expression_of(value)
+                known = _known_value(expression)
+                if known is not None:
+                    return python_type(known) or ValueType("object", name)
                 size = self._symbols.size(value)
                 return ValueType(name, f"{name} {size}", value=size)  # type: ignore[arg-type]
         return python_type(value) or ValueType("object", cut(type(value).__name__))
+
+
+def _known_value(expression: Any) -> bool | int | float | None:
+    """The value of a sympy expression that is one, as a program that is saved has it."""
+    if expression.is_Integer:
+        return int(expression)
+    if expression.is_Float:
+        return float(expression)
+    return {"True": True, "False": False}.get(str(expression))
 
 
 def _key(size: Any) -> Hashable:

@@ -115,6 +115,11 @@ def cut(
             f"{type(model).__name__} has no generate() as transformers' models have it: give one "
             "that has, or name its programs yourself with explorer.explore_many."
         )
+    if not isinstance(inputs, Mapping):
+        raise CutError(
+            f"inputs is a {type(inputs).__name__}. Give the arguments of generate() by name: "
+            '{"input_ids": ids}.'
+        )
     known = bounds_of(bounds)
     notes: dict[str, None] = {}
     try:

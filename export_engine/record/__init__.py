@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from export_engine.record.formula import OPERATORS as OPERATORS
     from export_engine.record.formula import Evaluator as Evaluator
     from export_engine.record.formula import evaluate as evaluate
+    from export_engine.record.formula import real_power as real_power
     from export_engine.record.formula import sizes_in as sizes_in
     from export_engine.record.formula_parser import NoFormula as NoFormula
     from export_engine.record.formula_parser import compile_formula as compile_formula
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from export_engine.record.op_schema import call_arguments as call_arguments
     from export_engine.record.op_schema import may_write as may_write
     from export_engine.record.op_schema import schema_arguments as schema_arguments
+    from export_engine.record.op_schema import sequence_text as sequence_text
     from export_engine.record.op_schema import split_arguments as split_arguments
     from export_engine.record.op_schema import string_text as string_text
     from export_engine.record.op_schema import written_arguments as written_arguments

@@ -20,7 +20,19 @@ _LARGEST_POWER = 64
 def _power(base: Any, exponent: Any) -> Any:
     if abs(exponent) > _LARGEST_POWER or abs(base) > 2**64:
         raise OverflowError("a power too large to compute")
-    return base**exponent
+    return real_power(base, exponent)
+
+
+def real_power(base: Any, exponent: Any) -> Any:
+    """A power that is a real number.
+
+    Raises:
+        ArithmeticError, ValueError: there is none: a root of a negative number is complex.
+    """
+    found = base**exponent
+    if isinstance(found, complex):
+        raise ValueError("a root of a negative number")
+    return found
 
 
 OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {

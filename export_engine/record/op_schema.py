@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -90,6 +90,14 @@ def string_text(text: str) -> str:
         return repr(text)
     digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
     return repr(f"{text[:_LONGEST_STRING]}… #{digest[:16]}")
+
+
+def sequence_text(items: Sequence[str], as_tuple: bool) -> str:
+    """A sequence of texts as a tuple or a list, as Python writes it."""
+    text = ", ".join(items)
+    if not as_tuple:
+        return f"[{text}]"
+    return f"({text},)" if len(items) == 1 else f"({text})"
 
 
 def split_arguments(text: str) -> list[str]:

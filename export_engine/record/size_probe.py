@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from export_engine.plain_errors import WrongArgument
 from export_engine.record.contract import Formula, Probe, Rule
@@ -134,7 +134,7 @@ def holds(formula: Formula, sizes: Sequence[int]) -> bool:
     """Whether a condition is true of sizes; one that has no value for them is not."""
     try:
         return bool(evaluate(formula, sizes))
-    except (ArithmeticError, ValueError, TypeError):  # the root of a negative number is complex
+    except (ArithmeticError, ValueError):
         return False  # the program's own check fails as well
 
 
@@ -142,7 +142,6 @@ def _size(formula: Formula, sizes: Sequence[int]) -> int | None:
     if not formula:
         return None
     try:
-        value: Any = evaluate(formula, sizes)
-    except (ArithmeticError, ValueError, TypeError):  # the root of a negative number is complex
+        return int(evaluate(formula, sizes))
+    except (ArithmeticError, ValueError):
         return None
-    return int(value)

@@ -84,7 +84,7 @@ def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Di
         return _compare_modules(one, other, loose)
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
         try:
-            same = bool(one == other)
+            same = bool(one == other) or (one != one and other != other)
         except Exception as error:  # noqa: BLE001 - an object of the user's own decides what == means
             passed_over(error, "comparing two outputs")
             same = type(one) is type(other)
@@ -104,6 +104,9 @@ def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Di
 def _compare_values(one: torch.Tensor, other: torch.Tensor, loose: float | None) -> Difference:
     if one.numel() == 0:
         return Difference(0.0, True)
+    one, other = (
+        each if each.layout is torch.strided else each.to_dense() for each in (one, other)
+    )
     if not one.is_floating_point() and not one.is_complex():
         wrong = int((one != other).sum())
         said = f"{wrong:,} of {one.numel():,} elements differ" if wrong else ""

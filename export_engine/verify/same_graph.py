@@ -153,8 +153,18 @@ def _calls(module: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
         if _only_computes(node) and unread.issuperset(node.users):
             unread.add(node)
     for node in module.graph.nodes:
-        if node.op != "get_attr" and node not in unread:
-            yield node
+        if node.op != "get_attr" and node not in unread and node.target is not operator.getitem:
+            yield from _with_results(node, unread)
+
+
+def _with_results(node: torch.fx.Node, unread: set[torch.fx.Node]) -> Iterator[torch.fx.Node]:
+    """A node, then those that take its results, in their order: saving puts them there."""
+    yield node
+    results = [
+        user for user in node.users if user.target is operator.getitem and user not in unread
+    ]
+    for each in sorted(results, key=lambda user: str(user.args[1:])):
+        yield from _with_results(each, unread)
 
 
 def _only_computes(node: torch.fx.Node) -> bool:

@@ -25,6 +25,10 @@ TEXTS = {
     A * B - A: "a*b - a",
     1 - A**2: "1 - a*a",
     (A - B) * (A + 1): "(a + 1)*(a - b)",
+    sympy.Piecewise((1, sympy.Eq(A, 7)), (B, True)): "(1 if a == 7 else b)",
+    sympy.Piecewise(
+        (1, A < 2), (A, sympy.Eq(B, 5)), (0, True)
+    ): "(1 if a < 2 else (a if b == 5 else 0))",
 }
 
 

@@ -53,6 +53,22 @@ def test_edges_run_downwards_and_through_no_box(inputs: list[set[int]]) -> None:
             ]
 
 
+@pytest.mark.after_check
+@given(graphs(), st.lists(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=6))
+def test_what_reads_a_later_box_stays_where_it_is(
+    inputs: list[set[int]], back: list[tuple[int, int]]
+) -> None:
+    """A module that runs twice reads what was made of its first result."""
+    later = [(box, source) for box, source in back if box <= source < len(inputs)]
+    joined = [
+        each | {source for at, source in later if at == box} for box, each in enumerate(inputs)
+    ]
+    with_them, without = (layered(each, SIZE, pinned=[0]) for each in (joined, inputs))
+    assert with_them.boxes == without.boxes
+    assert len(with_them.edges) == len(without.edges) + len(set(later))
+    assert all(len(points) % 2 == 0 for points in with_them.edges)
+
+
 def test_a_chain_is_a_straight_line() -> None:
     placed = layered([set(), {0}, {1}], SIZE, pinned=[])
     assert {x for x, _ in placed.boxes} == {0}
