@@ -134,7 +134,7 @@ def compare_values(
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.run import full_name
-    from export_engine.values import StepFailed, called
+    from export_engine.values import StepFailed, called, outputs_apart
     from export_engine.values import compare_values as compare_here
 
     attempt = session.exported(number, "compare", progress)
@@ -143,6 +143,10 @@ def compare_values(
         request, label = called(attempt, record, inputs)
         one, wanted = _runs(session, number, other, attempt, request, full_name(device))
         found = compare_here(one, wanted, label, progress)
+        if other == "eager" and found.pairs.agrees and full_name(device) == "cpu":
+            apart = outputs_apart(attempt, record, request)
+            if apart:
+                found.add_difference(apart)
     except (ValueError, MemoryError, StepFailed) as error:
         raise FixError(str(error)) from error
     session.keep(number, compared=found)

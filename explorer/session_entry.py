@@ -95,11 +95,14 @@ class Entry:
         """The attempt's Record, with later results."""
         import msgspec
 
+        from export_engine.describe import with_decided
         from export_engine.run import with_runs
         from export_engine.verify import with_verification
 
         record = self._described
         record = with_verification(record, self.verified) if self.verified else record
+        if self.verified and self._found is not None:
+            record = with_decided(record, self._found)
         record = with_runs(record, self.runs, self.profile)
         return msgspec.structs.replace(
             record,
@@ -137,23 +140,30 @@ class Entry:
                 "is a bug in Export Explorer; please report it with the error above."
             ) from error
 
-    @cached_property
+    @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is wrong or surprising about an attempt that exported."""
-        from export_engine.findings import findings_in
+        """What is wrong or surprising about an attempt that exported, as far as is known by now."""
+        from export_engine.findings import findings_in, with_decisions
 
-        if isinstance(self.attempt, OpenedFile):
+        if self._found is None:
             return findings_in(self.record)
+        return with_decisions(self._found, self.record.verification)
+
+    @cached_property
+    def _found(self) -> tuple[Finding, ...] | None:
+        """The findings of the attempt, before Verify; None where they are read off the Record."""
+        if isinstance(self.attempt, OpenedFile):
+            return None
         from export_engine.attempt import Exported, GivenGraph
         from export_engine.findings import find_findings, in_order
 
         if isinstance(self.attempt, GivenGraph):
-            return findings_in(self.record)
+            return None
         if not isinstance(self.attempt, Exported):
             return ()
         if self.attempt.kept is not None:
-            return findings_in(self.record)
-        return in_order([*find_findings(self.attempt, self.record), *self.wrong_sizes])
+            return None
+        return in_order([*find_findings(self.attempt, self._described), *self.wrong_sizes])
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -201,7 +211,7 @@ class Entry:
         )
 
 
-_OF_ATTEMPT = ("_described", "findings")
+_OF_ATTEMPT = ("_described", "_found")
 """What an Entry computes once from its attempt."""
 _OF_RECORD = (*_OF_ATTEMPT, "record", "release")
 """What it keeps when its program is dropped or rebuilt."""

@@ -468,6 +468,21 @@ class WritesData(nn.Module):
         return x + y
 
 
+class OneBuffer(nn.Module):
+    """A buffer that is written, and read under another name, or under its own."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.register_buffer("cache", torch.zeros(3, 4))
+        if name != "cache":
+            self.register_buffer(name, self.cache)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.cache.copy_(x)
+        return x + self.get_buffer(self.name)
+
+
 class Writes(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = torch.zeros_like(x)
@@ -529,6 +544,8 @@ def plants() -> list[Plant]:
         Plant(Kind.DEVICE_BAKED, MakesOnCpu(), FollowsDevice()),
         Plant(Kind.DTYPE_BAKED, Halves(), FollowsDevice()),
         Plant(Kind.CAUGHT_ERROR, CatchesTorchsError(), CatchesItsOwnError()),
+        Plant(Kind.ALIASED_BUFFERS, OneBuffer("same"), OneBuffer("cache")),
+        Plant(Kind.DEVICE_BAKED, nn.GRU(4, 4).eval(), nn.GRUCell(4, 4).eval(), x, (*x, apart[:3])),
         Plant(Kind.NAME_TAKEN, Named("graph"), Named("graphs")),
         Plant(Kind.RANDOM, Draws(), Relu()),
         Plant(Kind.SYNCHRONISES, Nonzero(), Relu()),

@@ -12,6 +12,8 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.attempt.agreement import Agreement as Agreement
     from export_engine.attempt.agreement import Trial as Trial
+    from export_engine.attempt.aliasing import share_memory as share_memory
+    from export_engine.attempt.aliasing import written_aliases as written_aliases
     from export_engine.attempt.attempt import NO_CALL as NO_CALL
     from export_engine.attempt.attempt import NO_MODEL as NO_MODEL
     from export_engine.attempt.attempt import Attempt as Attempt

@@ -96,8 +96,8 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         module_hooks_left(),
         quiet() as heard,
         in_eval_mode(request.target, request.eval_mode),
-        surroundings_kept(request, record.changes),
-        attributes_kept(module) as look,
+        surroundings_kept(request, record),
+        attributes_kept(module, record) as look,
         installed(request.setups) as keep,
         contexts_entered(request),
         edited(request.edits),
@@ -106,7 +106,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         nullcontext() if request.strict else outside_reads_seen(record.reads),
         nullcontext() if request.strict else copies_seen(record.copies),
     ):
-        record.on_call = _inputs_watched(module, record.changes)
+        record.on_call = _inputs_watched(module, record)
         record.on_traced = lambda: record.changes.extend(look())
         dynamic_shapes = _dynamic_shapes(request)  # paths into a container need its registration
         try:
@@ -119,6 +119,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         except (Exception, SystemExit) as raised:  # noqa: BLE001 - any failure is an outcome
             passed_over(raised, "exporting")
             error = raised
+    record.depends, record.entered_with = None, ()
     found: dict[str, Any] = {
         "request": request,
         "recording": record,
@@ -193,7 +194,7 @@ def _check_values(program: torch.export.ExportedProgram, record: Recording) -> N
 
 
 def _inputs_watched(
-    module: torch.nn.Module, changes: list[Change]
+    module: torch.nn.Module, record: Recording
 ) -> Callable[[object, tuple[Any, ...], dict[str, Any]], Callable[[Any], None]]:
     """Records what the module writes into the containers that tracing passes; they are copies."""
     signature = signature_of(module)
@@ -204,6 +205,7 @@ def _inputs_watched(
         if called is not module:
             return lambda _: None
         before = given_leaves(signature, args, kwargs)
+        record.entered_with = tuple(before.values())
 
         def left(result: Any) -> None:
             found = refilled(before, given_leaves(signature, args, kwargs), result)
@@ -212,7 +214,7 @@ def _inputs_watched(
                 by_input.setdefault(path.partition(".")[0], []).append(path)
             for name, paths in by_input.items():
                 lost = not set(found.lost).isdisjoint(paths)
-                changes.append(Change("input", name, "content", listed(paths), lost=lost))
+                record.changes.append(Change("input", name, "content", listed(paths), lost=lost))
 
         return left
 

@@ -66,6 +66,7 @@ CODES: dict[str, tuple[Group, str]] = {
     "EX223": ("finding", "NAME_TAKEN"),
     "EX224": ("finding", "WRONG_SIZE"),
     "EX225": ("finding", "CONTEXT"),
+    "EX228": ("finding", "ALIASED_BUFFERS"),
     # Guarantees
     "EX301": ("guarantee", "flat"),
     "EX302": ("guarantee", "functional"),

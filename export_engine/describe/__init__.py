@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from export_engine.describe.eager_check import check_sentence as check_sentence
     from export_engine.describe.eager_check import trial_row as trial_row
     from export_engine.describe.file_names import FileNames as FileNames
+    from export_engine.describe.findings import with_decided as with_decided
     from export_engine.describe.findings import with_findings as with_findings
     from export_engine.describe.input_rules import contract_rules as contract_rules
     from export_engine.describe.input_rules import follows as follows

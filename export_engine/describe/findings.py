@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,14 @@ import msgspec
 
 from export_engine.describe.fix_cards import fix_card
 from export_engine.describe.tables import Stacks, Strings
-from export_engine.findings import Analysis, Finding, in_order, look_at_record, slug
+from export_engine.findings import (
+    Analysis,
+    Finding,
+    in_order,
+    look_at_record,
+    slug,
+    with_decisions,
+)
 from export_engine.record import FindingRow, Record
 
 if TYPE_CHECKING:
@@ -72,6 +80,34 @@ def _row(finding: Finding, stacks: Stacks, fix: int, request: Request | None) ->
         card=fix_card(finding.fix, stacks, request) if finding.fix else None,
         code=finding.kind.code,
     )
+
+
+def with_decided(record: Record, findings: Sequence[Finding]) -> Record:
+    """The Record once Verify has decided which of its findings matter.
+
+    Args:
+        record: with its guarantees.
+        findings: those that its rows are of, in the same order.
+    """
+    kept = with_decisions(findings, record.verification)
+    if [each.severity for each in kept] == [each.severity for each in findings]:
+        return record
+    by_place = {_key(e): row for e, row in zip(findings, record.findings, strict=True)}
+    return msgspec.structs.replace(
+        record,
+        findings=[
+            msgspec.structs.replace(by_place[_key(each)], severity=each.severity, why=each.why)
+            for each in kept
+        ],
+        verdict=_verdict(_COUNTED.sub("", record.verdict), kept),
+    )
+
+
+_COUNTED = re.compile(r", \d+ findings?$")
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    return finding.kind, finding.sentence, finding.stack, finding.node
 
 
 def _verdict(verdict: str, found: tuple[Finding, ...]) -> str:

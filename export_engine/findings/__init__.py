@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from export_engine.findings.analysis import Analysis as Analysis
     from export_engine.findings.analysis import in_order as in_order
     from export_engine.findings.baked_values import momentary_values as momentary_values
+    from export_engine.findings.decided import with_decisions as with_decisions
     from export_engine.findings.finding import Finding as Finding
     from export_engine.findings.finding import Kind as Kind
     from export_engine.findings.operators import random_ops as random_ops

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
@@ -17,11 +18,13 @@ import torch
 
 from export_engine.attempt import Exported
 from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.kept_state import KeptState
 from export_engine.findings.program_ops import Op, ops_of
 from export_engine.findings.reached_code import in_eval_mode, reached_code
 from export_engine.findings.value_flow import Momentary, SourceFile, source_files
 from export_engine.record import Record
 from export_engine.source import Location, Stack, is_own
+from export_engine.trace import Change
 
 _CALLS = frozenset(
     {"id", "hash", "input", "os.urandom", "os.getpid", "os.getppid", "os.times", "os.getloadavg"}
@@ -56,6 +59,10 @@ _CALLS = frozenset(
 )
 """Calls that return a new value each time, by module."""
 _COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
+_UNDECIDED = (
+    "A call in eager sets it, so a later call may do otherwise; the program always does what was "
+    "traced. Verify compares several calls in a row."
+)
 _WHY = "It changes with each call in eager; in the program it never does. Pass it in as a tensor."
 
 Line = list[tuple[Op, Location]]
@@ -81,24 +88,43 @@ def momentary_values(exported: Exported, caches: bool = True) -> list[Finding]:
 
 
 def _found(exported: Exported, caches: bool) -> Iterator[Finding]:
-    kept = [each for each in exported.recording.changes if each.owner != "closure"]
-    changed = {each.name.rpartition(".")[2] for each in kept if caches or each.counts}
-    counted = {each.name.rpartition(".")[2] for each in kept if each.counts}
+    kept = [
+        (change, effect)
+        for change, effect in KeptState(exported).changes
+        if change.owner != "closure" and effect != "same" and (caches or change.counts)
+    ]
+    sure = {_last(each) for each, effect in kept if effect == "other"}
+    unsure = {_last(each) for each, effect in kept if effect == "unknown"} - sure
+    counted = {_last(each) for each, _ in kept if each.counts}
     lines = lines_of(exported)
     numbered = {path: list(at) for path, at in lines.items()}
     files = source_files(numbered, reached_code(exported), is_own, in_eval_mode(exported))
-    numbers = Momentary(files, partial(_is_source, counted))
-    decisions = numbers if changed == counted else Momentary(files, partial(_is_source, changed))
-    for file in files:
-        if numbers.any:
-            yield from _numbers(file, numbers, lines.get(file.path, {}))
-        yield from _branches(file, decisions)
+    told: set[tuple[str, int]] = set()
+    for names in (sure, unsure) if unsure else (sure,):
+        calls = names is sure
+        numbers = Momentary(files, partial(_is_source, names & counted, calls))
+        decisions = Momentary(files, partial(_is_source, names, calls))
+        for file in files:
+            found = [*_numbers(file, numbers, lines.get(file.path, {}))] if numbers.any else []
+            for finding in (*found, *_branches(file, decisions)):
+                if calls or finding.stack[-1][:2] not in told:
+                    told.add(finding.stack[-1][:2])
+                    yield finding if calls else _undecided(finding)
 
 
-def _is_source(changed: set[str], file: SourceFile, node: ast.AST) -> bool:
+def _last(change: Change) -> str:
+    return change.name.rpartition(".")[2]
+
+
+def _undecided(finding: Finding) -> Finding:
+    """The same of state of which the source does not tell what a later call makes of it."""
+    return replace(finding, severity="surprising", why=_UNDECIDED, decided_by="state")
+
+
+def _is_source(changed: set[str], calls: bool, file: SourceFile, node: ast.AST) -> bool:
     match node:
         case ast.Call(func=function):
-            return file.dotted(function) in _CALLS
+            return calls and file.dotted(function) in _CALLS
         case ast.Attribute(value=owner, attr=name, ctx=ast.Load()) if name in changed:
             return not hasattr(torch.Tensor, name) or _is_self(owner)
     return False

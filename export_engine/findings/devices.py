@@ -10,6 +10,7 @@ import torch
 from export_engine.attempt import Exported
 from export_engine.findings.finding import Finding, Kind
 from export_engine.findings.program_ops import Op, ops_of
+from export_engine.listing import listed
 from export_engine.record import Record
 from export_engine.source import Code, code_of, is_own
 
@@ -18,9 +19,13 @@ _HALVES = ("half", "bfloat16")
 
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
-    """One finding per line that names a device or a lower-precision dtype."""
+    """One finding per line that names a device or a lower-precision dtype, one for all layers."""
     seen: set[tuple[str, int, Kind]] = set()
-    for op in ops_of(exported.program):
+    ops = list(ops_of(exported.program))
+    by_layers = [op for op in ops if _is_by_layer(op)]
+    if by_layers:
+        yield _of_layers(by_layers)
+    for op in ops:
         kind = _kind(op)
         stack = op.stack if kind else ()
         if kind is None or not stack or not is_own(stack[-1].file):
@@ -31,6 +36,44 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
         seen.add(key)
         if named:
             yield _finding(kind, named, op)
+
+
+def _is_by_layer(op: Op) -> bool:
+    """Whether a layer of torch's makes a tensor: the first state of an LSTM that is given none."""
+    if op.node.all_input_nodes and not op.name.startswith(("aten.zeros", "aten.full")):
+        return False
+    if not isinstance(op.argument("device"), torch.device):
+        return False
+    return bool(op.stack) and op.stack[-1].file.startswith(_LAYERS)
+
+
+_LAYERS = torch.nn.modules.__path__[0]
+
+
+def _of_layers(ops: list[Op]) -> Finding:
+    layers = dict(map(_layer, ops))
+    kinds = listed(list(dict.fromkeys(layers.values())))
+    several = len(layers) > 1
+    device = ops[0].argument("device")
+    return Finding(
+        kind=Kind.DEVICE_BAKED,
+        severity="note",
+        sentence=f"{f'{len(layers)} layers create' if several else 'A layer creates'} a tensor on "
+        f"`{device}`: {kinds}.",
+        why="In eager it is on the device of the layer's input; in the program it stays on the "
+        "example's. Pass it in, such as the first hidden state, or move the program with "
+        "`torch.export.passes.move_to_device_pass`.",
+        stack=ops[0].stack,
+        node=ops[0].position,
+    )
+
+
+def _layer(op: Op) -> tuple[str, str]:
+    """The path and the class of the layer that an op is in."""
+    scopes = list((op.node.meta.get("nn_module_stack") or {}).values())
+    path, cls = scopes[-1] if scopes else ("", "")
+    name = cls if isinstance(cls, str) else getattr(cls, "__qualname__", "")
+    return path, name.rpartition(".")[2]
 
 
 def _kind(op: Op) -> Kind | None:

@@ -45,6 +45,7 @@ class Kind(StrEnum):
     NAME_TAKEN = "A name that a GraphModule has itself"
     WRONG_SIZE = "Wrong at a size"
     CONTEXT = "A context around the export"
+    ALIASED_BUFFERS = "A buffer under several names that is written"
 
     @property
     def code(self) -> str:
@@ -73,6 +74,8 @@ class Finding:
     guard: int = -1
     """The guard that caused it, by its number in the Record."""
     fix: Fix | None = None
+    decided_by: str = ""
+    """The guarantee of Verify that tells by running whether it matters: `state`."""
     more: tuple[Fix, ...] = ()
     """Other fixes, each instead of the first."""
 

@@ -46,13 +46,19 @@ def _may_draw(target: Target) -> bool:
 
 
 def _draws(op: Op) -> bool:
-    """Whether an op draws numbers: dropouts may drop nothing."""
-    if "dropout" in op.name or "rrelu" in op.name:
-        flag = op.argument("train") or op.argument("training") or "True"
-        return flag == "True"
-    if "scaled_dot_product" in op.name:
-        return op.argument("dropout_p") not in (None, "0.", "0.0", "0")
-    return True
+    """Whether an op draws numbers: dropout, alone or in a recurrent layer, may drop nothing."""
+    flags = (op.argument(name) for name in ("train", "training"))
+    if any(flag in ("False", "0") for flag in flags):
+        return False
+    if "rnn" in op.name or op.name.startswith(("aten.lstm", "aten.gru")):
+        return op.argument("num_layers") != "1" and op.argument("dropout") not in _NONE
+    if "dropout" in op.name:
+        return op.argument("p") not in _NONE
+    return "scaled_dot_product" not in op.name or op.argument("dropout_p") not in (None, *_NONE)
+
+
+_NONE = ("0.", "0.0", "0")
+"""Probabilities of an op that drops nothing."""
 
 
 def _random(ops: list[Op]) -> Finding:

@@ -8,7 +8,7 @@ counts if the code branches on it or computes with it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from export_engine.attempt import Exported
 from export_engine.findings.baked_values import Line, constants_of, lines_of, place_of
@@ -77,7 +77,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
         told: set[int] = set()
         for finding in (
             *_decided(file, settings, "a setting of the process"),
-            *_decided(file, facts, "the layout of the example's tensors"),
+            *_decided(file, facts, "the layout of the example's tensors", _compares_two),
             *_computed(file, settings, lines.get(file.path, {})),
         ):
             if finding.stack[-1].line not in told:
@@ -168,10 +168,31 @@ def _read_finding(what: str, text: str, place: Location) -> Finding:
     )
 
 
-def _decided(file: SourceFile, momentary: Momentary, what: str) -> Iterator[Finding]:
+def _compares_two(file: SourceFile, source: ast.AST) -> bool:
+    """Whether a fact of a tensor is compared with that of another: `x.device != y.device`.
+
+    It is decided alike on every device, as long as the tensors are on the same one.
+    """
+    match next(iter(file.code.ancestors(source)), None):
+        case ast.Compare(
+            left=ast.Attribute(attr=attr), ops=[_], comparators=[ast.Attribute(attr=other)]
+        ):
+            return attr == other
+    return False
+
+
+def _decided(
+    file: SourceFile,
+    momentary: Momentary,
+    what: str,
+    passes: Callable[[SourceFile, ast.AST], bool] = lambda *_: False,
+) -> Iterator[Finding]:
     for node, asked in momentary.branches(file):
-        source = momentary.source_in(file, asked)
-        text = file.code.text(source) if source is not None else ""
+        sources = [each for each in momentary.sources_in(file, asked) if not passes(file, each)]
+        if not sources:
+            continue
+        source = sources[0]
+        text = file.code.text(source)
         yield Finding(
             kind=Kind.OUTSIDE_VALUE,
             severity="surprising",

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import torch
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, share_memory
 from export_engine.findings.finding import Finding, Kind
 from export_engine.findings.record_ops import Op
 from export_engine.findings.writes import inputs_written
@@ -30,28 +30,11 @@ def _overlapping(exported: Exported) -> Iterator[tuple[str, str]]:
     tensors = [
         (path, value)
         for path, value in leaf_values(exported.request).items()
-        if isinstance(value, torch.Tensor) and value.layout is torch.strided and value.numel()
+        if isinstance(value, torch.Tensor)
     ]
     for (one, first), (other, second) in combinations(tensors, 2):
-        if first is not second and _share(first, second):
+        if first is not second and share_memory(first, second):
             yield one, other
-
-
-def _share(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether the bytes between the first and the last element of two tensors overlap."""
-    if one.device != other.device:
-        return False
-    if one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
-        return False
-    (start, end), (begin, stop) = _extent(one), _extent(other)
-    return start < stop and begin < end
-
-
-def _extent(tensor: torch.Tensor) -> tuple[int, int]:
-    steps = zip(tensor.stride(), tensor.shape, strict=True)
-    last = sum(int(step) * (int(size) - 1) for step, size in steps)
-    start = int(tensor.storage_offset()) * tensor.element_size()
-    return start, start + (last + 1) * tensor.element_size()
 
 
 def _overlap(one: str, other: str, writes: dict[str, Op | None]) -> Finding:

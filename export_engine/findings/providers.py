@@ -11,6 +11,7 @@ from functools import partial
 
 from export_engine.attempt import Exported
 from export_engine.findings import (
+    aliased_buffers,
     baked_values,
     caught_errors,
     contexts,
@@ -36,6 +37,7 @@ PROVIDERS: tuple[tuple[Provider, tuple[Kind, ...]], ...] = (
     (contexts.found, (Kind.CONTEXT,)),
     (shared_inputs.found, (Kind.SHARED_INPUT,)),
     (overlapping_inputs.found, (Kind.OVERLAPPING_INPUTS,)),
+    (aliased_buffers.found, (Kind.ALIASED_BUFFERS,)),
     (weights.found, (Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS)),
     (baked_values.found, (Kind.BAKED_VALUE,)),
     (outside_values.found, (Kind.OUTSIDE_VALUE,)),

@@ -10,13 +10,10 @@ from pathlib import Path
 
 from export_engine.attempt import Exported
 from export_engine.findings.finding import Finding, Kind
-from export_engine.findings.program_ops import ops_of
+from export_engine.findings.kept_state import ADDING, KeptState
 from export_engine.record import Record
-from export_engine.source import Code, Location, Stack, code_of, is_own
+from export_engine.source import Code, Location, Stack, is_own
 from export_engine.trace import Change
-
-_ADDING = {"append", "extend", "add", "update", "insert", "pop", "remove", "clear", "setdefault"}
-
 
 _WHY = (
     "The program is functional: it has none of these side effects, and it reads the values seen "
@@ -27,12 +24,12 @@ _WHY = (
 
 def found(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per changed name or container."""
-    changes = exported.recording.changes
-    files = _files(exported) if changes else []
-    for change in {(each.owner, each.name): each for each in changes}.values():
-        stack = _written(change, files)
-        if change.owner == "input":
-            yield _refilled(change, stack)
+    state = KeptState(exported)
+    inputs = [each for each in exported.recording.changes if each.owner == "input"]
+    for change in {each.name: each for each in inputs}.values():
+        yield _refilled(change, state.place_of(change))
+    for change, effect in state.changes:
+        if effect == "same":
             continue
         leak = " Tracing left a fake tensor there; it has been removed." if change.leaked else ""
         yield Finding(
@@ -40,9 +37,10 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
             severity="surprising",
             sentence=f"Tracing the model changed the {_described(change)}: it {change.summary}.",
             why=f"{_WHY}{leak}",
-            stack=stack,
+            stack=state.place_of(change),
+            decided_by="state" if effect == "unknown" and state.is_read(change) else "",
         )
-    yield from _strict(exported)
+    yield from _strict(exported, state)
 
 
 def _refilled(change: Change, stack: Stack) -> Finding:
@@ -61,11 +59,11 @@ def _refilled(change: Change, stack: Stack) -> Finding:
     )
 
 
-def _strict(exported: Exported) -> Iterator[Finding]:
+def _strict(exported: Exported, state: KeptState) -> Iterator[Finding]:
     """Strict mode suppresses side effects, and warns about them under Dynamo's names."""
     for warning in exported.warnings:
         sources = _WARNED.findall(warning) if _SIDE_EFFECTS in warning else []
-        place = _first_write(_files(exported)) if sources else ()
+        place = _first_write(state.files) if sources else ()
         sources = [each for each in sources if _is_own(each, place)]
         if sources:
             names = ", ".join(dict.fromkeys(_source(each) for each in sources))
@@ -132,7 +130,7 @@ def _writes_outside(node: ast.AST, outside: set[str]) -> bool:
         case ast.AugAssign(target=target):
             targets = [target]
         case ast.Call(func=ast.Attribute(value=ast.Attribute(), attr=method)):
-            return method in _ADDING
+            return method in ADDING
     return any(
         isinstance(each, ast.Attribute) or (isinstance(each, ast.Name) and each.id in outside)
         for each in targets
@@ -149,42 +147,3 @@ def _described(change: Change) -> str:
         case "global":
             return f"global `{change.name}`"
     return f"closure variable `{change.name}`"
-
-
-def _files(exported: Exported) -> list[tuple[str, Code]]:
-    """The files that the ops come from."""
-    paths = dict.fromkeys(each.file for op in ops_of(exported.program) for each in op.stack)
-    return [(path, code) for path in paths if (code := code_of(path)) is not None]
-
-
-def _written(change: Change, files: list[tuple[str, Code]]) -> Stack:
-    """The line that writes to it, judging by the source."""
-    name = change.name.rpartition(".")[2]
-    for path, code in files:
-        for node in ast.walk(code.tree):
-            if isinstance(node, ast.stmt | ast.expr) and _writes(node, name, change):
-                function = code.function(node)
-                if function is not None and function.name != "__init__":
-                    return (Location(path, node.lineno, function.name),)
-    return ()
-
-
-def _writes(node: ast.AST, name: str, change: Change) -> bool:
-    match node:
-        case ast.Assign(targets=targets):
-            return any(_is(each, name, change) for each in targets)
-        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-            return _is(target, name, change)
-        case ast.Call(func=ast.Attribute(value=value, attr=method)):
-            return change.what == "content" and method in _ADDING and _is(value, name, change)
-    return False
-
-
-def _is(target: ast.expr, name: str, change: Change) -> bool:
-    if isinstance(target, ast.Subscript):
-        return change.what == "content" and _is(target.value, name, change)
-    if isinstance(target, ast.Tuple):
-        return any(_is(each, name, change) for each in target.elts)
-    if change.owner in ("attribute", "class attribute"):
-        return isinstance(target, ast.Attribute) and target.attr == name
-    return isinstance(target, ast.Name) and target.id == name

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from export_engine.findings.finding import Finding, Kind
 from export_engine.findings.record_ops import Op, calls
 from export_engine.record import Record, Target
+from export_engine.source import code_of
 
 if TYPE_CHECKING:
     from export_engine.attempt import Exported, Fix
@@ -48,9 +50,10 @@ def _is_norm(target: Target) -> bool:
 
 
 def _trains(op: Op) -> bool:
+    if _is_norm(op.target) and op.argument("running_mean") in (None, "None"):
+        return False  # without statistics it normalizes by the batch in eval mode, too
     if "use_input_stats" in op.target.schema:
-        has_statistics = op.argument("running_mean") not in (None, "None")
-        return op.argument("use_input_stats") == "True" and has_statistics
+        return op.argument("use_input_stats") == "True"
     return any(op.argument(flag) == "True" for flag in _FLAGS)
 
 
@@ -60,19 +63,45 @@ def _drops(op: Op) -> bool:
 
 def _finding(ops: list[Op], what: str, why: str, exported: Exported | None) -> Finding:
     count = "" if len(ops) == 1 else f" ({len(ops)} ops)"
+    sentence = f"The model was exported in training mode: {what} is in the program{count}."
+    way_out = "Call `model.eval()` before exporting for inference."
+    if _is_in_eval_mode(exported):
+        sentence = f"The model is in eval mode, and {what} is in the program{count} all the same."
+        way_out = "The code does not ask for the mode: pass `training=self.training`."
     return Finding(
         kind=Kind.TRAINING_MODE,
         severity="surprising",
-        sentence=f"The model was exported in training mode: {what} is in the program{count}.",
-        why=f"{why} Call `model.eval()` before exporting for inference.",
+        sentence=sentence,
+        why=f"{why} {way_out}",
         stack=ops[0].stack,
         node=ops[0].position,
-        fix=_fix(exported),
+        fix=_fix(exported) if any(map(_follows_mode, ops)) else None,
     )
 
 
+def _is_in_eval_mode(exported: Exported | None) -> bool:
+    if exported is None:
+        return False
+    from export_engine.findings.reached_code import in_eval_mode
+
+    return in_eval_mode(exported)
+
+
+def _follows_mode(op: Op) -> bool:
+    """Whether a layer of torch's or the line itself asks for the mode, judging by the source."""
+    for place in op.stack:
+        if "/torch/nn/modules/" in place.file.replace("\\", "/"):
+            return True
+        code = code_of(place.file)
+        statement = code.statement(place.line) if code else None
+        for node in ast.walk(statement) if statement is not None else ():
+            if isinstance(node, ast.Attribute) and node.attr == "training":
+                return True
+    return False
+
+
 def _fix(exported: Exported | None) -> Fix | None:
-    if exported is None or exported.request is None:
+    if exported is None or exported.request is None or _is_in_eval_mode(exported):
         return None
     from export_engine.findings.fixes import in_eval_mode
 

@@ -100,8 +100,12 @@ class Momentary:
 
     def source_in(self, file: SourceFile, node: ast.AST) -> ast.AST | None:
         """The first such expression in a node."""
+        return next(self.sources_in(file, node), None)
+
+    def sources_in(self, file: SourceFile, node: ast.AST) -> Iterator[ast.AST]:
+        """All such expressions in a node."""
         found = (each for each in ast.walk(node) if file.runs(each))
-        return next((each for each in found if self._is_momentary(file, each)), None)
+        return (each for each in found if self._is_momentary(file, each))
 
     def branches(self, file: SourceFile) -> Iterator[tuple[ast.stmt | ast.expr, ast.expr]]:
         """The branches that depend on such a value, with their conditions."""
@@ -153,7 +157,7 @@ class Momentary:
     def _plain(self, file: SourceFile, value: ast.expr) -> bool:
         """Whether a value is such and not a tensor; results of tensor ops are tensors."""
         source = self.source_in(file, value)
-        if source is None:
+        if source is None or _is_in_tensor_call(file, value, source):
             return False
         names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
         inside = {each.id for each in ast.walk(source) if isinstance(each, ast.Name)}
@@ -161,6 +165,27 @@ class Momentary:
         return not others or isinstance(value, ast.Call)
 
 
+def _is_in_tensor_call(file: SourceFile, value: ast.expr, source: ast.AST) -> bool:
+    """Whether an expression is in the arguments of a call that gives a tensor.
+
+    `torch.ones(n, device=x.device)` is on that device, and is not itself a device.
+    """
+    for each in file.code.ancestors(source):
+        if isinstance(each, ast.keyword) and each.arg in ("device", "dtype", "layout"):
+            return True
+        if isinstance(each, ast.Call) and source is not each.func:
+            method = each.func.attr if isinstance(each.func, ast.Attribute) else ""
+            inside = any(source is one for arg in each.args for one in ast.walk(arg))
+            if inside and (
+                file.dotted(each.func).startswith("torch.") or method in _TENSOR_METHODS
+            ):
+                return True
+        if each is value:
+            break
+    return False
+
+
+_TENSOR_METHODS = ("to", "type", "type_as", "copy_", "fill_", "new_tensor", "new_full")
 _KNOWN = {"int", "float", "round", "abs", "len", "min", "max", "bool", "str", "self", "sum"}
 
 

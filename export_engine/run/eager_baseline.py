@@ -40,6 +40,8 @@ from export_engine.verify import (
     copied_leaf,
     in_eager,
     is_condition,
+    unwritten_in,
+    without_unwritten,
 )
 
 SEED = 0
@@ -271,11 +273,23 @@ class Bench:
 
     def compared(self, result: Any) -> Difference:
         """A result held against eager's."""
-        return compare(to_cpu(result), to_cpu(self.reference), loose=LOOSE)
+        ours, theirs = self._written_parts(result), self._written_parts(self.reference)
+        return compare(ours, theirs, loose=LOOSE)
+
+    def _written_parts(self, result: Any) -> Any:
+        """A result on the CPU, with 0 for memory that nobody wrote."""
+        return without_unwritten(to_cpu(result), self.unwritten)
+
+    @cached_property
+    def unwritten(self) -> list[torch.Tensor | None]:
+        """Per tensor of eager's result, which elements are of memory that nobody wrote."""
+        job = self.job(Path())
+        called: Callable[..., Any] = job.model or callable_module(job.program)
+        return unwritten_in(lambda: self.in_eager(lambda: called(*job.args, **job.kwargs)))
 
     def differ(self, ours: Any, eager: Any) -> str:
         """How values differ from eager's; empty where they agree, half precision widely."""
-        mine, theirs = to_cpu(aligned(ours, eager)), to_cpu(eager)
+        mine, theirs = (self._written_parts(each) for each in (aligned(ours, eager), eager))
         found = compare(mine, theirs, loose=LOOSE)
         halves = any(
             isinstance(each, torch.Tensor) and each.dtype in HALF

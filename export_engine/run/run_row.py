@@ -23,6 +23,7 @@ from export_engine.run.output_error import error_of
 from export_engine.run.repeated_calls import SeenCall
 from export_engine.run.run_verdict import Called, compared
 from export_engine.run.torch_devices import synchronize
+from export_engine.verify import without_unwritten
 
 _FAR_SLOWER = 8
 """Times the quickest of the same call: it is timed again, for the machine may have been busy."""
@@ -67,7 +68,7 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         row, result = compared(row, bench, backend, Called(ready, calls), own)
         row = msgspec.structs.replace(
             row,
-            error=error_of(result, reference),
+            error=error_of(*(without_unwritten(e, bench.unwritten) for e in (result, reference))),
             size=bytes_of(ready.saved) if ready.saved else -1,
             saved=str(ready.saved or ""),
             sentence=" ".join(filter(None, [row.sentence, ready.note])),

@@ -20,7 +20,7 @@ from export_engine.run.failure_text import detail_of, sentence_of
 from export_engine.run.half_precision import as_near_as_eager
 from export_engine.run.repeated_calls import SeenCall, StateProblem, find_state_problem
 from export_engine.torch_internals import pytree, revealing_program
-from export_engine.verify import find_mistyped
+from export_engine.verify import find_mistyped, unwritten_text
 
 
 class Called(NamedTuple):
@@ -71,7 +71,8 @@ def compared(
     if found.same or rounded:
         if problem is not None:
             return _differing(row, problem.sentence, lost=list(problem.lost)), result
-        said = _agreement(bench, backend, drawn, rounded)
+        told = _agreement(bench, backend, drawn, rounded), unwritten_text(bench.unwritten)
+        said = " ".join(filter(None, told))
         return msgspec.structs.replace(row, outcome="agrees", sentence=said), result
     begins = f"Outputs differ from eager: {found.detail}."
     if problem is not None and problem.starts:

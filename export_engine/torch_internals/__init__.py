@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.operators import aliased as aliased
     from export_engine.torch_internals.operators import calls_of_op as calls_of_op
     from export_engine.torch_internals.operators import fake_result as fake_result
+    from export_engine.torch_internals.operators import filled_memory as filled_memory
     from export_engine.torch_internals.operators import op_schema as op_schema
     from export_engine.torch_internals.operators import op_signature as op_signature
     from export_engine.torch_internals.operators import overload_name as overload_name
@@ -163,5 +164,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.tensors import plain_tensors as plain_tensors
     from export_engine.torch_internals.tensors import set_times_written as set_times_written
     from export_engine.torch_internals.tensors import times_written as times_written
+    from export_engine.torch_internals.value_origins import Depends as Depends
 else:
     __getattr__, __dir__ = lazy_names(__name__)

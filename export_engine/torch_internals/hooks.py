@@ -22,6 +22,7 @@ from export_engine.torch_internals.columns import columns_kept
 from export_engine.torch_internals.dynamic_spec import attached_aside
 from export_engine.torch_internals.generated_code_lines import lines_behind
 from export_engine.torch_internals.inputs import keywords_apart
+from export_engine.torch_internals.value_origins import dependence
 from export_engine.trace import PartialGraph, Raised, Recording
 
 # By these ops torch's C++ asks a fake tensor for an attribute, in functions that may not throw: an
@@ -189,6 +190,8 @@ def _partial_graph(into: Recording) -> Iterator[None]:
                 into.traces -= 1
                 if not into.traces and hasattr(tracer, "graph"):
                     into.graph = PartialGraph(tracer.graph, tracer.root)
+                    with passing_over("looking at what kept values were computed from"):
+                        into.depends = dependence(tracer, tracer.graph, into.entered_with)
                     if into.on_traced is not None:
                         into.on_traced()
 

@@ -174,3 +174,38 @@ def fake_result(overload: Any, args: Any, kwargs: Any) -> Any:
     except Exception as error:  # noqa: BLE001 - handed on: a fake kernel is the user's code
         passed_over(error, "running a fake kernel")
         return error
+
+
+@undone
+def filled_memory(high: int) -> Iterator[None]:
+    """Fills the memory that ops inside create and leave unwritten, such as `torch.empty`'s.
+
+    It is left as it is where torch lacks what this takes.
+
+    Args:
+        high: 1 for NaN, the largest integer and True; 0 for zeros.
+    """
+    if not torch_has.DISPATCH_MODE:
+        yield
+        return
+
+    class Filling(torch_has.DISPATCH_MODE.value):  # type: ignore[misc, name-defined]
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            result = func(*args, **(kwargs or {}))
+            if str(func).startswith(_CREATING) and isinstance(result, torch.Tensor):
+                result.fill_(_extreme(result.dtype) if high else 0)
+            return result
+
+    with Filling():
+        yield
+
+
+_CREATING = ("aten.empty", "aten.new_empty")
+
+
+def _extreme(dtype: torch.dtype) -> float | bool:
+    if dtype.is_floating_point or dtype.is_complex:
+        return float("nan")
+    return True if dtype is torch.bool else torch.iinfo(dtype).max

@@ -149,6 +149,10 @@ DISPATCH_TRACE = Capability(
     "A failed export has no partial graph, and side effects of the model are not noticed.",
     begins="root tracer",
 )
+PROXY_SLOT = Capability(
+    f"{_PROXY}.get_proxy_slot",
+    "Whether a value that the model keeps depends on its inputs is not known.",
+)
 LINE_NUMBERS = Capability(
     "torch.fx.GraphModule._lineno_map",
     "In a branch of torch.cond that is traced again, ops may have no lines.",
@@ -328,7 +332,7 @@ SCHEMA = Capability(
 )
 DISPATCH_MODE = Capability(
     "torch.utils._python_dispatch.TorchDispatchMode",
-    "Fake kernels for custom ops are not offered as fixes.",
+    "Fake kernels for custom ops are not offered as fixes; uninitialized memory is compared.",
 )
 DESTROY_LIBRARY = Capability("torch.library.Library._destroy", "", takes="self")
 CUSTOM_OP = Capability(

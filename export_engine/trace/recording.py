@@ -105,6 +105,9 @@ class Change:
 
     A tensor in its place is computed in the program, or leaks into it.
     """
+    follows_from: Literal["sizes", "inputs", ""] = ""
+    """What the new value was computed from: `sizes`, weights and constants, so that each call
+    computes the same, or values of `inputs` or random numbers; empty if unknown."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +186,11 @@ class Recording:
     gives is called with the result. Non-strict mode alone calls modules."""
     on_traced: Callable[[], None] | None = None
     """Called when the model's own code has run, before torch puts back what it does itself."""
+    entered_with: tuple[Any, ...] = ()
+    """The tensors and other leaves that tracing called the model with; only in non-strict mode."""
+    depends: Callable[[Any], bool | None] | None = None
+    """Whether a tensor of the trace depends on values of inputs or on random numbers; None if
+    unknown. It holds on to the trace, and is there only until the capture ends."""
     guards: list[RecordedGuard] = field(default_factory=list)
     births: list[SymbolBirth] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)

@@ -12,7 +12,15 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 
-from export_engine.attempt import DecompositionTable, Exported, Level, Origin, Replaced, installed
+from export_engine.attempt import (
+    DecompositionTable,
+    Exported,
+    Level,
+    Origin,
+    Replaced,
+    installed,
+    written_aliases,
+)
 from export_engine.capture import quiet
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text
@@ -101,6 +109,8 @@ def kept_whole(
 
 
 def _refusal(exported: Exported, table: DecompositionTable, error: Exception) -> str:
+    for each in written_aliases(exported.program):
+        return f"torch cannot decompose this program: {each.sentence}"
     reason = error_text(error)
     way_out = kept_whole(exported.program, table)
     if way_out is not None:

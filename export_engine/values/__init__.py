@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from export_engine.values.nonfinite import nonfinite_ops as nonfinite_ops
     from export_engine.values.other_runs import dtype_named as dtype_named
     from export_engine.values.other_runs import eager_run as eager_run
+    from export_engine.values.other_runs import outputs_apart as outputs_apart
     from export_engine.values.other_runs import run_in_dtype as run_in_dtype
     from export_engine.values.pair_error import PairError as PairError
     from export_engine.values.pair_error import RunOf as RunOf

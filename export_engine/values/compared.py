@@ -59,6 +59,11 @@ class Compared:
         said = _of_kernels(one.record, [back(row) for row in kernels])
         self.pairs = msgspec.structs.replace(pairs, sentence=pairs.sentence + said)
 
+    def add_difference(self, sentence: str) -> None:
+        """Says of outputs that they differ, though the ops agree."""
+        said = f"{sentence} {self.pairs.sentence}"
+        self.pairs = msgspec.structs.replace(self.pairs, agrees=False, sentence=said)
+
     def name(self, place: OpPlace) -> str:
         """The name of a node of this program; of a nested graph's, `true_graph_0.sin`."""
         return _name(self.one.record, place)

@@ -6,11 +6,15 @@ import torch
 
 from export_engine.attempt import NO_MODEL, Exported, Request
 from export_engine.capture import capture
+from export_engine.defects import passed_over
 from export_engine.describe import describe
 from export_engine.record import Record
 from export_engine.values.in_dtype import in_dtype
 from export_engine.values.pair_error import RunOf
+from export_engine.verify import examined, known_cause
 
+_LOOSE = 16.0
+"""The allowed multiple of torch.testing's tolerances: kernels may sum in another order."""
 _DTYPES = {name: getattr(torch, name) for name in ("float16", "bfloat16", "float32", "float64")} | {
     "half": torch.float16,
     "float": torch.float32,
@@ -43,6 +47,25 @@ def eager_run(exported: Exported, request: Request, device: str) -> RunOf:
     if not isinstance(traced, Exported):
         raise ValueError("The eager model cannot be traced at these inputs.")
     return RunOf(title, traced, describe(traced), request, device)
+
+
+def outputs_apart(exported: Exported, record: Record, request: Request) -> str:
+    """How the program's outputs differ from those of the model called in eager; empty if not.
+
+    A trace of the model does not tell: eager may take a fast path that no trace takes.
+    """
+    with examined(exported, record, 0) as subject:
+        try:
+            theirs = subject.run(subject.eager, request)
+            ours = subject.run(subject.module, request)
+        except Exception as error:  # noqa: BLE001 - either may refuse the call; the ops tell the rest
+            passed_over(error, "comparing outputs with eager")
+            return ""
+        found = subject.compared(ours, theirs, _LOOSE)
+        if found.same:
+            return ""
+        cause = known_cause(subject, request, 0) or "Eager runs other ops than its trace."
+    return f"Called in eager, the model gives another result: {found.detail}. {cause}"
 
 
 def run_in_dtype(

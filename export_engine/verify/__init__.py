@@ -26,12 +26,16 @@ if TYPE_CHECKING:
     from export_engine.verify.isolated_run import in_eager as in_eager
     from export_engine.verify.isolated_run import run as run
     from export_engine.verify.isolated_run import runs_in_eager as runs_in_eager
+    from export_engine.verify.known_causes import known_cause as known_cause
     from export_engine.verify.output_types import find_mistyped as find_mistyped
     from export_engine.verify.program_under_test import Subject as Subject
     from export_engine.verify.program_under_test import examined as examined
     from export_engine.verify.refusals import is_condition as is_condition
     from export_engine.verify.refusals import refusal as refusal
     from export_engine.verify.same_graph import fingerprint as fingerprint
+    from export_engine.verify.uninitialized import unwritten_in as unwritten_in
+    from export_engine.verify.uninitialized import unwritten_text as unwritten_text
+    from export_engine.verify.uninitialized import without_unwritten as without_unwritten
     from export_engine.verify.untraced_sizes import sizes_of as sizes_of
     from export_engine.verify.verification_record import with_verification as with_verification
 else:

@@ -62,6 +62,8 @@ def sound(subject: Subject) -> Guarantee:
     worst = max((each.error for each in agreed), default=0.0)
     how = f"off by at most {worst:.1e}" if worst else "exactly"
     sentence = f"Agrees with eager at {sizes_tried([each.sizes for each in agreed])}, {how}."
+    if subject.not_compared:
+        sentence += f" {subject.not_compared}"
     node, evidence = "", [_evidence(each) for each in trials]
     if failing:
         failing.sort(key=lambda each: _severity(each.trial, tries[0].trial))

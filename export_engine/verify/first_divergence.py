@@ -17,6 +17,7 @@ from export_engine.defects import passed_over
 from export_engine.source import Stack, parse_stack_trace
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.isolated_run import call
+from export_engine.verify.known_causes import known_cause
 from export_engine.verify.program_under_test import Subject
 
 
@@ -36,7 +37,8 @@ _UNKNOWN = Parting("", "The first op that diverges could not be located.")
 def first_difference(subject: Subject, request: Request, seed: int) -> Parting:
     """The first op with a different value, or that eager does not run; with its line."""
     try:
-        return _found(subject, request, seed)
+        cause = known_cause(subject, request, seed)
+        return Parting("", cause) if cause else _found(subject, request, seed)
     except Exception as error:  # noqa: BLE001 - a help to the reader; what is broken stands without it
         passed_over(error, "looking for the op at which values diverge")
         return _UNKNOWN

@@ -64,7 +64,8 @@ def functional(subject: Subject) -> Guarantee:
                 claim=FUNCTIONAL,
                 verdict="not checked",
                 sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch "
-                "cannot decompose the program, which would remove them.",
+                "cannot decompose the program, which would remove them: "
+                f"{subject.undecomposed_because}",
             )
         after = list(ops_of(decomposed))
         sentence = f"Decomposed, none of {len(after):,} ops mutates its inputs."

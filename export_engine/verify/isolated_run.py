@@ -16,6 +16,7 @@ from export_engine.defects import passed_over
 from export_engine.process import ELSEWHERE, Patience, sandbox, undone
 from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import pytree
+from export_engine.verify.uninitialized import filled
 
 
 class Call(NamedTuple):
@@ -71,7 +72,7 @@ def call(
     with sandbox(), quiet(), full_precision(), torch.set_grad_enabled(grad):
         seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
-        with nullcontext() if compiled else in_eager():
+        with nullcontext() if compiled else in_eager(), filled():
             if patience is None:
                 result = called(*args, **kwargs)
             else:

@@ -16,6 +16,7 @@ from export_engine.torch_internals import pytree
 from export_engine.verify.compare_outputs import compare, compare_named
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager
 from export_engine.verify.isolated_run import Call, call
+from export_engine.verify.known_causes import known_cause
 from export_engine.verify.program_under_test import Subject
 
 STATE = "Buffers and inputs change as they do in eager, call after call."
@@ -53,6 +54,9 @@ def state(subject: Subject) -> Guarantee:
         sentence += f" What eager writes into {listed(list(instead))}, the program returns instead."
     if problems:
         sentence = f"Diverges from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."
+        cause = known_cause(subject, subject.request, 0)
+        if cause:
+            sentence += f" {cause}"
     return Guarantee(
         name="state",
         claim=STATE,

@@ -9,9 +9,16 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.attempt import DecompositionTable, Exported, Request, installed
+from export_engine.attempt import (
+    DecompositionTable,
+    Exported,
+    Request,
+    installed,
+    written_aliases,
+)
 from export_engine.capture import contexts_entered, in_eval_mode, model_kept, quiet
 from export_engine.defects import passed_over
+from export_engine.error_text import error_text
 from export_engine.process import Patience, sandbox, undone
 from export_engine.record import Record, in_user_names
 from export_engine.torch_internals import (
@@ -30,6 +37,11 @@ from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
 from export_engine.verify.output_types import find_mistyped
 from export_engine.verify.refusals import is_condition, refusal
+from export_engine.verify.uninitialized import (
+    memory_filled_in_calls,
+    unwritten_in,
+    unwritten_text,
+)
 from export_engine.verify.untraced_sizes import Sizes, sizes_of, sizes_of_record
 
 
@@ -54,6 +66,7 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         installed(request.setups if request else ()),
         contexts_entered(request) if request else nullcontext(),
         model_kept(called) as subject.restore,
+        memory_filled_in_calls(record),
     ):
         yield subject
 
@@ -129,6 +142,18 @@ class Subject:
                 return Decomposed(None, error=error.with_traceback(None))
             table, program = way_out
             return Decomposed(program, table.ops)
+
+    @cached_property
+    def not_compared(self) -> str:
+        """A sentence on outputs of memory that nobody wrote; empty if there is none."""
+        called = self.module if self.eager is None else self.eager
+        return unwritten_text(unwritten_in(lambda: self.run(called, self.request).result))
+
+    @property
+    def undecomposed_because(self) -> str:
+        """Why torch cannot decompose the program: a cause that is known, else torch's words."""
+        known = (each.sentence for each in written_aliases(self.program))
+        return next(known, error_text(self.decomposed.error))
 
     @property
     def eager(self) -> Any:

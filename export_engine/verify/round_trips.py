@@ -134,9 +134,9 @@ def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[list[dict
 
 def decomposed(subject: Subject) -> Guarantee:
     """Runs the program that torch's default decompositions give."""
-    program, ops, error = subject.decomposed
+    program, ops, _ = subject.decomposed
     if program is None:
-        problem = f"torch cannot decompose it: {error_text(error)}"
+        problem = f"torch cannot decompose it: {subject.undecomposed_because}"
         return _guarantee("decomposed", DECOMPOSED, "", [problem])
     kept = f" Not decomposed, because torch cannot do so here: {', '.join(ops)}." if ops else ""
     problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)

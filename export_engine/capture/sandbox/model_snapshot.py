@@ -12,7 +12,7 @@ from export_engine.attempt import Request, as_module
 from export_engine.capture.sandbox.namespace_snapshot import Surroundings
 from export_engine.capture.sandbox.object_snapshot import Reached
 from export_engine.process import undone
-from export_engine.trace import Change
+from export_engine.trace import Recording
 
 
 @undone
@@ -54,12 +54,12 @@ def in_eval_mode(target: Callable[..., Any], wanted: bool) -> Iterator[None]:
 
 
 @undone
-def surroundings_kept(request: Request, seen: list[Change]) -> Iterator[None]:
+def surroundings_kept(request: Request, record: Recording) -> Iterator[None]:
     """Undoes what a trace does to everything a call reaches.
 
     Args:
         request: the call.
-        seen: collects what was undone for names that functions reach.
+        record: of the trace; gets what was undone for names that functions reach.
     """
     module = as_module(request.target)
     surroundings = Surroundings(request.target, module)
@@ -68,5 +68,5 @@ def surroundings_kept(request: Request, seen: list[Change]) -> Iterator[None]:
     try:
         yield
     finally:
-        seen.extend(surroundings.restore())
+        record.changes.extend(surroundings.restore(record.depends))
         reached.restore()

@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, NamedTuple
 
+import torch
+
+from export_engine.capture.sandbox.own_class import package_of
+from export_engine.source import function_behind
+from export_engine.torch_internals import forward_hooks
 from export_engine.trace import Owner
 
 
@@ -43,6 +48,38 @@ def writes_of(codes: Iterable[CodeType]) -> Writes:
         for each in _nested(code):
             _add(each, found)
     return found
+
+
+def names_set_by_torch(module: torch.nn.Module) -> set[str]:
+    """Attributes of a module that torch's own code sets in a call, and that no other class sets.
+
+    `torch.nn.LSTM` keeps its weights once more in `_flat_weights`; the hooks of weight norm and of
+    pruning compute a weight before each call.
+    """
+    classes = [cls for cls in type(module).__mro__ if package_of(cls) != "builtins"]
+    torch_own = [
+        cls for cls in classes if package_of(cls) == "torch" and cls is not torch.nn.Module
+    ]
+    others = [cls for cls in classes if package_of(cls) != "torch"]
+    hooks = [each for each in forward_hooks(module) if package_of(type(each)) == "torch"]
+    named = {
+        text
+        for each in hooks
+        for text in getattr(each, "__dict__", {}).values()
+        if isinstance(text, str)
+    }
+    return (_set_names(torch_own) | named) - _set_names(others)
+
+
+def _set_names(classes: Iterable[type]) -> set[str]:
+    """Attributes that methods of classes set, but for `__init__`."""
+    functions = [
+        function
+        for cls in classes
+        for name, value in vars(cls).items()
+        if name != "__init__" and (function := function_behind(value)) is not None
+    ]
+    return writes_of([each.__code__ for each in functions]).names.get("class attribute", set())
 
 
 def _add(code: CodeType, found: Writes) -> None:

@@ -20,6 +20,7 @@ from export_engine.capture.sandbox.own_class import is_of, package_of
 from export_engine.capture.sandbox.restored_attributes import held_in, refill, same_items
 from export_engine.capture.sandbox.side_effects import is_leak, missing, rebound, refilled
 from export_engine.source import closure_of, function_behind, has_own_methods, is_own, names_in
+from export_engine.torch_internals import Depends
 from export_engine.trace import Change
 
 _MOST_FUNCTIONS = 2000
@@ -49,8 +50,11 @@ class Surroundings:
             found.extend([value] if held is None else contents(held) or ())
         return found
 
-    def restore(self) -> list[Change]:
+    def restore(self, depends: Depends | None = None) -> list[Change]:
         """Restores what the model's code changed, and returns the changes.
+
+        Args:
+            depends: what tells of a traced value whether it depends on values of inputs.
 
         Another thread may have set a name meanwhile, so a change is undone only if the model's code
         can have made it or it holds a value from the trace. If both set a name, the other thread's
@@ -61,11 +65,11 @@ class Surroundings:
             now = slot.read()
             if now is not value and (is_leak(now) or self._writes.can_set(slot)):
                 slot.write(value)
-                seen.append(rebound(slot.owner, slot.name, value, now, slot.where))
+                seen.append(rebound(slot.owner, slot.name, value, now, slot.where, depends))
             if held is None or same_items(value, held):
                 continue
             if self._writes.containers or is_leak(value):
-                seen.append(refilled(slot.owner, slot.name, held, value, slot.where))
+                seen.append(refilled(slot.owner, slot.name, held, value, slot.where, depends))
                 refill(value, held)
         return [each for each in seen if each is not None]
 

@@ -6,30 +6,36 @@ would keep fake tensors, useless afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 
+from export_engine.capture.sandbox.name_writes import names_set_by_torch
 from export_engine.capture.sandbox.side_effects import missing, rebound, refilled
 from export_engine.process import undone
-from export_engine.trace import Change
+from export_engine.trace import Change, Recording
 
 Look = Callable[[], list[Change]]
 """Returns the changes so far."""
 
 
 @undone
-def attributes_kept(module: torch.nn.Module) -> Iterator[Look]:
-    """Undoes what code inside does to the attributes of a module and of those in it."""
-    look, restore = _attributes_of(module)
+def attributes_kept(module: torch.nn.Module, record: Recording) -> Iterator[Look]:
+    """Undoes what code inside does to the attributes of a module and of those in it.
+
+    Args:
+        module: the model.
+        record: of the trace, which tells what new values were computed from.
+    """
+    look, restore = _attributes_of(module, record)
     try:
         yield look
     finally:
         restore()
 
 
-def _attributes_of(module: torch.nn.Module) -> tuple[Look, Callable[[], None]]:
+def _attributes_of(module: torch.nn.Module, record: Recording) -> tuple[Look, Callable[[], None]]:
     """Two functions: one returns the changes from now on, the other restores the attributes."""
     kept = []
     for path, each in module.named_modules():
@@ -41,11 +47,19 @@ def _attributes_of(module: torch.nn.Module) -> tuple[Look, Callable[[], None]]:
         changes: list[Change | None] = []
         for path, each, attributes, before in kept:
             where = type(each).__qualname__
-            changes += _rebound(path, attributes, before, where)
-            for name, (value, held) in before.items():
-                if held is not None and name not in _OWN and not same_items(value, held):
-                    called = f"{path}.{name}" if path else name
-                    changes.append(refilled("attribute", called, held, value, where))
+            for name in {**before, **attributes}:
+                old, held = before.get(name, (missing(), None))
+                now = attributes.get(name, missing())
+                if name in _OWN or (now is old and (held is None or same_items(now, held))):
+                    continue
+                if name in names_set_by_torch(each):
+                    continue
+                called = f"{path}.{name}" if path else name
+                changes.append(
+                    rebound("attribute", called, old, now, where, record.depends)
+                    if now is not old
+                    else refilled("attribute", called, held, now, where, record.depends)
+                )
         return [change for change in changes if change is not None]
 
     def restore() -> None:
@@ -64,22 +78,6 @@ def _attributes_of(module: torch.nn.Module) -> tuple[Look, Callable[[], None]]:
 
 _OWN = frozenset(vars(torch.nn.Module()))
 """Attributes of nn.Module itself; entries of `_buffers` and the like are handled by name."""
-
-
-def _rebound(
-    path: str, attributes: Mapping[str, Any], before: Mapping[str, Any], where: str
-) -> list[Change | None]:
-    return [
-        rebound(
-            "attribute",
-            f"{path}.{name}" if path else name,
-            before[name][0] if name in before else missing(),
-            attributes.get(name, missing()),
-            where,
-        )
-        for name in {**before, **attributes}
-        if name not in _OWN
-    ]
 
 
 def held_in(value: Any) -> Any:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from export_engine.capture.sandbox.own_class import is_of
-from export_engine.torch_internals import is_fake
+from export_engine.torch_internals import Depends, is_fake
 from export_engine.trace import Change, Owner
 
 _MISSING = object()
+_MOST_ITEMS = 1000
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 
 
-def rebound(owner: Owner, name: str, before: Any, after: Any, where: str) -> Change | None:
+def rebound(
+    owner: Owner, name: str, before: Any, after: Any, where: str, depends: Depends | None = None
+) -> Change | None:
     """The change of a name's value; None if old and new are equivalent."""
     if before is after or (type(before) is type(after) and _is_plain(before) and before == after):
         return None
@@ -26,16 +29,48 @@ def rebound(owner: Owner, name: str, before: Any, after: Any, where: str) -> Cha
     else:
         said = f"was {_short(before)}, became {_short(after)}"
     counts = _counts(before) or _counts(after)
-    return Change(owner, name, "set", said, is_leak(after), where, counts=counts)
+    source = _source_of(after, depends)
+    return Change(
+        owner, name, "set", said, is_leak(after), where, counts=counts, follows_from=source
+    )
 
 
-def refilled(owner: Owner, name: str, held: Any, now: Any, where: str) -> Change:
+def refilled(
+    owner: Owner, name: str, held: Any, now: Any, where: str, depends: Depends | None = None
+) -> Change:
     """The change of a container's content."""
     old, new = len(held), len(now)
     verb = "grew" if new > old else "shrank"
     said = f"{verb} from {old} to {new} items" if new != old else "holds different items"
     items: Iterable[Any] = now.values() if is_of(now, dict) else now
-    return Change(owner, name, "content", said, any(is_leak(each) for each in items), where)
+    leaked = any(is_leak(each) for each in items)
+    source = _source_of([each for each in items if not _is_in(each, held)], depends)
+    return Change(owner, name, "content", said, leaked, where, follows_from=source)
+
+
+def _is_in(value: Any, held: Any) -> bool:
+    """Whether a container held this very object; `==` would compare tensors."""
+    return any(value is each for each in (held.values() if is_of(held, dict) else held))
+
+
+def _source_of(value: Any, depends: Depends | None) -> Literal["sizes", "inputs", ""]:
+    """What a new value was computed from."""
+    if value is _MISSING or _is_plain(value):
+        return "sizes"
+    if is_of(value, torch.Tensor):
+        found = depends(value) if depends else None
+        return "" if found is None else "inputs" if found else "sizes"
+    if is_of(value, torch.SymInt):
+        symbols = map(str, value.node.expr.free_symbols)
+        return "inputs" if any(each.startswith("u") for each in symbols) else "sizes"
+    if is_of(value, list | tuple | set | dict):
+        items = value.values() if is_of(value, dict) else value
+        sources = {_source_of(each, depends) for each in list(items)[:_MOST_ITEMS]}
+        for worse in ("inputs", ""):
+            if worse in sources:
+                return worse
+        return "sizes"
+    return ""
 
 
 def missing() -> Any:

@@ -1,0 +1,30 @@
+"""Buffers that are one tensor under several names, and that the program writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from export_engine.attempt import Exported, written_aliases
+from export_engine.findings.finding import Finding, Kind
+from export_engine.findings.program_ops import parse
+from export_engine.record import Record
+
+_WHY = (
+    "Each name is an input of the program, and torch cannot decompose a program that writes to one "
+    "of them, so most backends refuse it. Register the tensor once, and use that name everywhere."
+)
+
+
+def found(exported: Exported, _: Record) -> Iterator[Finding]:
+    """One finding per two names."""
+    nodes: list[object] = []
+    for each in written_aliases(exported.program):
+        nodes = nodes or list(exported.program.graph.nodes)
+        yield Finding(
+            kind=Kind.ALIASED_BUFFERS,
+            severity="surprising",
+            sentence=each.sentence,
+            why=_WHY,
+            stack=parse(each.node),
+            node=nodes.index(each.node),
+        )

@@ -1,0 +1,30 @@
+"""Findings → findings: what a run has decided since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from export_engine.findings.analysis import in_order
+from export_engine.findings.finding import Finding
+from export_engine.record import Verification
+
+_AGREES = "Verify called the model and the program several times in a row, and they agree. "
+
+
+def with_decisions(
+    findings: Sequence[Finding], verification: Verification | None
+) -> tuple[Finding, ...]:
+    """The findings, as notes those that Verify found to change no output; most severe first.
+
+    Args:
+        findings: of the program.
+        verification: its guarantees; None before Verify.
+    """
+    rows = verification.rows if verification else ()
+    held = {each.name for each in rows if each.verdict == "holds"}
+    found = [
+        replace(each, severity="note", why=_AGREES + each.why) if each.decided_by in held else each
+        for each in findings
+    ]
+    return in_order(found)

@@ -1,0 +1,112 @@
+"""Memory that nobody wrote, as of `torch.empty`: its values are of no contract.
+
+Eager differs from itself there. Where a program has such an op, calls of it and of its model fill
+the memory with one value, so that what is computed from it is the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+
+from export_engine.defects import passed_over
+from export_engine.process import undone
+from export_engine.record import Record, Target
+from export_engine.torch_internals import filled_memory, pytree
+
+_EMPTY = (
+    *("aten.empty.", "aten.empty_like.", "aten.empty_strided.", "aten.empty_permuted."),
+    *("aten.new_empty.", "aten.new_empty_strided.", "aten.resize"),
+)
+_HIGH, _LOW = 1, 0
+_FILLS: ContextVar[int | None] = ContextVar("fills", default=None)
+"""With which values calls fill what they would leave unwritten; None where they do not."""
+
+
+@undone
+def memory_filled_in_calls(record: Record) -> Iterator[None]:
+    """Calls inside fill the memory that a program leaves unwritten, if it has an op that may."""
+    token = _FILLS.set(_HIGH if any(map(_leaves_unwritten, record.targets)) else None)
+    try:
+        yield
+    finally:
+        _FILLS.reset(token)
+
+
+def filled() -> AbstractContextManager[None]:
+    """What a call is made in: nothing, or ops that fill the memory that they create."""
+    level = _FILLS.get()
+    return nullcontext() if level is None else filled_memory(level)
+
+
+def unwritten_in(call: Callable[[], Any]) -> list[torch.Tensor | None]:
+    """Per tensor among the results of a call, which elements are of memory that nobody wrote.
+
+    None for a tensor that is written throughout. The list is empty where no op leaves any, or where
+    it cannot be told.
+    """
+    if _FILLS.get() is None:
+        return []
+    try:
+        high, low = _filled_with(_HIGH, call), _filled_with(_LOW, call)
+    except Exception as error:  # noqa: BLE001 - the model raises what it likes; then nothing is known
+        passed_over(error, "looking for memory that nobody wrote")
+        return []
+    return [_apart(*each) for each in zip(high, low, strict=True)]
+
+
+def without_unwritten(result: Any, masks: list[torch.Tensor | None]) -> Any:
+    """Results with 0 in place of the elements that nobody wrote."""
+    leaves = [each for each in pytree.tree_leaves(result) if isinstance(each, torch.Tensor)]
+    if len(leaves) != len(masks) or all(each is None for each in masks):
+        return result
+    known = iter(masks)
+
+    def blanked(value: Any) -> Any:
+        mask = next(known, None) if isinstance(value, torch.Tensor) else None
+        if mask is None or mask.shape != value.shape:
+            return value
+        return torch.where(mask.to(value.device), torch.zeros_like(value), value)
+
+    return pytree.tree_map(blanked, result)
+
+
+def unwritten_text(masks: list[torch.Tensor | None]) -> str:
+    """A sentence on what is not compared; empty if all is."""
+    named = [_named(number, mask) for number, mask in enumerate(masks) if mask is not None]
+    return f"Uninitialized memory, not compared: {', '.join(named)}." if named else ""
+
+
+def _named(number: int, mask: torch.Tensor) -> str:
+    """`output 0`, or `20 of 120 elements of output 1`."""
+    wrong = int(mask.sum())
+    part = "" if wrong == mask.numel() else f"{wrong:,} of {mask.numel():,} elements of "
+    return f"{part}output {number}"
+
+
+def _leaves_unwritten(target: Target) -> bool:
+    return target.name.startswith(_EMPTY)
+
+
+def _filled_with(level: int, call: Callable[[], Any]) -> list[torch.Tensor]:
+    """The tensors among the results of a call."""
+    token = _FILLS.set(level)
+    try:
+        with filled():
+            leaves = pytree.tree_leaves(call())
+    finally:
+        _FILLS.reset(token)
+    return [each.detach().clone() for each in leaves if isinstance(each, torch.Tensor)]
+
+
+def _apart(high: torch.Tensor, low: torch.Tensor) -> torch.Tensor | None:
+    if high.shape != low.shape or high.layout is not torch.strided:
+        return None
+    apart = high != low
+    if high.is_floating_point() or high.is_complex():
+        apart &= ~(high.isnan() & low.isnan())
+    return apart.cpu() if bool(apart.any()) else None
