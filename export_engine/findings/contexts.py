@@ -34,7 +34,7 @@ def found(exported: Exported, record: Record) -> Iterator[Finding]:
             f"`{patch.place.function}`.",
             why="The program has the ops of the replacement. Where eager runs without it, the two "
             "may differ. Export without the patch, or call the replacement in `forward`.",
-            stack=(patch.place,),
+            stack=(patch.place,) if patch.place.file else (),
         )
 
 

@@ -6,8 +6,12 @@ algorithms, kernels of attention: a program has none of them where it runs.
 
 from __future__ import annotations
 
+import os
+import sysconfig
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +26,7 @@ from export_engine.trace import ActiveContext, Patch
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "xla", "privateuseone")
 _OWN_DTYPES = {"cpu": torch.bfloat16, "cuda": torch.float16}
 """What autocast computes in on a device unless told otherwise."""
+_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
 _KERNELS = ("flash", "mem_efficient", "math", "cudnn")
 
 
@@ -188,15 +193,24 @@ def _patches() -> Iterator[tuple[Any, str, Patch]]:
     ]
     for path, owner in owners:
         for name, value in list(vars(owner).items()):
-            if _is_foreign(value):
-                code = value.__code__
-                place = Location(code.co_filename, code.co_firstlineno, code.co_name)
+            place = _foreign_place(value)
+            if place is not None:
                 yield owner, name, Patch(f"{path}.{name}", place)
 
 
-def _is_foreign(value: Any) -> bool:
-    """Whether a function was put on torch by other code."""
+def _foreign_place(value: Any) -> Location | None:
+    """Where the code is of a function that was put on torch by others; None for torch's own.
+
+    Wrappers that Python's library makes, as for what is deprecated, are torch's. Of a
+    `functools.partial` no place is known.
+    """
+    if isinstance(value, partial):
+        return Location("", 0, "functools.partial")
     if not isinstance(value, FunctionType):
-        return False
-    file = value.__code__.co_filename
-    return not file.startswith((TORCH, "<")) and not (value.__module__ or "").startswith("torch.")
+        return None
+    code = value.__code__
+    file = code.co_filename
+    of_python = file.startswith(_LIBRARY) and "site-packages" not in file
+    if file.startswith((TORCH, "<")) or of_python or Path(file).name == "typing_extensions.py":
+        return None
+    return Location(file, code.co_firstlineno, code.co_name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial, wraps
 from typing import Any
 from unittest import mock
 
@@ -224,21 +225,42 @@ def double(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
-def test_a_function_of_torch_that_others_replaced_is_said() -> None:
-    original = functional.gelu
-    with mock.patch.object(functional, "gelu", double):
+@wraps(functional.gelu)
+def wrapped(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+PATCHES = {"double": double, "wrapped": wrapped, "functools.partial": partial(double)}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_a_function_of_torch_that_others_replaced_is_said(name: str) -> None:
+    original, patch = functional.gelu, PATCHES[name]
+    with mock.patch.object(functional, "gelu", patch):
         ex = explorer.explore(Activates(), (X,))
         unused = explorer.explore(Sine(), (X,))
-        assert functional.gelu is double
+        assert functional.gelu is patch
     (finding,) = contexts_of(ex)
 
     assert functional.gelu is original
     assert finding.severity == "surprising"
-    assert "`torch.nn.functional.gelu` as other code has replaced it, `double`" in finding.sentence
+    assert f"`torch.nn.functional.gelu` as other code has replaced it, `{name}`" in finding.sentence
     assert not contexts_of(unused)
     verified = ex.verify()
     assert not verified.ok
     assert "the export called `torch.nn.functional.gelu`" in str(verified)
+
+
+class ChecksSize(nn.Module):
+    """Calls a function of torch that is deprecated, and so wrapped."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch._check_is_size(x.shape[0])
+        return x.relu()
+
+
+def test_what_torch_wraps_itself_is_no_patch() -> None:
+    assert not contexts_of(explorer.explore(ChecksSize(), (X,)))
 
 
 @pytest.mark.slow
