@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from explorer.exporting import explore
     from explorer.generation import GenerationPrograms, explore_generation
     from explorer.guiding import Guided, guide
+    from explorer.joint import explore_joint
     from explorer.lessons import Lesson, lesson
     from explorer.loading import load
     from explorer.observing import observing
@@ -68,6 +69,7 @@ __all__ = [
     "explain",
     "explore",
     "explore_generation",
+    "explore_joint",
     "explore_many",
     "exportdb",
     "guide",
@@ -103,6 +105,7 @@ _HOMES = {
     "doctor": "environment_report",
     "explore": "exporting",
     "explore_generation": "generation",
+    "explore_joint": "joint",
     "explore_many": "exploring_sets",
     "guide": "guiding",
     "lesson": "lessons",

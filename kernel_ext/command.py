@@ -31,6 +31,7 @@ OPTIONS = {
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "--vs-compile": "compare with what torch.compile does with the same call",
     "--sizes": "with --vs-compile: call both at these sizes, 512,1024,2048 or batch=512,1024",
+    "--joint": "show a training step: the loss's graph, forward and backward",
     "-d": 'dynamic sizes: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "dynamic_shapes, as a Python expression without spaces or in quotes",
@@ -75,6 +76,7 @@ FLAGS = {
     "--trusted",
     "--vs-compile",
     "--generate",
+    "--joint",
 }
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
@@ -124,6 +126,8 @@ class Command:
     verify: bool = False
     generate: bool = False
     """Whether the call is of a model that generates, to be cut into programs."""
+    joint: bool = False
+    """Whether the call gives a loss, whose backward pass is wanted, too."""
     vs_compile: bool = False
     sizes: str | None = None
     """What `--vs-compile` calls at."""
@@ -195,6 +199,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if "into" in given and {"--vs-compile", "--guide"} & {*flags}:
         raise ExportUsageError("--into goes with a plain export: leave out --vs-compile, --guide.")
     _check_generate(given, flags)
+    _check_joint(given, flags)
     if "sizes" in given and "--vs-compile" not in flags:
         raise ExportUsageError("--sizes needs --vs-compile: the sizes to call both sides at.")
     if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
@@ -241,10 +246,24 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         trusted="--trusted" in flags,
         verify="--verify" in flags,
         generate="--generate" in flags,
+        joint="--joint" in flags,
         vs_compile="--vs-compile" in flags,
         profile="--profile" in flags,
         **given,
     )
+
+
+def _check_joint(given: dict[str, str], flags: list[str]) -> None:
+    """Raises ExportUsageError for what --joint does not go with."""
+    if "--joint" not in flags:
+        return
+    wrong = [each for each in flags if each not in ("--joint", "--no-display")]
+    wrong += [each for each, to in _VALUED.items() if to in given and to not in ("name", "html")]
+    if wrong or "run" in given:
+        raise ExportUsageError(
+            f"--joint traces a training step, which is no exported program: leave out "
+            f"{(wrong or ['--run'])[0]}. It goes with --as, --html and --no-display."
+        )
 
 
 def _check_generate(given: dict[str, str], flags: list[str]) -> None:

@@ -88,6 +88,8 @@ class ExportMagics(Magics):
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose", or the name of a
                                  variable with a table of functions by op
+        --joint                  show a training step, the graph of the loss with its backward
+                                 pass: --joint loss_fn(model, x, y)
         --as NAME                keep the result under this name; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
         --generate               cut a model that generates into programs (prefill, decode, ...):

@@ -49,6 +49,8 @@ def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Explorati
     """Exports the call, as the command says how."""
     command, target = asked.command, asked.target
     common = _common(asked, shell, progress)
+    if command.joint:
+        return explorer.explore_joint(*target, title=common["title"], cells=common["cells"])
     if asked.steps is None:
         both, fix, spec = command.mode == "both", command.fix, command.spec
         return explorer.explore(*target, **common, both=both, fix=fix, spec=spec)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import torch
 from torch.export.graph_signature import (
@@ -22,7 +22,14 @@ from torch.export.graph_signature import (
 from torch.fx.passes.shape_prop import TensorMetadata
 
 from export_engine.attempt.attempt import Attempt
-from export_engine.torch_internals import expression_of, known_range, pytree, shape_env
+from export_engine.torch_internals import (
+    JointRole,
+    expression_of,
+    joint_role,
+    known_range,
+    pytree,
+    shape_env,
+)
 
 
 class _Range(NamedTuple):
@@ -46,19 +53,20 @@ class GraphProgram:
     by name: those stay empty, so that what needs them is left out.
     """
 
-    state_dict: Mapping[str, torch.Tensor] = MappingProxyType({})
     constants: Mapping[str, Any] = MappingProxyType({})
     module_call_graph: tuple[()] = ()
     example_inputs: None = None
     call_spec = _NoTrees()
 
-    def __init__(self, graph_module: torch.fx.GraphModule) -> None:
+    def __init__(self, graph_module: torch.fx.GraphModule, paths: Sequence[str] = ()) -> None:
         """Make one. The graph module itself is left as it is.
 
         Args:
             graph_module: the graph, with the tensors and graphs that its nodes name.
+            paths: where the caller passes its inputs, the first ones; else they go by their nodes.
         """
         self.graph_module = _with_values(graph_module)
+        self.paths = list(paths)
 
     @property
     def graph(self) -> torch.fx.Graph:
@@ -67,15 +75,29 @@ class GraphProgram:
 
     @cached_property
     def graph_signature(self) -> ExportGraphSignature:
-        """Every placeholder as an input of the user, every result as an output."""
-        placeholders = [node for node in self.graph.nodes if node.op == "placeholder"]
+        """Every placeholder as an input, every result as an output.
+
+        AOTAutograd says which of them are weights and gradients. Elsewhere all are the user's.
+        """
+        inputs = {node.name: joint_role(node.meta.get("desc")) for node in self._placeholders}
+        names = {role.name: name for name, role in inputs.items() if role and role.kind == "input"}
         results = [
-            node for each in self.graph.nodes if each.op == "output" for node in _results(each)
+            result for each in self.graph.nodes if each.op == "output" for result in _results(each)
         ]
         return ExportGraphSignature(
-            [InputSpec(InputKind.USER_INPUT, _argument(node), None) for node in placeholders],
-            [OutputSpec(OutputKind.USER_OUTPUT, _argument(node), None) for node in results],
+            [_input(node, inputs[node.name]) for node in self._placeholders],
+            [_output(node, role, names) for node, role in results],
         )
+
+    @cached_property
+    def state_dict(self) -> dict[str, Any]:
+        """The values of weights, where AOTAutograd says which inputs are weights."""
+        roles = ((node, joint_role(node.meta.get("desc"))) for node in self._placeholders)
+        return {role.name: node.meta.get("val") for node, role in roles if _is_weight(role)}
+
+    @property
+    def _placeholders(self) -> list[torch.fx.Node]:
+        return [node for node in self.graph.nodes if node.op == "placeholder"]
 
     @cached_property
     def range_constraints(self) -> dict[Any, _Range]:
@@ -129,8 +151,38 @@ def _meta_tensor(known: TensorMetadata) -> torch.Tensor:
     return torch.empty_strided(known.shape, known.stride, dtype=known.dtype, device="meta")
 
 
-def _results(output: torch.fx.Node) -> list[torch.fx.Node]:
-    return [each for each in pytree.tree_leaves(output.args) if isinstance(each, torch.fx.Node)]
+def _results(output: torch.fx.Node) -> list[tuple[torch.fx.Node, JointRole | None]]:
+    """The nodes whose values a graph returns, each with what AOTAutograd says of it."""
+    returned, described = pytree.tree_leaves(output.args), output.meta.get("desc")
+    if not isinstance(described, list) or len(described) != len(returned):
+        described = [None] * len(returned)
+    return [
+        (node, joint_role(told))
+        for node, told in zip(returned, described, strict=True)
+        if isinstance(node, torch.fx.Node)
+    ]
+
+
+def _is_weight(role: JointRole | None) -> TypeGuard[JointRole]:
+    return role is not None and role.kind in ("parameter", "buffer")
+
+
+def _input(node: torch.fx.Node, role: JointRole | None) -> InputSpec:
+    if not _is_weight(role):
+        return InputSpec(InputKind.USER_INPUT, _argument(node), None)
+    if role.kind == "parameter":
+        return InputSpec(InputKind.PARAMETER, _argument(node), role.name)
+    return InputSpec(InputKind.BUFFER, _argument(node), role.name, persistent=True)
+
+
+def _output(node: torch.fx.Node, role: JointRole | None, inputs: Mapping[str, str]) -> OutputSpec:
+    if role is None or role.kind != "gradient":
+        return OutputSpec(OutputKind.USER_OUTPUT, _argument(node), None)
+    if role.name in inputs:
+        kind, target = OutputKind.GRADIENT_TO_USER_INPUT, inputs[role.name]
+    else:
+        kind, target = OutputKind.GRADIENT_TO_PARAMETER, role.name
+    return OutputSpec(kind, _argument(node), target)
 
 
 def _argument(node: torch.fx.Node) -> TensorArgument | SymIntArgument:

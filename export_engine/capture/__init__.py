@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from export_engine.capture.container_writes import Refilled as Refilled
     from export_engine.capture.container_writes import given_leaves as given_leaves
     from export_engine.capture.container_writes import refilled as refilled
+    from export_engine.capture.joint import JointFailed as JointFailed
+    from export_engine.capture.joint import capture_joint as capture_joint
     from export_engine.capture.sandbox.model_snapshot import in_eval_mode as in_eval_mode
     from export_engine.capture.sandbox.model_snapshot import model_kept as model_kept
     from export_engine.capture.sandbox.output import descriptors_quiet as descriptors_quiet

@@ -51,6 +51,27 @@ def _transposed(call: OpCall) -> Amount | None:
     return _times(Amount(2), given, call.product(weight[1:]) if weight else None)
 
 
+def _convolution_backward(call: OpCall) -> Amount | None:
+    """As torch counts it: a convolution for each of the gradients that are asked for."""
+    given, weight, grad = (call.shape(name) for name in ("input", "weight", "grad_output"))
+    mask = call.value("output_mask", [True, True, True])
+    if not (given and weight and grad) or not isinstance(mask, list):
+        return None
+    points = call.product(given if call.value("transposed", False) else grad)
+    total: Amount | None = Amount(0)
+    if mask[0]:
+        total = _plus(total, _times(Amount(2), points, call.product(weight[1:])))
+    if mask[1]:
+        channels = (given if not call.value("transposed", False) else grad)[1]
+        kernel = call.product(weight[2:])
+        total = _plus(total, _times(Amount(2), points, call.size(channels), kernel))
+    return total
+
+
+def _plus(one: Amount | None, other: Amount | None) -> Amount | None:
+    return None if one is None or other is None else one + other
+
+
 def _attention(call: OpCall) -> Amount | None:
     """Queries by keys, and the weights by values; causal attention is counted whole."""
     query, key, value = (call.shape(name) for name in ("query", "key", "value"))
@@ -161,6 +182,7 @@ COUNTED_BY_TORCH: dict[str, Rule] = dict(
         *_named("addbmm", _contracted("batch1")),
         *_named("linear", _contracted("input")),
         *_named("convolution _convolution conv1d conv2d conv3d", _convolution),
+        *_named("convolution_backward", _convolution_backward),
         *_named("conv_transpose1d conv_transpose2d conv_transpose3d", _transposed),
         *_named("scaled_dot_product_attention", _attention),
         *_named("_scaled_dot_product_flash_attention", _attention),
@@ -183,6 +205,14 @@ COUNTED_HERE: dict[str, Rule] = dict(
         *_named("layer_norm native_layer_norm group_norm native_group_norm", _of_result(8)),
         *_named("batch_norm _native_batch_norm_legit_no_training", _of_result(4)),
         *_named("_native_batch_norm_legit native_batch_norm instance_norm", _of_result(8)),
+        *_named("_softmax_backward_data _log_softmax_backward_data", _of_result(4)),
+        *_named("native_layer_norm_backward native_group_norm_backward", _of_input(12)),
+        *_named("native_batch_norm_backward embedding_dense_backward", _of_input(8)),
+        *_named("mse_loss mse_loss_backward l1_loss smooth_l1_loss huber_loss", _of_input(3)),
+        *_named("cross_entropy_loss binary_cross_entropy kl_div", _of_input(5)),
+        *_named("binary_cross_entropy_with_logits", _of_input(5)),
+        *_named("nll_loss nll_loss_forward nll_loss2d_forward nll_loss_nd", _of_input(1)),
+        *_named("nll_loss_backward nll_loss2d_backward", _of_result(1)),
         *_named("rms_norm _fused_rms_norm", _of_result(4)),
         *_named("sum mean prod amax amin max min aminmax argmax argmin any all", _of_input(1)),
         *_named("cumsum cumprod logcumsumexp nansum count_nonzero", _of_input(1)),

@@ -21,6 +21,7 @@ from export_engine.describe.findings import with_findings
 from export_engine.describe.graph import Graphs
 from export_engine.describe.held_tensors import ends_of_held
 from export_engine.describe.partial_graph import add_partial, module_paths
+from export_engine.describe.passes import describe_passes
 from export_engine.describe.scopes import Scopes
 from export_engine.describe.shape_contract import describe_contract
 from export_engine.describe.signature import describe_signature, input_paths
@@ -109,6 +110,8 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         check=_check(attempt),
         level=_level(attempt, graphs, strings, stacks),
     )
+    if isinstance(attempt, GivenGraph):
+        record = msgspec.structs.replace(record, overlays=describe_passes(attempt.program.graph))
     record = with_quantization(with_groups(record), ends_of_held(program))
     return (
         with_findings(record, attempt, strings, stacks, also)
@@ -119,6 +122,8 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
 
 def _paths(program: ProgramSource | None, attempt: Attempt) -> list[str]:
     """Where the caller passes each leaf; of a failure, by its call."""
+    if isinstance(attempt, GivenGraph):
+        return attempt.program.paths
     if program is not None:
         return input_paths(program, attempt.request)
     return call_paths(attempt.request) if attempt.request else []

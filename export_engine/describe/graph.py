@@ -98,7 +98,8 @@ class Graphs:
             # Dynamo names it differently.
             value = meta.get("val", meta.get("example_value"))
             types.append(self.values.number(None if op == _OUTPUT else value))
-            scopes.append(self._scope(meta.get("nn_module_stack"), op, within))
+            modules = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
+            scopes.append(self._scope(modules, op, within))
             stacks.append(self._stack(_stack_trace(node), within))
             template, read = self._arguments.template(node)
             if op == _GET_ATTR and not isinstance(attribute(root, str(node.target)), GraphModule):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -63,12 +64,17 @@ class Scopes:
         return same[0] if len(same) == 1 else path
 
 
+_LOCAL = re.compile(r"^L\['\w+'\]")
+"""A local variable as Dynamo writes it; the module itself is `self` in its own `forward`."""
+
+
 def _plain_path(path: str) -> str:
     """A path as attributes from the root.
 
-    Strict mode writes some as Python, `L['self'].layers[0]`, and calls the root `_export_root`.
+    Dynamo writes some as Python, `L['self'].layers[0]`, and strict mode calls the root
+    `_export_root`.
     """
-    path = path.removeprefix("L['self']").replace("[", ".").replace("]", "").replace("'", "")
+    path = _LOCAL.sub("", path).replace("[", ".").replace("]", "").replace("'", "")
     path = path.lstrip(".")
     return path.removeprefix("_export_root").lstrip(".")
 

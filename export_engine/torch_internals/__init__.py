@@ -81,6 +81,10 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.inputs import register_container as register_container
     from export_engine.torch_internals.inputs import specs_of_leaves as specs_of_leaves
     from export_engine.torch_internals.inputs import without_paths as without_paths
+    from export_engine.torch_internals.joint import JointRole as JointRole
+    from export_engine.torch_internals.joint import is_backward as is_backward
+    from export_engine.torch_internals.joint import joint_graph as joint_graph
+    from export_engine.torch_internals.joint import joint_role as joint_role
     from export_engine.torch_internals.library import LibraryCase as LibraryCase
     from export_engine.torch_internals.library import exportdb_cases as exportdb_cases
     from export_engine.torch_internals.library import exportdb_library as exportdb_library

@@ -19,9 +19,9 @@ import torch
 from export_engine.defects import passed_over
 from export_engine.torch_internals.patching import replaced
 
-Area = Literal["export", "strict", "run", "load", "library", "compile"]
+Area = Literal["export", "strict", "run", "load", "library", "compile", "joint"]
 """What a capability serves: any export, only strict mode, running and verifying, opening a file,
-ExportDB and torch's pages on graph breaks, or the comparison with torch.compile."""
+ExportDB and torch's pages on graph breaks, the comparison with torch.compile, or joint graphs."""
 
 
 class Looked(NamedTuple):

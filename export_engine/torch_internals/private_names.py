@@ -544,6 +544,20 @@ TRACING_CONTEXT = Capability(
     "compile",
     takes="",
 )
+_NO_JOINT = "A training step cannot be shown as a joint graph."
+CAPTURE_FOR_JOINT = Capability(
+    "torch._dynamo.functional_export.dynamo_graph_capture_for_export",
+    _NO_JOINT,
+    "joint",
+    takes="module",
+    older="_dynamo_graph_capture_for_export",
+)
+AOT_JOINT = Capability(
+    "torch._functorch.aot_autograd.aot_export_joint_with_descriptors",
+    _NO_JOINT,
+    "joint",
+    takes="stack module args kwargs",
+)
 OF_COMPARISON = (
     BYTECODE_HOOK, INPUT_CODES, CACHE_ENTRIES, RESET_CODE, RESET_SIZES, COMPILE_ID
 )  # fmt: skip

@@ -1,0 +1,69 @@
+"""Joint graphs of a training step, as AOTAutograd makes them, and what it says of their nodes."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any, Literal, NamedTuple
+
+import torch
+
+from export_engine.torch_internals import private_names as torch_has
+
+
+def joint_graph(
+    stack: ExitStack, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> torch.fx.GraphModule:
+    """The graph of a module's call and of its backward pass.
+
+    Args:
+        stack: keeps what torch needs while the graph is made.
+        module: whose first output is the loss, or outputs that need gradients.
+        args: of the call.
+        kwargs: of the call.
+
+    Raises:
+        MissingCapabilityError: this torch cannot make one.
+    """
+    captured = torch_has.CAPTURE_FOR_JOINT.value(module)(*args, **kwargs)
+    joint = torch_has.AOT_JOINT.value(stack, captured, args, kwargs)
+    graph: torch.fx.GraphModule = joint.graph_module
+    return graph
+
+
+Kind = Literal["parameter", "buffer", "input", "tangent", "output", "gradient", "other"]
+
+
+class JointRole(NamedTuple):
+    """What AOTAutograd says that an input or an output of a joint graph is."""
+
+    kind: Kind
+    name: str
+    """Of a parameter or buffer its path; of a gradient, what it is of; else a number."""
+
+
+_KINDS: dict[str, Kind] = {
+    "ParamAOTInput": "parameter",
+    "BufferAOTInput": "buffer",
+    "PlainAOTInput": "input",
+    "TangentAOTInput": "tangent",
+    "PlainAOTOutput": "output",
+    "GradAOTOutput": "gradient",
+}
+
+
+def joint_role(described: object) -> JointRole | None:
+    """What a node's `desc` says of it; None where a node has none."""
+    if described is None:
+        return None
+    kind: Kind = _KINDS.get(type(described).__name__, "other")
+    if kind in ("tangent", "gradient"):
+        inner = getattr(described, "output", None) or getattr(described, "grad_of", None)
+        of = joint_role(inner)
+        return JointRole(kind, of.name if of is not None else "")
+    return JointRole(kind, str(getattr(described, "target", getattr(described, "idx", ""))))
+
+
+def is_backward(node: torch.fx.Node) -> bool | None:
+    """Whether a node of a joint graph is of the backward pass; None in other graphs."""
+    tag = node.meta.get("partitioner_tag")
+    return None if tag is None else tag == "is_backward"
