@@ -395,6 +395,18 @@ def test_a_program_in_hand_is_shown(shell: InteractiveShell) -> None:
         assert said in str(result.error_in_exec)
 
 
+@pytest.mark.slow
+def test_a_training_step_is_shown(shell: InteractiveShell) -> None:
+    run(shell, "def loss_fn(model, x): return model(x).pow(2).mean()")
+    _, text = run(shell, "%export --joint --as step loss_fn(Doubled(), torch.randn(2, 3))")
+    assert "joint graph" in text
+    assert shell.user_ns["step"].record.overlays[0].name == "pass"
+    result, _ = run(shell, "%export --joint torch.sin(torch.randn(2))")
+    assert "Nothing in the result needs a gradient" in str(result.error_in_exec)
+    result, _ = run(shell, "%export --joint --verify loss_fn(Doubled(), torch.randn(2, 3))")
+    assert "leave out --verify" in str(result.error_in_exec)
+
+
 def test_help_teaches_the_options(shell: InteractiveShell) -> None:
     from kernel_ext.command import OPTIONS
 
