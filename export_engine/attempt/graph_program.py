@@ -22,6 +22,7 @@ from torch.export.graph_signature import (
 from torch.fx.passes.shape_prop import TensorMetadata
 
 from export_engine.attempt.attempt import Attempt
+from export_engine.defects import passed_over
 from export_engine.torch_internals import (
     JointRole,
     expression_of,
@@ -144,7 +145,11 @@ def _with_values(graph_module: torch.fx.GraphModule) -> torch.fx.GraphModule:
             node.meta.setdefault("val", node.meta["example_value"])
         elif isinstance(node.meta.get("tensor_meta"), TensorMetadata):
             node.meta.setdefault("val", _meta_tensor(node.meta["tensor_meta"]))
-    return torch.fx.GraphModule(graph_module, graph)
+    try:
+        return torch.fx.GraphModule(graph_module, graph)
+    except AttributeError as error:  # a node names what another pass has taken away
+        passed_over(error, "copying a graph")
+        return graph_module
 
 
 def _meta_tensor(known: TensorMetadata) -> torch.Tensor:

@@ -99,6 +99,12 @@ def test_any_program_is_read(name: str, tmp_path: Any) -> None:
     assert same == nodes  # nothing was written to it
 
 
+def test_a_graph_that_has_lost_an_attribute_is_read() -> None:
+    graph = torch.fx.symbolic_trace(Net())
+    del graph.shift
+    assert explorer.view(graph).record.verdict.startswith("GraphModule")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["shape_prop", "make_fx", "dynamo"])
 def test_a_graph_says_its_sizes(name: str) -> None:
