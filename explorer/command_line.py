@@ -50,8 +50,9 @@ says that the program is wrong, the programs differ, a guarantee is broken, prog
 fit each other, a run failed or gave other values, or --ready says no; 2 the command could not be
 carried out; 3 nothing that was checked is wrong, but a check of --verify was skipped that could
 have run, the program of --fix was not compared with eager (a check that is impossible does not
-count: a file has no eager model), or --ready leaves something to decide; 4 Export Explorer itself
-failed, with a report to send.
+count: a file has no eager model), a backend or a device of --run cannot run here, eager itself
+fails with the inputs, or --ready leaves something to decide; 4 Export Explorer itself failed, with
+a report to send.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
 program; making that of a hostile file runs code from it. They do so of files that you saved here

@@ -137,7 +137,7 @@ def verdict_on(items: list[ReleaseItem]) -> Release:
     """The verdict that follows from claims."""
     states = [each.state for each in items]
     if "bad" in states:
-        return Release("not ready", f"Not ready to ship. {reason_of(items)}", items, "bad")
+        return Release("not ready", f"Not ready to ship: {reason_of(items)}.", items, "bad")
     sign: State = "open" if any(each.words and each.state == "open" for each in items) else "good"
     if "open" in states:
         said = f"Nothing wrong so far; still open: {reason_of(items)}."
@@ -146,11 +146,12 @@ def verdict_on(items: list[ReleaseItem]) -> Release:
 
 
 def reason_of(items: Sequence[ReleaseItem]) -> str:
-    """What is wrong; else the claims that are open, by name; else what was tried."""
-    bad = [each.sentence for each in items if each.state == "bad"]
+    """What is wrong, in few words; else the claims that are open, by name; else what was tried."""
+    wrong = [each for each in items if each.state == "bad"]
+    bad = [each.words for each in wrong if each.words] or [each.name for each in wrong]
     still = [each.name for each in items if each.state == "open"]
     tried = [each.tried for each in items if each.tried]
-    return " ".join(bad) or ", ".join(still) or "; ".join(tried) or "every check passed"
+    return "; ".join(bad) or ", ".join(still) or "; ".join(tried) or "every check passed"
 
 
 def _reconciled(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
@@ -350,7 +351,7 @@ def _runs(record: Record) -> ReleaseItem:
     rows = [
         row
         for row in record.runs
-        if row.backend != "eager"
+        if (row.backend != "eager" or row.outcome == "differs")
         and (row.outcome != "failed" or (row.device, row.inputs, row.where) not in alone)
     ]
     of = {
@@ -364,6 +365,7 @@ def _runs(record: Record) -> ReleaseItem:
             said += f" So do {len(wrong) - 1} more runs." if len(wrong) > 1 else ""
             badge = f"{'differs' if outcome == 'differs' else 'failed'} on {_devices(wrong)}"
             command = f"print(ex.run(backend={wrong[0].backend!r}))"
+            said = f"{said[:1].upper()}{said[1:]}"
             return ReleaseItem("runs", "bad", said, command, badge, str(len(wrong)))
     if unlike:
         said = f"Eager fails on {unlike[0].device}{_inputs(unlike[0])}: nothing to compare with."

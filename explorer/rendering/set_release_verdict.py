@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from explorer.rendering.attempt_text import counted
 from explorer.rendering.release_verdict import (
     Release,
@@ -25,7 +23,7 @@ _STATES: dict[str, State] = {"ready": "good", "open": "open", "not ready": "bad"
 _OF_PROGRAMS = {
     "ready": "Checked by itself: {}.",
     "open": "Still open: {}.",
-    "not ready": "{}",
+    "not ready": "Not ready: {}.",
 }
 
 
@@ -43,9 +41,7 @@ def set_release_of(programs: ProgramSet, records: Mapping[str, Record]) -> Relea
     items.append(_between(programs))
     end = _end_to_end(programs)
     items += [end] if end else []
-    made = verdict_on(items)
-    wrong = ", ".join(each.name for each in items if each.state == "bad")
-    return replace(made, sentence=f"Not ready to ship: {wrong}.") if wrong else made
+    return verdict_on(items)
 
 
 def _between(programs: ProgramSet) -> ReleaseItem:

@@ -23,7 +23,7 @@ from export_engine.record import FindingRow, Probe, Record, Rule, Target, check_
 
 PLAIN = (
     "The file holds only the program: guards have no lines, and there is no source text. "
-    "`ex.save(path)` keeps them."
+    "`.save(path)` keeps them."
 )
 _UNREADABLE = "Export Explorer's Record in the file cannot be read"
 _OTHER = "Export Explorer's Record in the file is of another program"

@@ -76,5 +76,5 @@ def without_values(backend: Backend) -> str | None:
             return f"{backend.title} cannot say whether it tells values: {error_text(error)}."
     return (
         f"{backend.title} tells no values of ops. Only its outputs can be compared: "
-        f'ex.run(backend="{backend.name}").'
+        f'.run(backend="{backend.name}").'
     )

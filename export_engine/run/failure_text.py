@@ -96,7 +96,7 @@ def _told(error: BaseException, compiler: str) -> str:
     if not compiler:
         return raised
     return (
-        f'{raised} It says no more: decompose the program first, `ex.decompose("core")`, or report '
+        f'{raised} It says no more: decompose the program first, `.decompose("core")`, or report '
         f"it to {compiler.partition(' (')[0]}."
     )
 

@@ -83,7 +83,7 @@ def source_text(record: Record, file: int) -> str:
         return entry.text
     if record.sources_inside:
         raise SourceMissing(
-            f"The text of {entry.name} is not in the archive: ex.save(path) puts it "
+            f"The text of {entry.name} is not in the archive: `.save(path)` puts it "
             "there. Paths in an archive are never opened."
         )
     if not _may_open(entry):

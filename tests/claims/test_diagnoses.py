@@ -172,3 +172,31 @@ def test_an_op_that_refuses_a_dtype_names_the_tensors_and_the_line(
     assert failure is not None
     assert failure.sentence.endswith(f" Here {named}."), failure.sentence
     assert failure.stack >= 0
+
+
+def undecided(x: torch.Tensor) -> torch.Tensor:
+    return x.sin() if x.sum() > 0 else x
+
+
+def test_a_line_to_type_names_the_variable_that_holds_the_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import __main__
+
+    ex = explorer.explore(undecided, (torch.ones(3),))
+    monkeypatch.setattr(__main__, "_export", ex, raising=False)
+    assert "Fixes: _export.apply(0), or _export.autofix()" in repr(ex)
+    monkeypatch.setattr(__main__, "k", ex, raising=False)
+    assert "Fixes: k.apply(0), or k.autofix()" in repr(ex)
+    assert {each.name for each in ex.session.heads()} == {"k"}
+    ex.autofix()
+    assert "k.run()" in [each.command for each in ex.ready().items]
+
+
+def test_a_program_of_a_set_is_named_by_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    import __main__
+
+    kit = explorer.explore_many({"one": (torch.sin, (torch.ones(3),))})
+    monkeypatch.setattr(__main__, "mine", kit, raising=False)
+    assert "→ mine['one'].verify(); mine['one'].run()" in str(kit.ready())
+    assert "mine['one'].verify()" in [each.command for each in kit["one"].ready().items]
