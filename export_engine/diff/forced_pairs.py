@@ -6,6 +6,7 @@ does not read, such as an assert or an op in place, has the partners of its inpu
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from export_engine.source import items_of
 
 _PLACEHOLDER, _GET_ATTR = OPS.index("placeholder"), OPS.index("get_attr")
 _GETITEM = "operator.getitem"
+_INDEX = re.compile(r"\(\{0\}, (-?\d+)\)")
 
 What = Literal["op", "arguments", "inputs", "type", "order"]
 
@@ -103,7 +105,16 @@ class _Side:
 
     def is_left_out(self, node: int) -> bool:
         """Whether it takes a result that nobody reads: saving adds one for each result."""
-        return not self.is_read[node] and self.target(node) == _GETITEM
+        return not self.is_read[node] and self.target(node) == _GETITEM and self._is_there(node)
+
+    def _is_there(self, node: int) -> bool:
+        """Whether the op that a getitem reads has so many results; without, it raises."""
+        number = self.graph.type[self.inputs[node][0]] if len(self.inputs[node]) else -1
+        index = _INDEX.fullmatch(self.args(node))
+        if number < 0 or index is None:
+            return False
+        kind = self.record.types[number]
+        return kind.kind != "tuple" or -len(kind.items) <= int(index[1]) < len(kind.items)
 
 
 class Walk:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import operator
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from torch import nn
 import explorer
 from explorer import command_line
 from explorer.testing import assert_same_export
+from export_engine.attempt import Exported
 from export_engine.diff import diff_records
 from export_engine.record import ProgramDiff, from_json
+from export_engine.torch_internals import copied_program
 from export_engine.verify.same_graph import difference
 from tests.claims.random_edits import Choice, copies, edited
 from tests.claims.random_programs import Walked, export, outcome, record_of, same
@@ -353,6 +356,19 @@ def test_a_set_is_written_as_json(tmp_path: Path) -> None:
     assert {name: each.verdict for name, each in records.items()} == {
         name: each.record.verdict for name, each in known.items()
     }
+
+
+@pytest.mark.after_check
+def test_only_a_result_that_is_there_may_go_unread() -> None:
+    attempt = explored(lambda x: x.max(-1).values, X).session.entry.attempt
+    assert isinstance(attempt, Exported)
+    before = record_of(attempt, attempt.program)
+    for index, identical in ((1, True), (2, False)):
+        other = copied_program(attempt.program)
+        taken, *_ = (each for each in other.graph.nodes if each.target is operator.getitem)
+        with other.graph.inserting_after(taken):
+            other.graph.call_function(operator.getitem, (taken.args[0], index)).meta = taken.meta
+        assert diff_records(before, record_of(attempt, other)).identical is identical
 
 
 def said(diff: ProgramDiff) -> bool:

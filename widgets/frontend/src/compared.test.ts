@@ -56,6 +56,8 @@ const SWAPPED = diffOf({
   added: [2],
 });
 
+const FEWER = diffOf({ pairs: [pair(0, 0), pair(1, 1), pair(2, 3)], added: [2] });
+
 describe("two programs as one", () => {
   const both = merge(BEFORE_SIN, AFTER_COS, SWAPPED);
 
@@ -80,13 +82,17 @@ describe("two programs as one", () => {
   });
 
   test("are one drawing, in which each item says where it is", () => {
-    const { forest, links, marked } = drawingOfBoth(both, PLAIN);
+    const { forest, links, marked, ops } = drawingOfBoth(both, PLAIN);
     const kinds = new Map([...(marked?.kinds ?? [])].map(([item, kind]) => [item.title, kind]));
     expect([...kinds]).toEqual([
       ["cos", "added"],
       ["sin", "removed"],
     ]);
     expect(marked?.inside.get(forest.root)).toBe(2);
+    expect(marked?.ops.get(forest.root)).toEqual({ before: 2, after: 2 });
+    expect(ops(forest.root)).toBe("2 ops");
+    const more = drawingOfBoth(merge(chain("relu"), AFTER_COS, FEWER), PLAIN);
+    expect(more.ops(more.forest.root)).toBe("1 → 2 ops");
     const sides = links
       .inside(forest.root)
       .map(({ from, to, sides }) => `${from.title} ${to.title} ${sides}`);
@@ -129,7 +135,7 @@ test("a layer that differs stands for itself among its likes", () => {
   const drawing = drawingOfBoth(merge(layers(false), layers(true), diffOf({ pairs })), PLAIN);
   const kinds = drawing.forest.root.children.map((item: Item) => item.kind);
   expect(kinds).toEqual(["input", "scope", "scope", "scope", "repeat", "output"]);
-  expect(drawing.notes(drawing.forest.root.children[3] as Item)).toEqual(["1 difference"]);
+  expect(drawing.notes(drawing.forest.root.children[3] as Item)).toEqual(["1 node differs"]);
 });
 
 test("a graph that only the program before runs is there, and gone", () => {

@@ -1,6 +1,7 @@
 /** The verdict on a program, tab by tab: a count, a colour and a few words each. Judges nothing. */
 
 import type { Comparison } from "./compare/comparison";
+import { othersOf } from "./compare/entries";
 import { counted } from "./format";
 import type { Release } from "./messages.gen";
 import type { Record } from "./record.gen";
@@ -35,12 +36,14 @@ const TONES = { good: "good", open: "warn", bad: "bad", none: "plain" } as const
 export function tabStatus(
   tab: Tab,
   { record, release }: Known,
-  comparison: Pick<Comparison, "entries"> | null,
+  comparison: Pick<Comparison, "entries" | "diff"> | null,
 ): TabStatus | null {
   if (tab === "differences") {
-    const count = comparison?.entries.length ?? 0;
-    const words = count === 0 ? "Nothing differs" : counted(count, "difference");
-    return comparison && { tone: count > 0 ? "warn" : "good", count: `${count}`, words };
+    if (!comparison) return null;
+    const { entries, diff } = comparison;
+    if (diff.identical) return { tone: "good", count: "0", words: "Nothing differs" };
+    const count = entries.length + othersOf(diff).length;
+    return { tone: "warn", count: `${count}`, words: counted(count, "difference") };
   }
   const claim = release?.items.find(({ name }) => name === CLAIMS[tab]);
   if (claim?.words) {

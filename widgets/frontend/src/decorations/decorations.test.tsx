@@ -185,7 +185,7 @@ describe("decorations", () => {
       expect.arrayContaining([
         ["cos", "added", true],
         ["sin", "removed", true],
-        ["net", "2 differences", false],
+        ["net", "2 nodes differ", false],
       ]),
     );
     expect(differences.legend.map(({ text }) => text)).toHaveLength(2);

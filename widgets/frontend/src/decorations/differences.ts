@@ -1,8 +1,7 @@
 /** How two programs that are compared differ. */
 
-import { markItems } from "../forest/differing";
+import { differing, markItems } from "../forest/differing";
 import type { Item } from "../forest/items";
-import { counted } from "../format";
 import type { NodeId } from "../program";
 import type { Kind, Merged } from "../two_programs";
 import type { Badge, Decoration, Gathered, Mark } from "./decoration";
@@ -34,7 +33,7 @@ export function differences(merged: Merged | undefined): Decoration | null {
       const { kinds, inside } = markItems(forest, merged);
       const found = new Map<Item, Gathered>();
       for (const [item, count] of inside) {
-        const note = counted(count, "difference");
+        const note = differing(count);
         found.set(item, { colour: SIGNS.changed.colour, note, own: false });
       }
       for (const [item, kind] of kinds) found.set(item, { ...markOf(kind, item.node), own: true });

@@ -1,5 +1,6 @@
 /** Where in a tree of items two programs differ. Pure. */
 
+import { counted } from "../format";
 import type { NodeId } from "../program";
 import type { Kind, Merged } from "../two_programs";
 import type { Forest, Item } from "./items";
@@ -9,7 +10,18 @@ export interface Marked {
   kinds: ReadonlyMap<Item, Kind>;
   /** Per container, how many differences are in it. */
   inside: ReadonlyMap<Item, number>;
+  /** Per container with ops of one side only, how many ops each side has in it. */
+  ops: ReadonlyMap<Item, Sides>;
 }
+
+interface Sides {
+  before: number;
+  after: number;
+}
+
+/** `2 nodes differ`: a comparison's differences may be of several nodes each. */
+export const differing = (nodes: number): string =>
+  `${counted(nodes, "node")} ${nodes === 1 ? "differs" : "differ"}`;
 
 export function markItems(forest: Forest, { kinds }: Merged): Marked {
   const found = new Map<Item, Kind>();
@@ -29,7 +41,24 @@ export function markItems(forest: Forest, { kinds }: Merged): Marked {
     return own + below;
   };
   visit(forest.root);
-  return { kinds: found, inside };
+  const ops = new Map<Item, Sides>();
+  countSides(forest.root, found, ops);
+  return { kinds: found, inside, ops };
+}
+
+/** The ops of an item in each program; those of containers that differ are kept. */
+function countSides(item: Item, kinds: ReadonlyMap<Item, Kind>, kept: Map<Item, Sides>): Sides {
+  const kind = kinds.get(item);
+  if (kind === "added") return { before: 0, after: item.ops };
+  if (kind === "removed") return { before: item.ops, after: 0 };
+  const sides = { before: item.ops, after: item.ops };
+  for (const child of item.children) {
+    const { before, after } = countSides(child, kinds, kept);
+    sides.before -= child.ops - before;
+    sides.after -= child.ops - after;
+  }
+  if (sides.before < item.ops || sides.after < item.ops) kept.set(item, sides);
+  return sides;
 }
 
 /** The kind that all of some items have, where they are on one side only. */

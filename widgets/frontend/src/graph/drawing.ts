@@ -1,10 +1,10 @@
 /** Which items of a program are drawn under the view's options, before layout. Pure. */
 
-import { type Marked, markItems } from "../forest/differing";
+import { differing, type Marked, markItems } from "../forest/differing";
 import type { Options } from "../forest/forest";
 import type { Forest, Item } from "../forest/items";
 import { forestOf, gatheredForest } from "../forest/program_forest";
-import { counted } from "../format";
+import { counted, grouped } from "../format";
 import { ensure } from "../maps";
 import { type NodeId, nodeId, type Program } from "../program";
 import type { Merged } from "../two_programs";
@@ -24,6 +24,8 @@ export interface Drawing {
   sought: Item | null;
   /** Extra notes on an item. */
   notes: (item: Item) => readonly string[];
+  /** How many ops are in an item; of two programs in each, if that differs: `12 → 30 ops`. */
+  ops: (item: Item) => string;
 }
 
 export function drawingOf(program: Program, options: Omit<Options, "only">): Drawing {
@@ -46,9 +48,13 @@ function drawn(program: Program, forest: Forest, merged: Merged | null): Drawing
     ...(merged?.notes.get(item.node) ?? []),
     ...inWords(marked?.inside.get(item) ?? 0),
   ];
+  const ops = (item: Item): string => {
+    const { before, after } = marked?.ops.get(item) ?? { before: item.ops, after: item.ops };
+    return before === after ? counted(after, "op") : `${grouped(before)} → ${counted(after, "op")}`;
+  };
   const dtype = commonDtype(program);
   const sought = marked ? firstOf(marked) : whereItEnded(program, forest);
-  return { program, forest, links, dtype, marked, sought, notes };
+  return { program, forest, links, dtype, marked, sought, notes, ops };
 }
 
 /** The first item that differs. */
@@ -82,7 +88,7 @@ function lastDrawn(nodes: readonly NodeId[], forest: Forest): Item | null {
 }
 
 const inWords = (differences: number): string[] =>
-  differences > 0 ? [counted(differences, "difference")] : [];
+  differences > 0 ? [differing(differences)] : [];
 
 /** The initial view opens scopes only up to this many boxes. */
 const MOST_AT_FIRST = 24;

@@ -63,12 +63,14 @@ export function edgePieces(program: Program, link: Link, common: string): Piece[
  *
  * @param taps what it reads that has no edge to it
  * @param notes what else to say of it
+ * @param ops how many ops are in it
  */
 export function boxLines(
   program: Program,
   item: Item,
   taps: readonly Item[],
   notes: readonly string[] = [],
+  ops = counted(item.ops, "op"),
 ): Piece[][] {
   const lines: Piece[][] = [];
   if (item.kind === "input" || item.kind === "parameter") {
@@ -77,8 +79,8 @@ export function boxLines(
     if (typeof constant === "string") lines.push([plain(constant)]);
     else if (type?.text) lines.push(typePieces(program, type));
   } else {
-    const ops = item.children.length > 0 ? counted(item.ops, "op") : "";
-    const text = [isNumbered(item) ? "" : item.subtitle, ops].filter(Boolean).join(" · ");
+    const inside = item.children.length > 0 ? ops : "";
+    const text = [isNumbered(item) ? "" : item.subtitle, inside].filter(Boolean).join(" · ");
     if (text) lines.push([plain(text)]);
     const settings = item.kind === "op" ? settingsOf(program, item.node) : "";
     if (settings) lines.push([plain(capped(settings, MOST_SETTINGS))]);

@@ -26,7 +26,7 @@ export function writerOf(drawing: Drawing, measure: Measure): Writer {
   return writer;
 }
 
-function makeWriter({ program, links, dtype, notes }: Drawing, measure: Measure): Writer {
+function makeWriter({ program, links, dtype, notes, ops }: Drawing, measure: Measure): Writer {
   const line = (pieces: Piece[], font: string): Line => {
     const widths = pieces.map(({ text }) => measure(evenNumber(text), font));
     const width = widths.reduce((sum, each) => sum + each, 0);
@@ -45,7 +45,7 @@ function makeWriter({ program, links, dtype, notes }: Drawing, measure: Measure)
   const edges = new Map<string, Line>();
   const write = (item: Item): Written => {
     const taps = links.taps(item);
-    const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item));
+    const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item), ops(item));
     return {
       titleWidth: measure(item.title, item.kind === "port" ? FONT.label : FONT.title),
       sign: item.children.length > 0 ? "▸" : "",
