@@ -17,6 +17,7 @@ BENCHMARKS = (
     "opening",
     "contract",
     "soundness",
+    "alarms",
     "page",
     "large",
     "large_records",
