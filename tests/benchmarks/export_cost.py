@@ -1,7 +1,7 @@
 """What `%export` costs beside bare `torch.export.export`, and how large its Record is.
 
 Budgets: capture, describe and encode together at most 1.15 of the bare export; describe and encode
-alone at most 0.05 of it; at most 300 bytes of Record an op.
+alone at most 0.05 of it; at most 300 bytes of Record an op. Verify at most 3 bare exports.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import Record, encode
 from export_engine.shapes import Shapes
+from export_engine.verify import verify
 
-from ..models import CASES, Case
+from ..models import CASES, Case, llama
 from .table import Row
 from .timing import in_turn, seconds
 
 MODELS = ("bert2", "gpt2_12", "llama32")
+LAYERS = (4, 32)
 ROUNDS = {"bert2": 10, "gpt2_12": 8, "llama32": 4}
 
 
@@ -34,7 +36,31 @@ def run() -> list[Row]:
         if name == "llama32":
             core = replace(attempt, program=attempt.program.run_decompositions())
             rows += _record_rows(f"{name}, core ATen", core, None)
+    rows += [_verify_row(layers) for layers in LAYERS]
     return rows
+
+
+def _verify_row(layers: int) -> Row:
+    """What Verify costs, with all sizes that it tries."""
+    case = llama(layers)
+    attempt = capture(request_of(case))
+    assert isinstance(attempt, Exported)
+    record = describe(attempt)
+    pairs = in_turn(
+        lambda: torch.export.export(
+            case.model, case.args, dict(case.kwargs), dynamic_shapes=torch_shapes(case)
+        ),
+        lambda: verify(attempt, record),
+        rounds=3,
+    )
+    return Row(
+        f"llama of {layers} layers",
+        "Verify over torch.export.export",
+        statistics.median(ours / bare for bare, ours in pairs),
+        "bare exports",
+        most=3,
+        means="decomposing takes about 2, saving and loading 1, exporting again 1",
+    )
 
 
 def _compare(name: str, case: Case, rounds: int, rows: list[Row]) -> Exported:
