@@ -55,6 +55,10 @@ def diff_records(before: Record, after: Record) -> ProgramDiff:
     same = not others and not any(map(_differs, graphs))
     if same and proof.mismatch is not None:
         graphs = with_mismatch(graphs, proof.mismatch)
+        if not any(map(_differs, graphs)):
+            one, other = proof.mismatch.graphs  # which matching did not pair
+            titles = before.graphs[one].title, after.graphs[other].title
+            others.append(Difference("graph", titles[0], *titles))
     return ProgramDiff(
         before.title,
         after.title,
