@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from export_engine.attempt import NO_MODEL, Trial
+from export_engine.attempt import NO_MODEL
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Trial
 
 Verdict = Literal["holds", "broken", "not applicable", "not checked"]
 
