@@ -16,7 +16,7 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
   const at = comparison.at.value;
   const alone = store.arrangement.value === "alone";
   return (
-    <div class="tx-toolbar tx-compare" role="toolbar" aria-label="Comparison">
+    <div class="tx-tools" role="toolbar" aria-label="Comparison">
       <fieldset class="tx-choice" aria-label="How both graphs are shown">
         {ARRANGEMENTS.map(([arrangement, face, name]) => (
           <button
@@ -46,7 +46,6 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
       >
         Filter
       </button>
-      <span class="tx-toolbar-gap" />
       {count > 0 && (
         <>
           <button

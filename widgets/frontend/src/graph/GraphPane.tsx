@@ -19,7 +19,7 @@ const SCROLL_HINT = "Ctrl and scroll to zoom, or click the graph first to scroll
 
 interface GraphPaneProps {
   store: Store;
-  /** What stands below the toolbar: of a comparison, its own. */
+  /** What stands in the toolbar in place of its buttons: of a comparison, its own. */
   children?: ComponentChildren;
 }
 
@@ -56,8 +56,11 @@ export function GraphPane({ store, children }: GraphPaneProps) {
   };
   return (
     <section class="tx-graph" aria-label="Graph" data-pane>
-      {view && <Toolbar view={view} store={store} />}
-      {children}
+      {view && (
+        <Toolbar view={view} store={store}>
+          {children}
+        </Toolbar>
+      )}
       <div class="tx-graph-halves">
         {beside && view && (
           <div class="tx-graph-stage">

@@ -10,10 +10,34 @@ import type { Store } from "../store";
 import { download } from "./saving";
 import type { GraphView } from "./view";
 
-export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
+interface ToolbarProps {
+  view: GraphView;
+  store: Store;
+  /** What stands in the row in place of the buttons, which are in the panel then. */
+  children?: ComponentChildren;
+}
+
+export function Toolbar({ view, store, children }: ToolbarProps) {
+  return (
+    <div class="tx-toolbar tx-toolbar-graph">
+      {children || (
+        <div class="tx-tools" role="toolbar" aria-label="Graph">
+          <Tools view={view} store={store} />
+        </div>
+      )}
+      <span class="tx-toolbar-gap" />
+      <Popover name="More: what is shown, and saving" face="⋯">
+        {children && <Tools view={view} store={store} />}
+        <More view={view} store={store} />
+      </Popover>
+    </div>
+  );
+}
+
+function Tools({ view, store }: { view: GraphView; store: Store }) {
   const { folding, highlights, stage } = view;
   return (
-    <div class="tx-toolbar tx-toolbar-graph" role="toolbar" aria-label="Graph">
+    <>
       <Button name="Fit: show all (f)" text="Fit" press={() => folding.fit()} />
       <Button name="Zoom in (+)" text="+" press={() => stage.zoomBy(1.25)} />
       <Button name="Zoom out (-)" text="−" press={() => stage.zoomBy(0.8)} />
@@ -43,11 +67,7 @@ export function Toolbar({ view, store }: { view: GraphView; store: Store }) {
           press={() => store.colourBy(store.colouring.value?.measure ? "none" : "time")}
         />
       )}
-      <span class="tx-toolbar-gap" />
-      <Popover name="More: what is shown, and saving" face="⋯">
-        <More view={view} store={store} />
-      </Popover>
-    </div>
+    </>
   );
 }
 

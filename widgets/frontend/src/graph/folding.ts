@@ -11,6 +11,7 @@ import {
   type Camera,
   firstView,
   isLegible,
+  type Legibility,
   READING,
   reveal,
   showAll,
@@ -28,6 +29,8 @@ import { unhurried } from "./steps";
 /** After this long, the view says that a layout is in progress. */
 const SLOW_MS = 150;
 const LONGEST_NAME = 80;
+/** After a resize, all is shown also where it has to shrink so much more. */
+const SHRUNK = 0.9;
 
 export class Folding {
   readonly scene: Signal<Scene | null> = signal(null);
@@ -187,7 +190,7 @@ export class Folding {
     if (!scene) return;
     const [first, ...less] = this.unsized;
     this.unsized = [];
-    if (this.stage.isFitted()) this.stage.fitTo(this.fittedCamera(scene), false);
+    if (this.stage.isFitted()) this.stage.fitTo(this.fittedCamera(scene, this.refitted()), false);
     if (first && this.settled === first) void this.layOut(first, null, true, less);
   }
 
@@ -272,12 +275,18 @@ export class Folding {
     return after.open ? afterOpening(moved, after, size) : reveal(moved, after, size);
   }
 
+  /** What was seen whole stays so in a view that is a little smaller. */
+  private refitted(): Legibility {
+    const { legibility } = this;
+    return { ...legibility, whole: SHRUNK * legibility.whole };
+  }
+
   /** All of a scene, if that was asked for or is legible; else where to begin to read it. */
-  private fittedCamera(scene: Scene): Camera {
+  private fittedCamera(scene: Scene, legibility = this.legibility): Camera {
     const { size } = this.stage;
     if (this.whole) return showAll({ ...scene.root, x: 0, y: 0 }, size);
     const middle = middleOf(scene, size.width);
-    const camera = firstView(scene, closedBoxes(scene.root), middle, size, this.legibility);
+    const camera = firstView(scene, closedBoxes(scene.root), middle, size, legibility);
     const sought = this.shown?.sought;
     const box = sought ? this.boxOf(shownFor(scene, sought)) : null;
     return box && !shows(camera, box, size) ? reveal(camera, box, size) : camera;

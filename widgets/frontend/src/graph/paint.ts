@@ -28,7 +28,7 @@ import type { Stroke, Surface } from "./surface";
 export const LEAST_FONT = 9;
 /** Nothing that would be smaller than this is drawn: titles, other texts, boxes and edges. */
 const LEAST_TITLE = 6.5;
-const LEAST_TEXT = 7;
+const LEAST_TEXT = 6.5;
 const LEAST_BOX = 1.2;
 /** Sizes of fonts are in such parts of a pixel, so that few of them are measured. */
 const FONT_STEPS = 4;
@@ -154,7 +154,8 @@ class Painter {
     surface.text("▾", box.x + 10, middle, this.font.text, palette.muted, 20);
     surface.text(box.item.title, left, middle, this.font.title, palette.text, room);
     const subtitle = box.lines[0];
-    const used = Math.min(box.titleWidth, room) + 8;
+    const grown = sizeOf(this.font.title) / sizeOf(FONT.title);
+    const used = Math.min(box.titleWidth * grown, room) + 8;
     if (subtitle && used < room - 20) this.line(subtitle, left + used, middle, room - used);
   }
 

@@ -155,6 +155,21 @@ test("the outline is folded into the search box until it is wanted", async () =>
   await until(() => home.querySelector("[role=tree]"));
 });
 
+test("an outline that was folded has all its rows when it unfolds", async () => {
+  const program = layeredProgram(3);
+  const add = [...program.allNodes()].filter((id) => program.target(id)).at(-2) ?? -1;
+  const host = new FakeHost({ record: program.record });
+  host.first = { select: [program.name(add)] };
+  home.style.width = "1100px";
+  unmount = mountHost(host, home);
+  const button = await until(() => home.querySelector<HTMLElement>("[data-tab=outline]"));
+  await until(() => home.querySelector("[data-testid=inspector]"));
+  button.click();
+  await until(() => home.querySelector("[role=treeitem][aria-selected=true]"));
+  const last = [...home.querySelectorAll("[role=treeitem]")].at(-1);
+  expect(last?.textContent).toContain("output");
+});
+
 test("all that can be done is in a list that a key opens, and typing narrows", async () => {
   const view = await open(tracedRecord().record());
   const canvas = view.querySelector<HTMLElement>(".tx-canvas");

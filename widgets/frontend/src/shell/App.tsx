@@ -1,6 +1,7 @@
 /** The whole widget: header, panes, the keys that work everywhere, and what a screen reader hears. */
 
-import { useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { viewId } from "../dom_id";
 import type { Program } from "../program";
 import { spoken } from "../spoken_selection";
@@ -37,6 +38,7 @@ export function App({ store }: { store: Store }) {
   const [full, toggleFull] = useFullScreen(element);
   const clicked = useClicked(element);
   useTheme(element);
+  useHeadline(element, store);
   const status = store.status.value;
   const program = store.program.value;
   const alone = store.host.layout !== "all";
@@ -127,6 +129,18 @@ export function App({ store }: { store: Store }) {
   );
 }
 
+/** Once another attempt is shown, brings the view's first line into sight if it was scrolled away. */
+function useHeadline(element: RefObject<HTMLElement | null>, store: Store): void {
+  const attempt = store.current.value;
+  const shown = useRef(attempt);
+  useEffect(() => {
+    const view = element.current;
+    const isOther = shown.current !== attempt;
+    shown.current = attempt;
+    if (isOther && view && view.getBoundingClientRect().top < 0) view.scrollIntoView?.();
+  }, [attempt]);
+}
+
 /** The least height of the view: of all that stands above its panes, and of the panes. */
 function leastHeight(view: HTMLElement | null, panes: HTMLElement | null): number {
   if (!view || !panes) return LEAST_HEIGHT;
@@ -150,7 +164,7 @@ function Body({ store, program, children }: BodyProps) {
   const { failure } = program.record;
   if (failure) {
     return (
-      <Failed store={store} program={program} failure={failure}>
+      <Failed key={store.current.value} store={store} program={program} failure={failure}>
         {children}
       </Failed>
     );

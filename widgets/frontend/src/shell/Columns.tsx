@@ -24,8 +24,10 @@ const LOW = 360;
 const LEAST_OUTLINE = 140;
 const LEAST_DETAILS = 260;
 /** Narrower, the tabs of the details do not fit into one row. */
-const ONE_ROW = 404;
+const ONE_ROW = 416;
 const LEAST_ROW = 130;
+/** The lines around the view and between its panes. */
+const FRAME = 3;
 /** How wide the search box is while the outline is folded. */
 const SEARCH = 190;
 const NARROW_SEARCH = 132;
@@ -50,7 +52,7 @@ const isStacked = ({ width, height }: Box): boolean =>
 /** The graph at the left, the details at the right. */
 function SideBySide({ store, program, box, sizes, change }: ColumnsProps) {
   const left = outlineWidth(store, box, sizes);
-  const most = Math.floor((box.width - left - 1) / 2);
+  const most = Math.floor((box.width - left) / 2) - FRAME;
   const right = clamped(Math.max(sizes.right * box.width, ONE_ROW), LEAST_DETAILS, most);
   return (
     <div class="tx-body">

@@ -71,6 +71,7 @@ function Applied({ store, program, close }: AppliedProps) {
         <span class={open ? "" : "tx-clip"}>
           <strong>{fixed ? "Fixed by" : "Applied"}</strong>{" "}
           <Prose text={fixedBy.join(", then ")} most={600} />
+          {fixed && (checked || givenUp.length > 0) && "."}
           {!fixed && ". It still does not export; see below for the remaining failure."}
           {givenUp.map((text, index) => (
             <span key={index}>

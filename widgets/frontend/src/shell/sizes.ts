@@ -20,7 +20,7 @@ export interface Sizes {
 }
 
 export const DEFAULTS: Sizes = {
-  left: 220,
+  left: 200,
   right: 0.42,
   facts: 0.52,
   upper: 0.58,

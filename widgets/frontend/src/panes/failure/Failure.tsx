@@ -157,7 +157,7 @@ function Excerpt({ store, program, frame, span }: ExcerptProps) {
       {answer.kind === "refused" && <Empty>{answer.why}</Empty>}
       {answer.kind === "there" && (
         <div class="tx-code tx-code-short">
-          {linesAround(answer.value, frame.line).map(([number, line]) => (
+          {linesAround(answer.value, frame.line, span[2]).map(([number, line]) => (
             <PlainLine
               key={number}
               line={line}
@@ -172,14 +172,19 @@ function Excerpt({ store, program, frame, span }: ExcerptProps) {
   );
 }
 
-/** Pure: a line and a few around it, by number; no blank ones at the ends. */
+/** What is marked goes on over no more lines than these. */
+const MOST_MARKED = 12;
+
+/** Pure: a line, those up to where the marked part ends, and a few around, by number; no blank ends. */
 export function linesAround(
   lines: readonly TokenLine[],
   line: number,
+  marked = line,
 ): [number: number, line: TokenLine][] {
   const isBlank = (index: number): boolean => !lines[index]?.some(([, text]) => text.trim());
   let first = Math.max(line - 1 - AROUND, 0);
-  let end = Math.min(line + AROUND, lines.length);
+  const last = Math.min(Math.max(marked, line), line + MOST_MARKED);
+  let end = Math.min(last + AROUND, lines.length);
   while (first < line - 1 && isBlank(first)) first += 1;
   while (end > line && isBlank(end - 1)) end -= 1;
   return lines.slice(first, end).map((each, offset) => [first + offset + 1, each]);

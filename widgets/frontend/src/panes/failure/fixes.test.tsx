@@ -356,6 +356,19 @@ test("a part of a line is marked across its tokens", () => {
     ["n tx-marked", "sum()"],
     ["", ":"],
   ]);
+  expect(
+    cut(
+      [
+        ["", "    y"],
+        ["o", ")"],
+      ],
+      [0, Number.POSITIVE_INFINITY],
+    ),
+  ).toEqual([
+    ["", "    "],
+    [" tx-marked", "y"],
+    ["o tx-marked", ")"],
+  ]);
   expect(markedOn(3, [3, 2, 4, 5])).toEqual([2, Number.POSITIVE_INFINITY]);
   expect(markedOn(4, [3, 2, 4, 5])).toEqual([0, 5]);
   expect(markedOn(5, [3, 2, 4, 5])).toBeNull();

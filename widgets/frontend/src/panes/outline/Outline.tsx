@@ -53,7 +53,7 @@ export function Outline({ store, program, folded = false, fold = null }: Outline
     () => (searching ? foundRows(found, open) : outlineRows(forest, open)),
     [forest, open, searching, found],
   );
-  const { element, range, scrollTo } = useVirtual(ROW, rows.length);
+  const { element, range, scrollTo } = useVirtual(ROW, rows.length, !folded);
   const lit = litItems(store, forest);
   const holding = useMemo(() => above(lit), [lit]);
   const wanted = useRef<Item | null>(null);
@@ -77,7 +77,7 @@ export function Outline({ store, program, folded = false, fold = null }: Outline
   };
   useEffect(() => {
     if (store.origin.peek() !== "outline") reveal();
-  }, [store.selection.value, forest]);
+  }, [store.selection.value, forest, folded]);
   useEffect(() => {
     if (!searching) reveal(); // what a search found is shown in its place
   }, [searching]);

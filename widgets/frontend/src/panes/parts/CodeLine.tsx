@@ -108,9 +108,11 @@ interface PlainLineProps {
   marked?: readonly [start: number, end: number] | null;
 }
 
-/** Pure: the line with its tokens cut at a part's ends, those inside marked. */
-export function cut(line: TokenLine, [start, end]: readonly [number, number]): TokenLine {
+/** Pure: the line with its tokens cut at a part's ends, those inside marked; never the indentation. */
+export function cut(line: TokenLine, [first, end]: readonly [number, number]): TokenLine {
   const found: TokenLine = [];
+  const whole = line.map(([, text]) => text).join("");
+  const start = Math.max(first, whole.length - whole.trimStart().length);
   let at = 0;
   for (const [cls, text] of line) {
     const inside = [start - at, end - at].map((each) => Math.min(Math.max(each, 0), text.length));

@@ -20,8 +20,11 @@ export function rowsInView(top: number, height: number, rowHeight: number, count
 export const isDrawn = ({ first, last }: Window, row: number): boolean =>
   row >= first && row < last;
 
-/** Follows an element's scrolling. `scrollTo` brings a row into view, moving as little as it can. */
-export function useVirtual(rowHeight: number, count: number) {
+/**
+ * Follows an element's scrolling, while it is `shown`. `scrollTo` brings a row into view, moving as little as
+ * it can.
+ */
+export function useVirtual(rowHeight: number, count: number, shown = true) {
   const element = useRef<HTMLDivElement>(null);
   const [range, setRange] = useState<Window>(() => rowsInView(0, 600, rowHeight, count));
   useEffect(() => {
@@ -37,7 +40,7 @@ export function useVirtual(rowHeight: number, count: number) {
       target.removeEventListener("scroll", update);
       observer.disconnect();
     };
-  }, [rowHeight, count]);
+  }, [rowHeight, count, shown]);
   const scrollTo = (row: number): void => {
     const target = element.current;
     if (!target || row < 0) return;
