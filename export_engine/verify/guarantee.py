@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from export_engine.attempt import NO_MODEL
-
 if TYPE_CHECKING:
     from export_engine.attempt import Trial
 
@@ -44,6 +42,8 @@ class Guarantee:
 
 def without_eager(name: str, claim: str) -> Guarantee:
     """A guarantee that cannot be checked of a program without its model."""
+    from export_engine.attempt import NO_MODEL
+
     return Guarantee(
         name=name,
         claim=claim,
