@@ -384,7 +384,9 @@ def _runs(record: Record) -> ReleaseItem:
     if not ran:
         return ReleaseItem("runs", "open", "Not run.", "ex.run()")
     names = _few([f"{row.title} on {row.device}{_inputs(row)}" for row in of["agrees"]])
-    badge = f"agrees on {_devices(of['agrees'])}"
+    inputs = dict.fromkeys(map(_inputs, of["agrees"]))
+    where = next(iter(inputs)) if len(inputs) == 1 else f" at {len(inputs)} inputs"
+    badge = f"agrees on {_devices(of['agrees'])}{where}"
     tried = f"runs agree: {names}"
     return ReleaseItem("runs", "good", f"Agrees with eager: {names}.", "", badge, "✓", tried)
 
@@ -401,7 +403,8 @@ def _devices(rows: Sequence[RunRow]) -> str:
 
 def _inputs(row: RunRow) -> str:
     """` at batch=2`."""
-    return f" at {row.inputs}" if row.inputs else ""
+    named = "the example" if row.inputs == "example" else row.inputs
+    return f" at {named}" if named else ""
 
 
 def _values(record: Record) -> Iterator[ReleaseItem]:
