@@ -143,5 +143,6 @@ def _formed(sizes: Sizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) -> I
         unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
         enforced = unbacked or (again and symbol not in known) or number in tied
         seen.setdefault(symbol, sizes.key(value))
-        formula = [f"d{number}", *sizes.of_symbols(value), "=="]
+        form = sizes.of_symbols(value)
+        formula = [f"d{number}", *form, "=="] if form else []
         yield Rule("form", f"{size.text} == {size.size}", formula, enforced=enforced)
