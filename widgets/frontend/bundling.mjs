@@ -65,7 +65,8 @@ const LAYOUT_ONLY = {
       const text = await readFile(path, "utf8");
       const contents = text
         .replaceAll(/=(\w+)\(\{(area|\w+):!0,/g, "=/* @__PURE__ */$1({$2:!0,")
-        .replace(/createGraph\(\w+="G"[^]*?\}(?=\};export\{)/, "");
+        .replace(/acyclic\(\w+,[\s\S]*?(?=circo\(\w+,)/, "")
+        .replace(/fdp\(\w+,\w+="svg"[\s\S]*?\}(?=\};export\{)/, "");
       return { contents, loader: "js" };
     });
   },

@@ -257,9 +257,19 @@ function ofView(store: Store, program: Program, around: Surroundings): Command[]
       name: "Copy the line of Python that shows this",
       run: (view) => copy(store, line(), view),
     },
-    { group, name: "Next pane", keys: "F6", run: focusSearch },
-    { group, name: "Back to the notebook", keys: "Esc Esc", run: (view) => view.blur() },
+    { group, name: "Next pane", keys: "F6", run: (view) => pressKey(view, "F6") },
+    { group, name: "Back to the notebook", keys: "Esc Esc", run: (view) => leave(store, view) },
   ];
+}
+
+/** What a key of the view does. */
+function pressKey(view: HTMLElement, key: string): void {
+  view.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+}
+
+function leave(store: Store, view: HTMLElement): void {
+  store.clear();
+  pressKey(view, "Escape");
 }
 
 async function copy(store: Store, text: string, view: HTMLElement): Promise<void> {
