@@ -15,7 +15,7 @@ from typing import Any, Literal
 from export_engine.attempt import Exported, as_module
 from export_engine.findings.program_ops import ops_of
 from export_engine.findings.reached_code import reached_code
-from export_engine.source import Code, Location, Stack, code_of, function_behind
+from export_engine.source import Code, Location, Stack, code_of, function_behind, is_own
 from export_engine.trace import Change
 
 ADDING = {"append", "extend", "add", "update", "insert", "pop", "remove", "clear", "setdefault"}
@@ -81,9 +81,13 @@ class KeptState:
     def _is_mentioned(self, change: Change) -> bool:
         """Whether any code of the model has a name, to read it or to write to it."""
         name = _last(change)
+        request = self._exported.request
+        forwards = map(function_behind, _forwards(request.target) if request else ())
+        own = {each.__code__.co_filename for each in forwards if each is not None}
         return any(
             name in (getattr(node, "attr", ""), getattr(node, "id", ""), getattr(node, "value", ""))
-            for _, code in self.files
+            for path, code in self.files
+            if path in own or is_own(path)
             for node in ast.walk(code.tree)
         )
 
