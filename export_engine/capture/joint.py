@@ -59,8 +59,8 @@ def capture_joint(request: Request) -> GivenGraph:
         transforms_left(),
         module_hooks_left(),
         quiet() as heard,
-        surroundings_kept(request, []),
-        attributes_kept(module),
+        surroundings_kept(request, Recording()),
+        attributes_kept(module, Recording()),
         torch.enable_grad(),
         ExitStack() as stack,
     ):
