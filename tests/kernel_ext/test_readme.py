@@ -283,7 +283,7 @@ def test_runs_are_asked_for_as_shown(
         if line is not on_gpu:
             cell(shell, line)
     runs = [row for row in shell.user_ns["ex"].record.runs if row.device == "cpu"]
-    assert len(runs) == 2 + 2 * 2 + 5 * 2
+    assert len(runs) == 2 + 2 * 2 + 4 * 2  # batch=1 is one of the five drawn: its rows are renewed
     assert all(row.outcome == "agrees" for row in runs)
 
 
@@ -340,6 +340,8 @@ def test_the_python_way_works_line_by_line(
     names["enc"] = names["model"]
     names["dec"] = torch.nn.Bilinear(2, 3, 1)
     names["y"], names["z"] = torch.ones(4, 2), torch.ones(4, 3)
+    names["program"] = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
+    names["loss_fn"] = lambda model, x, y: (model(x).sum() - y.sum()) ** 2
     left_out = [
         "explorer.exportdb.check()",  # tests/engine/test_exportdb.py runs all cases
         *("explore_generation", "kit.generate"),  # tests/engine/test_generation.py does
@@ -362,6 +364,29 @@ def test_the_python_way_works_line_by_line(
             assert not names["ex"].ok
             names["ex"].apply(0)
     assert "torch.cond" in next(iter(names["ex"].fixed_source.values()))
+
+
+@pytest.mark.slow
+def test_programs_are_opened_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    x = torch.ones(2)
+    program = torch.export.export(torch.nn.ReLU(), (x,))
+    torch.export.save(program, "model.pt2")
+    names = {"explorer": explorer, "program": program, "x": x, "one": program, "other": program}
+    names["graph_module"] = torch.fx.symbolic_trace(torch.nn.ReLU())
+    lines = [line for line in block("explorer.view(edge_manager)").splitlines() if line]
+    assert len(lines) == 6
+    for line in lines:
+        if "edge_manager" not in line:  # tests/explorer/test_viewing.py opens one
+            assert eval(line, names)
+
+
+@pytest.mark.slow
+def test_costs_are_asked_for_as_shown() -> None:
+    x = torch.ones(2, 3, 4)
+    ex = explorer.explore(torch.nn.Linear(4, 4), (x,), dynamic_shapes="input: batch, seq, _")
+    with capture_output():
+        exec(block("cost = ex.cost()"), {"ex": ex})
 
 
 MODULE = """
