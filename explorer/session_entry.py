@@ -125,19 +125,24 @@ class Entry:
 
     @cached_property
     def _described(self) -> Record:
-        """The attempt's Record without later results. A RuntimeError here is a bug, and says so."""
+        """The attempt's Record without later results.
+
+        A RuntimeError here says whether a container of the user's raised, or this is a bug.
+        """
         if isinstance(self.attempt, OpenedFile):
             return self.attempt.record
         from export_engine.attempt import Attempt
         from export_engine.describe import describe
+        from export_engine.source import user_error
 
         assert isinstance(self.attempt, Attempt)  # one is described before it is dropped
         try:
             return describe(self.attempt, self.wrong_sizes)
         except Exception as error:
+            theirs = user_error(error)
+            reason = "This is a bug in Export Explorer; please report it with the error above."
             raise RuntimeError(
-                "torch.export succeeded, but Export Explorer cannot describe the program. This "
-                "is a bug in Export Explorer; please report it with the error above."
+                f"torch.export succeeded, but the program cannot be described. {theirs or reason}"
             ) from error
 
     @property

@@ -2,7 +2,8 @@
 
 Our own exceptions must neither look like the user's nor vanish. `passed_over` logs a suppressed
 one; `report_of` makes a report to send: versions and the traceback, without tensor values or the
-name of the home folder.
+name of the home folder. `user_code` marks what the user's code raises, which is no defect of ours;
+`source.user_error` says what it was.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import FrameType
 
 LOGGER = logging.getLogger("export_explorer")
 """Suppressed exceptions.
@@ -32,6 +34,8 @@ _LONGEST_MESSAGE = 600
 _MOST_FRAMES = 60
 _PACKAGES = ("export-explorer", "torch", "msgspec", "anywidget", "ipywidgets", "ipython")
 _ROOMS = ("export_engine", "explorer", "kernel_ext", "widgets")
+_RAISED_BY = "_export_explorer_raised_by"
+"""The attribute of an exception that says which code of the user's raised it."""
 
 
 def passed_over(error: BaseException, doing: str) -> None:
@@ -51,6 +55,27 @@ def passing_over(doing: str) -> Iterator[None]:
         yield
     except Exception as error:  # noqa: BLE001 - it is what this is for
         passed_over(error, doing)
+
+
+@contextmanager
+def user_code(runs: str) -> Iterator[None]:
+    """Marks what is raised inside as raised by the user's code, or by torch for it.
+
+    Args:
+        runs: what runs inside, as a subject: `the model`, `the program`, `the container Cache`.
+    """
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if not raised_by(error):
+            BaseException.__setattr__(error, _RAISED_BY, runs)
+        raise
+
+
+def raised_by(error: BaseException) -> str:
+    """What `user_code` says ran when an exception was raised; empty for any other exception."""
+    attributes = BaseException.__getattribute__(error, "__dict__")
+    return str(attributes.get(_RAISED_BY, ""))
 
 
 def failed_itself(error: BaseException, doing: str) -> str:
@@ -85,18 +110,32 @@ def is_ours(error: BaseException) -> bool:
     One from the user's or torch's code is about that code, and one that we raise with `raise` is
     about the input.
     """
-    if not isinstance(error, OURS) or error.__traceback__ is None:
+    if not isinstance(error, OURS) or error.__traceback__ is None or raised_by(error):
         return False
     *_, (innermost, line) = traceback.walk_tb(error.__traceback__)
-    if innermost.f_globals.get("__name__", "").partition(".")[0] not in _ROOMS:
+    if not is_own_frame(innermost):
         return False
     text = linecache.getline(innermost.f_code.co_filename, line, innermost.f_globals)
     return not text.lstrip().startswith("raise ")
 
 
+def message_of(error: BaseException | None) -> str:
+    """`str(error)`; empty if the exception's own `__str__` raises."""
+    try:
+        return str(error)
+    except Exception as unprintable:  # noqa: BLE001 - a class of the user's
+        passed_over(unprintable, "reading the message of an exception")
+        return ""
+
+
+def is_own_frame(frame: FrameType) -> bool:
+    """Whether a frame runs code of Export Explorer."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _ROOMS
+
+
 def _said(error: BaseException) -> str:
     """Class and message; long messages and printed tensors are shortened."""
-    text = " ".join(_private(str(error)).split())
+    text = " ".join(_private(message_of(error)).split())
     text = text if len(text) <= _LONGEST_MESSAGE else f"{text[: _LONGEST_MESSAGE - 1]}…"
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

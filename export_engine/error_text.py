@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from export_engine.defects import message_of
+
 _ADDED = "While executing %"
 """torch.fx adds the node that it ran, and where that came from."""
 
@@ -11,7 +13,7 @@ def error_text(error: BaseException | None, most: int = 200) -> str:
 
     Its type is said before a message that is a name alone, and in place of none.
     """
-    said = " ".join(str(error).partition(_ADDED)[0].split())
+    said = " ".join(message_of(error).partition(_ADDED)[0].split())
     kind = type(error).__name__
     return (f"{kind}: {said}" if is_bare(error, said) else said)[:most] or kind
 

@@ -497,6 +497,7 @@ CHANGES_NOTHING_SHARED = {
     ("defects.py", "passing_over"),
     ("process/generators.py", "generators_kept"),
     ("run/failure_text.py", "memory_told"),
+    ("defects.py", "user_code"),
     ("process/switches.py", "switches_kept"),
     ("process/lock.py", "Undone"),
     ("process/gpu_checks.py", "gpu_checked"),

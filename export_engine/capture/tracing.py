@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import Any
 
@@ -109,9 +109,10 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         record.on_call = _inputs_watched(module, record)
         record.on_traced = lambda: record.changes.extend(look())
         dynamic_shapes = _dynamic_shapes(request)  # paths into a container need its registration
+        weightless = _fakes_of(module)
         try:
             made = run_export(module, request, dynamic_shapes)
-            _check_values(made, record)
+            _check_values(made, record, weightless)
             program = made
             keep()
             record.graph = None  # the program contains all of it
@@ -181,10 +182,22 @@ class StandInHeld(RuntimeError):
     """torch.export returned a program with fake tensors in it; it cannot be run."""
 
 
-def _check_values(program: torch.export.ExportedProgram, record: Recording) -> None:
-    """Raises StandInHeld if torch accepts such a program, as in strict mode or with torch.func."""
+def _fakes_of(module: torch.nn.Module) -> list[torch.Tensor]:
+    """The fake tensors that a model has itself: it was made under FakeTensorMode."""
+    held = (*module.parameters(), *module.buffers())
+    return [value for value in held if is_fake(value)]
+
+
+def _check_values(
+    program: torch.export.ExportedProgram, record: Recording, own: Sequence[torch.Tensor]
+) -> None:
+    """Raises StandInHeld if torch accepts such a program, as in strict mode or with torch.func.
+
+    The model's `own` fake tensors are no such leak.
+    """
     held = {**program.state_dict, **program.constants}
-    names = [name for name, value in held.items() if is_fake(value)]
+    known = set(map(id, own))
+    names = [name for name, value in held.items() if is_fake(value) and id(value) not in known]
     if names:
         record.graph = PartialGraph(program.graph, program.graph_module)
         raise StandInHeld(

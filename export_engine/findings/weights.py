@@ -25,7 +25,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
     used = {spec.target for spec in exported.program.graph_signature.input_specs}
     for same in names.values():
         there = [name for name in same if name in used and name in state]
-        if len({state[name].data_ptr() for name in there}) > 1:
+        if len({_memory(state[name]) for name in there}) > 1:
             yield Finding(
                 kind=Kind.TIED_WEIGHTS,
                 severity="surprising",
@@ -43,7 +43,7 @@ def constant_parameters(exported: Exported) -> dict[str, str]:
     names = {
         parameter.data_ptr(): name
         for name, parameter in module.named_parameters()
-        if parameter.numel()
+        if _has_values(parameter) and parameter.numel()
     }
     found = {}
     for target, value in exported.program.constants.items():
@@ -53,5 +53,10 @@ def constant_parameters(exported: Exported) -> dict[str, str]:
 
 
 def _has_values(value: object) -> TypeGuard[torch.Tensor]:
-    """Whether it is a real tensor, not a fake one."""
-    return isinstance(value, torch.Tensor) and not is_fake(value)
+    """Whether it is a real tensor, not a fake one or one on the meta device."""
+    return isinstance(value, torch.Tensor) and not is_fake(value) and not value.is_meta
+
+
+def _memory(value: torch.Tensor) -> int:
+    """Where a tensor's values are; of one without values, the tensor itself."""
+    return value.data_ptr() if _has_values(value) else id(value)

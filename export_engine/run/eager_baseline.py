@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Request, as_module
-from export_engine.defects import passed_over
+from export_engine.defects import passed_over, user_code
 from export_engine.findings import inputs_written, state_written
 from export_engine.process import sandbox, seed
 from export_engine.record import Record
@@ -167,8 +167,9 @@ class Bench:
         job = self.job(Path())
         called: Callable[..., Any] = job.model or callable_module(job.program)
         read = attribute_reader(as_module(called))
+        runs = "the model" if job.model else "the program"
         return self.in_eager(  # type: ignore[no-any-return]
-            lambda: self._watched(lambda: called(*job.args, **job.kwargs), read, job)
+            lambda: self._watched(lambda: _call(runs, called, job), read, job)
         )
 
     def _watched(
@@ -204,9 +205,10 @@ class Bench:
         """What a backend made of a job; inputs are as before, where it compiles by a call."""
         inputs = self.inputs_of(job) if self.written.inputs else {}
         before = {name: value.detach().clone() for name, value in inputs.items()}
-        ready = self.seeded(lambda: backend.prepare(job))
-        if not isinstance(ready, Ready):
-            raise TypeError(f"its prepare() gave a {type(ready).__name__}, not a Ready")
+        with user_code(backend.title):
+            ready = self.seeded(lambda: backend.prepare(job))
+            if not isinstance(ready, Ready):
+                raise TypeError(f"its prepare() gave a {type(ready).__name__}, not a Ready")
         with torch.no_grad():
             for name, value in before.items():
                 inputs[name].copy_(value)
@@ -257,7 +259,7 @@ class Bench:
         module = callable_module(job.program)
         return self.seeded(  # type: ignore[no-any-return]
             lambda: self.calls_in_a_row(
-                lambda: module(*job.args, **job.kwargs), attribute_reader(module), job
+                lambda: _call("the program", module, job), attribute_reader(module), job
             )
         )
 
@@ -360,6 +362,12 @@ def aligned(result: Any, reference: Any) -> Any:
         else one
         for one, other in zip(ours, theirs, strict=True)
     ]
+
+
+def _call(runs: str, called: Callable[..., Any], job: Job) -> Any:
+    """The result of a call on a job's inputs; what it raises is marked as raised by `runs`."""
+    with user_code(runs):
+        return called(*job.args, **job.kwargs)
 
 
 def _wide(value: torch.Tensor) -> torch.Tensor:

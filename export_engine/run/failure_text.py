@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
 
+from export_engine.defects import message_of
 from export_engine.error_text import is_bare
+from export_engine.source import user_error
 
 _MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory|bad_alloc", re.I)
 _DEVICE = re.compile(
@@ -31,7 +33,8 @@ def sentence_of(
         error: what was raised.
         title: the backend's.
         device: where it ran.
-        stage: `compile` or `run`; `eager` or `program` where what it is compared with failed.
+        stage: `inputs`, `compile` or `run`; `eager` or `program` where what it is compared with
+            failed.
         program: what is said of the program: its name, where there are several.
     """
     text = _chain(error)
@@ -40,9 +43,11 @@ def sentence_of(
     if device != "cpu" and _DEVICE.search(text):
         return f"{device} has failed; nothing runs there until the kernel is restarted."
     if isinstance(error, ImportError):
-        return f"{title} is only partly installed: {_short(str(error))}"
+        return f"{title} is only partly installed: {_short(message_of(error))}"
     if type(error) is ValueError and stage == "compile" and "eager model" in text:
-        return str(error)
+        return message_of(error)
+    if stage == "inputs":
+        return user_error(error) or f"The inputs cannot be copied: {_told(error, '')}"
     if stage in _COMPARED_WITH:
         return f"{_COMPARED_WITH[stage]} fails with these inputs: {_told(error, '')}"
     verb = "compile" if stage == "compile" else "run"
@@ -59,7 +64,7 @@ def memory_told(device: str) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if not _MEMORY.search(str(error)):
+        if not _MEMORY.search(message_of(error)):
             raise
         raise MemoryError(_out_of_memory(device)) from error
 
@@ -70,7 +75,7 @@ def _out_of_memory(device: str) -> str:
 
 def detail_of(error: BaseException) -> str:
     """The error's own text, cut only if extremely long."""
-    return f"{type(error).__name__}: {error}"[:4000]
+    return f"{type(error).__name__}: {message_of(error)}"[:4000]
 
 
 def _chain(error: BaseException) -> str:
@@ -78,7 +83,7 @@ def _chain(error: BaseException) -> str:
     texts: list[str] = []
     at: BaseException | None = error
     while at is not None and len(texts) < 8:
-        texts.append(str(at))
+        texts.append(message_of(at))
         at = at.__cause__ or at.__context__
     return "\n".join(texts)
 
@@ -90,7 +95,7 @@ def _told(error: BaseException, compiler: str) -> str:
     """
     at = _innermost(error)
     line = _last_line(at)
-    if line and not is_bare(at, " ".join(str(at).split())):
+    if line and not is_bare(at, " ".join(message_of(at).split())):
         return _short(line)
     raised = _short(_raised_at(at, line) if line else _raised_at(error))
     if not compiler:
@@ -104,14 +109,14 @@ def _told(error: BaseException, compiler: str) -> str:
 def _innermost(error: BaseException) -> BaseException:
     """The error that led to another, as far back as one says anything."""
     at: BaseException = error
-    while at.__cause__ is not None and str(at.__cause__).strip():
+    while at.__cause__ is not None and message_of(at.__cause__).strip():
         at = at.__cause__
     return at
 
 
 def _last_line(at: BaseException) -> str:
     """The most telling line: the first of an error's text that is not a location."""
-    lines = [line.strip() for line in str(at).splitlines()]
+    lines = [line.strip() for line in message_of(at).splitlines()]
     said = [line for line in lines if re.search(r"\w{3}", line)]
     return next((line for line in said if not _PLACE.match(line)), said[0] if said else "")
 

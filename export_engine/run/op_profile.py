@@ -52,6 +52,8 @@ def profile(
     """
     device = present_device(device)
     with examined(exported, record, 0) as subject:
+        if subject.without_values:
+            raise ProgramFailed(subject.without_values)
         call = calls_of(subject, inputs, sizes)[0]
         bench = Bench(subject, call, device)
         if bench.other_inputs:

@@ -95,6 +95,8 @@ def run(
                     progress(Progress(done, total, f"{backend.title} on {device}", "run"))
                 done += 1
                 lacking = missing_device(device) or missing_for(backend, device)
+                if not lacking:
+                    lacking = subject.without_values
                 if lacking:
                     keep(unavailable(backend, device, call.label, lacking))
                     continue

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import failed_itself, is_ours, passed_over, report_of, user_code
 from export_engine.error_text import error_text
 from export_engine.process import gpu_unchecked
 from export_engine.record import RunRow, RunTimes
@@ -45,7 +45,7 @@ def unavailable(backend: Backend, device: str, inputs: str, reason: str) -> RunR
 def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
     """Runs a backend. Errors go into its row; an interrupt propagates."""
     row = unavailable(backend, bench.device, bench.call.label, "")
-    stage = "compile"
+    stage = "inputs"
     try:
         own = Path(mkdtemp(prefix=f"{backend.name}-", dir=folder))
         job = bench.job(own)
@@ -64,7 +64,8 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         synchronize(bench.device)
         prepare = time.perf_counter() - started
         stage = "run"
-        calls, first = seeded(lambda: _first_calls(ready, bench, job))
+        with user_code(backend.title):
+            calls, first = seeded(lambda: _first_calls(ready, bench, job))
         row, result = compared(row, bench, backend, Called(ready, calls), own)
         row = msgspec.structs.replace(
             row,
@@ -77,6 +78,14 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a failure of this run only
         passed_over(error, "running by a backend")
         _give_back(bench.device)
+        if is_ours(error):
+            doing = f"running by {backend.title}"
+            return msgspec.structs.replace(
+                row,
+                outcome="failed",
+                sentence=failed_itself(error, doing),
+                detail=report_of(error, doing),
+            )
         sentence = sentence_of(error, backend.title, bench.device, stage)
         return msgspec.structs.replace(
             row, outcome="failed", sentence=sentence, detail=detail_of(error)

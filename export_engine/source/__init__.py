@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from export_engine.source.text import source_text as source_text
     from export_engine.source.text import with_sources as with_sources
     from export_engine.source.unified_diff import unified as unified
+    from export_engine.source.user_errors import error_location as error_location
+    from export_engine.source.user_errors import is_container_error as is_container_error
+    from export_engine.source.user_errors import raise_if_users as raise_if_users
+    from export_engine.source.user_errors import user_error as user_error
     from export_engine.source.user_frames import Location as Location
     from export_engine.source.user_frames import Stack as Stack
     from export_engine.source.user_frames import format_stack as format_stack

@@ -230,7 +230,11 @@ CLEANUP_MANAGER = Capability(
     "strict",
     probe=lambda manager: manager.values is not None,
 )
-CACHED_BACKENDS = Capability("torch._dynamo.eval_frame.cached_backends", _KEPT, probe=dict)
+CACHED_BACKENDS = Capability(
+    "torch._dynamo.eval_frame.cached_backends",
+    _KEPT,
+    probe=lambda backends: isinstance(backends, dict),  # an empty one is one
+)
 BRANCH_BACKEND = Capability(
     "torch._dynamo.backends.debugging.make_eager_backend_with_torch_function_modes",
     "",

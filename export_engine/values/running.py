@@ -11,6 +11,7 @@ from torch.fx import Node
 
 from export_engine.attempt import Exported, Request
 from export_engine.capture import quiet
+from export_engine.plain_errors import WrongArgument
 from export_engine.process import sandbox, seed, undone
 from export_engine.record import Record
 from export_engine.run import Bench, Call
@@ -66,8 +67,14 @@ def running(
         device: where.
         observe: told what nodes of nested graphs give.
         kind: what runs it.
+
+    Raises:
+        WrongArgument: the model or its inputs have no values.
     """
-    bench = Bench(Subject(exported, record, 0), Call("", lambda: request), device)
+    subject = Subject(exported, record, 0)
+    if subject.without_values:
+        raise WrongArgument(subject.without_values)
+    bench = Bench(subject, Call("", lambda: request), device)
     devices = device_types([*exported.program.state_dict.values(), *bench.leaves])
     with sandbox(), contexts_left(devices), counters_kept(), quiet(), torch.no_grad():
         job = bench.job(Path())

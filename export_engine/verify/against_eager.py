@@ -25,6 +25,7 @@ from export_engine.verify.compare_outputs import compare
 from export_engine.verify.compared_numbers import find_code_numbers, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import run
+from export_engine.verify.missing_values import missing_values
 from export_engine.verify.refusals import refusal
 from export_engine.verify.untraced_sizes import (
     Sizes,
@@ -61,6 +62,9 @@ def check(
     request = exported.request
     if request is None:
         return Agreement(())
+    missing = missing_values(exported.program, request)
+    if missing:
+        return Agreement((), reason=f"{missing[0].lower()}{missing[1:-1]}")
     sizes = sizes_of(exported)
     found: list[Trial] = []
     calls: list[Request] = []

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from export_engine.attempt import Exported, Request, Trial
 from export_engine.defects import passed_over
 from export_engine.record import Record, SizeInput, probe_sizes, sizes_shown, sizes_tried
-from export_engine.source import Location
+from export_engine.source import Location, is_container_error, user_error
 from export_engine.torch_internals import (
     asserted,
     asserted_before_replacement,
@@ -24,7 +24,7 @@ from export_engine.verify.asking_line import find_asking_line, line_shown
 from export_engine.verify.compared_numbers import find_code_numbers
 from export_engine.verify.contract_sampling import breaking, named_sizes, plan_sizes
 from export_engine.verify.first_divergence import Parting, first_difference
-from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager
+from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
 from export_engine.verify.isolated_run import Call
 from export_engine.verify.program_under_test import Subject, examined
 
@@ -50,15 +50,16 @@ def sound(subject: Subject) -> Guarantee:
     """Compares with eager at sizes within the contract, the example's first."""
     if subject.eager is None:
         return without_eager("sound", SOUND)
+    if subject.without_values:
+        return without_weights("sound", SOUND, subject.without_values)
     plan = plan_sizes(subject, _affordable(subject))
     tries = [_tried(subject, sizes, seed) for seed, sizes in enumerate(plan.tried)]
     trials = tuple(each.trial for each in tries)
     agreed = [each for each in trials if each.outcome == "agrees"]
     failing = [each for each in tries if each.trial.outcome in ("differs", "refused")]
     if not agreed and not failing:
-        return replace(
-            _not_checked("sound", SOUND, "Eager fails at every size that was tried."), trials=trials
-        )
+        said = f"Eager fails at every size that was tried. {tries[0].raised}".strip()
+        return replace(_not_checked("sound", SOUND, said), trials=trials)
     worst = max((each.error for each in agreed), default=0.0)
     how = f"off by at most {worst:.1e}" if worst else "exactly"
     sentence = f"Agrees with eager at {sizes_tried([each.sizes for each in agreed])}, {how}."
@@ -132,6 +133,8 @@ class _Try(NamedTuple):
     trial: Trial
     request: Request
     seed: int
+    raised: str = ""
+    """A sentence on what eager raised, where it fails."""
 
 
 def _tried(subject: Subject, sizes: Sequence[int], seed: int) -> _Try:
@@ -142,8 +145,10 @@ def _tried(subject: Subject, sizes: Sequence[int], seed: int) -> _Try:
     if isinstance(theirs, Exception):
         answers = "" if isinstance(ours, Exception) else "; the program answers"
         detail = f"eager itself fails: {subject.refusal(theirs)}{answers}"
-        return _Try(Trial(named, "eager-fails", detail=detail), request, seed)
+        return _Try(Trial(named, "eager-fails", detail=detail), request, seed, user_error(theirs))
     if isinstance(ours, Exception):
+        if is_container_error(ours):
+            raise ours
         return _Try(Trial(named, "refused", detail=subject.refusal(ours)), request, seed)
     found = subject.compared(ours, theirs)
     outcome: Literal["agrees", "differs"] = "agrees" if found.same else "differs"
@@ -242,8 +247,11 @@ def refuses(subject: Subject) -> Guarantee:
             subject.run(called, subject.at(sizes, 0))
         except Exception as error:  # noqa: BLE001 - that is what is wanted
             passed_over(error, "calling at sizes of the contract")
-            refused += 1
             text = str(error)
+            if subject.without_values and not any(each in text for each in _SAYING):
+                untried.append(rule)  # an op that needs values fails at any size
+                continue
+            refused += 1
             stated = "" if any(each in text for each in _SAYING) else " (an op failed, not a check)"
             evidence.append(f"{shown}: {subject.refusal(error)}{stated}")
             if rule.kind == "guard" and _is_taken_by_eager(subject, sizes):
@@ -343,7 +351,7 @@ def _is_asserted(subject: Subject, present: list[Any], condition: Any) -> bool:
 def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
     """Sizes below a range that torch does not reject: fine if the answer is right."""
     probe = subject.record.probe
-    if subject.eager is None:
+    if subject.eager is None or subject.without_values:
         return
     for rule in [rule for rule in probe.rules if not rule.enforced][:_MOST_RULES]:
         sizes = breaking(probe, rule)

@@ -9,6 +9,7 @@ import torch
 
 from export_engine.attempt import Request
 from export_engine.shapes import repeated, with_leaves
+from export_engine.torch_internals import is_fake
 
 
 def fresh_request(request: Request, sizes: Mapping[str, Sequence[int]], seed: int) -> Request:
@@ -41,6 +42,8 @@ def fresh_tensor(
     ids stay ids and masks stay masks; what only counts up goes on counting.
     """
     with torch.no_grad():
+        if example.is_meta or is_fake(example):
+            return example.new_empty(tuple(sizes)).requires_grad_(example.requires_grad)
         if example.layout is not torch.strided or example.is_quantized:
             return example.detach().clone()
         if example.is_floating_point() or example.is_complex():

@@ -53,6 +53,19 @@ def without_eager(name: str, claim: str) -> Guarantee:
     )
 
 
+def without_weights(name: str, claim: str, reason: str) -> Guarantee:
+    """A guarantee that only values could show, of a program whose tensors have none.
+
+    Args:
+        name: its name.
+        claim: torch.export's promise.
+        reason: a sentence: which tensors have no values, and what was checked all the same.
+    """
+    return Guarantee(
+        name=name, claim=claim, verdict="not checked", sentence=reason, lacking="the weights"
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class Verified:
     """The guarantees of one program."""

@@ -1,7 +1,8 @@
 """Checks torch.export's guarantees on a program: Exported → Verified.
 
 One module per group of guarantees. Each check leaves the user's model, arguments and random numbers
-as they were. A check that raises is a defect of Export Explorer: `not checked`, with a report.
+as they were. What the user's code raises leaves a guarantee `not checked`, with the reason; what
+else a check raises is a defect of Export Explorer, with a report.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from export_engine.defects import failed_itself, passed_over, report_of
 from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record
+from export_engine.source import user_error
 from export_engine.torch_internals import NotCallable
 from export_engine.verify import (
     contract_soundness,
@@ -95,7 +97,7 @@ def _checked(check: Check, subject: Subject) -> Guarantee:
             sentence=str(error),
             evidence=(str(error),),
         )
-    except Exception as error:  # noqa: BLE001 - kept; the other guarantees can still be checked
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - kept; the other guarantees can still be checked
         if subject.refused:
             return Guarantee(
                 name=check.name,
@@ -106,6 +108,11 @@ def _checked(check: Check, subject: Subject) -> Guarantee:
             )
         doing = f"checking the guarantee `{check.name}`"
         passed_over(error, doing)
+        theirs = user_error(error)
+        if theirs:
+            return Guarantee(
+                name=check.name, claim=check.claim, verdict="not checked", sentence=theirs
+            )
         return Guarantee(
             name=check.name,
             claim=check.claim,

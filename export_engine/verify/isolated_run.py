@@ -12,7 +12,7 @@ import torch
 
 from export_engine.attempt import Request, signature_of
 from export_engine.capture import Refilled, given_leaves, model_kept, quiet, refilled
-from export_engine.defects import passed_over
+from export_engine.defects import passed_over, user_code
 from export_engine.process import ELSEWHERE, Patience, sandbox, undone
 from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import pytree
@@ -69,10 +69,12 @@ def call(
     args, kwargs = pytree.tree_map(
         lambda value: copied_leaf(value, memo), (request.args, dict(request.kwargs))
     )
+    own = called is request.target and not isinstance(called, torch.fx.GraphModule)
     with sandbox(), quiet(), full_precision(), torch.set_grad_enabled(grad):
         seed_generators(seed)
         given = given_leaves(signature, args, kwargs)
-        with nullcontext() if compiled else in_eager(), filled():
+        running = user_code("the model" if own else "the program")
+        with nullcontext() if compiled else in_eager(), filled(), running:
             if patience is None:
                 result = called(*args, **kwargs)
             else:
@@ -131,7 +133,8 @@ def copied_leaf(value: Any, memo: dict[int, Any], device: str | None = None) -> 
         device: where a tensor's copy is; by default where the tensor is.
     """
     if id(value) not in memo:
-        memo[id(value)] = _copied(value, device)
+        with user_code("copying an input"):
+            memo[id(value)] = _copied(value, device)
     return memo[id(value)]
 
 

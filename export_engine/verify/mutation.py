@@ -12,9 +12,10 @@ from export_engine.defects import passed_over
 from export_engine.error_text import typed_text
 from export_engine.listing import listed
 from export_engine.shapes import with_leaves
+from export_engine.source import user_error
 from export_engine.torch_internals import pytree
 from export_engine.verify.compare_outputs import compare, compare_named
-from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager
+from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
 from export_engine.verify.isolated_run import Call, call
 from export_engine.verify.known_causes import known_cause
 from export_engine.verify.program_under_test import Subject
@@ -27,6 +28,8 @@ def state(subject: Subject) -> Guarantee:
     """Calls both several times without restoring in between, and compares after each."""
     if subject.eager is None:
         return without_eager("state", STATE)
+    if subject.without_values:
+        return without_weights("state", STATE, subject.without_values)
     owner = as_module(subject.eager)
     requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]
     try:
@@ -37,7 +40,7 @@ def state(subject: Subject) -> Guarantee:
             name="state",
             claim=STATE,
             verdict="not checked",
-            sentence=f"The model fails in eager: {typed_text(error)}",
+            sentence=user_error(error) or f"The model fails in eager: {typed_text(error)}",
         )
     ours = _called(subject, subject.module, requests, owner)
     problems, changed = [], set()

@@ -21,6 +21,7 @@ from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 from export_engine.process import Patience, sandbox, undone
 from export_engine.record import Record, in_user_names
+from export_engine.source import raise_if_users
 from export_engine.torch_internals import (
     callable_module,
     contexts_left,
@@ -35,6 +36,7 @@ from export_engine.verify.compare_outputs import Difference, compare, compare_na
 from export_engine.verify.compared_numbers import Number, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
+from export_engine.verify.missing_values import missing_values
 from export_engine.verify.output_types import find_mistyped
 from export_engine.verify.refusals import is_condition, refusal
 from export_engine.verify.uninitialized import (
@@ -137,6 +139,7 @@ class Subject:
                 return Decomposed(self.program.run_decompositions())
         except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
             passed_over(error, "decomposing the program")
+            raise_if_users(error)
             way_out = kept_whole(self.program, DecompositionTable("core"))
             if way_out is None:
                 return Decomposed(None, error=error.with_traceback(None))
@@ -170,6 +173,11 @@ class Subject:
             return self.exported.request
         args, kwargs = self.program.example_inputs or made_example(self.program)
         return Request(target=self.module, args=tuple(args), kwargs=dict(kwargs or {}))
+
+    @cached_property
+    def without_values(self) -> str:
+        """Why nothing can be computed, as on the meta device; empty if all tensors have values."""
+        return missing_values(self.program, self.request)
 
     @cached_property
     def refused(self) -> str:

@@ -16,7 +16,7 @@ from export_engine.attempt import Request
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 from export_engine.process import raise_if_interrupted
-from export_engine.source import parse_stack_trace
+from export_engine.source import parse_stack_trace, user_error
 from export_engine.torch_internals import (
     OpOverload,
     aliased,
@@ -27,7 +27,7 @@ from export_engine.torch_internals import (
     written,
 )
 from export_engine.verify.contract_sampling import inside
-from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.guarantee import Guarantee, verdict_of, without_weights
 from export_engine.verify.isolated_run import call
 from export_engine.verify.program_under_test import Subject
 
@@ -57,6 +57,8 @@ def real_ops(subject: Subject) -> Guarantee:
     if not custom:
         said = "All ops are torch's own."
         return Guarantee(name="ops", claim=OPS, verdict="not applicable", sentence=said)
+    if subject.without_values:
+        return without_weights("ops", OPS, subject.without_values)
     problems: dict[tuple[str, str], _Problem] = {}
     seen: set[str] = set()
     failed: list[str] = []
@@ -67,7 +69,7 @@ def real_ops(subject: Subject) -> Guarantee:
             watching = _run(subject, request, seed)
         except Exception as error:  # noqa: BLE001 - the program may refuse sizes; `sound` says so
             passed_over(error, "running a program op by op")
-            failed.append(error_text(error))
+            failed.append(user_error(error) or error_text(error))
             continue
         seen |= watching.seen
         for problem in watching.problems:
@@ -87,7 +89,9 @@ def _found(
         sentence = problems[0].text
     elif unseen:
         verdict = "not checked"
-        sentence = f"Not run on real tensors: {', '.join(unseen[:3])}."
+        sentence = (
+            f"Not run on real tensors: {', '.join(unseen[:3])}. {''.join(failed[:1])}".strip()
+        )
     return Guarantee(
         name="ops",
         claim=OPS,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from export_engine.defects import message_of
+
 _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 _SOURCE = re.compile(r"L\['(\w+)'\]")
 _ASSERTED = re.compile(r"Runtime assertion failed for expression (.+?) on node ")
@@ -16,7 +18,7 @@ _LONGEST = 160
 
 def refusal(error: BaseException) -> str:
     """The condition that was not met, or the first line of what was raised."""
-    said = str(error).strip().splitlines() or [type(error).__name__]
+    said = message_of(error).strip().splitlines() or [type(error).__name__]
     asserted = _ASSERTED.match(said[0])
     if asserted:
         return _cut(_REMAINDER.sub(r"\1 % \2", _relation(asserted[1])))
@@ -26,7 +28,7 @@ def refusal(error: BaseException) -> str:
 
 def is_condition(error: BaseException) -> bool:
     """Whether a program raised since a condition of its own was not met."""
-    return isinstance(error, AssertionError) or bool(_ASSERTED.match(str(error).strip()))
+    return isinstance(error, AssertionError) or bool(_ASSERTED.match(message_of(error).strip()))
 
 
 def _cut(text: str) -> str:

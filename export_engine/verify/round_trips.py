@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import torch
 
-from export_engine.attempt import Exported, Failed
+from export_engine.attempt import Exported, Failed, signature_of
 from export_engine.capture import capture
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text, typed_text
-from export_engine.record import sizes_tried
-from export_engine.shapes import Auto, Shapes, Static
+from export_engine.record import join_path, sizes_tried, split_path
+from export_engine.shapes import Auto, Shapes, Static, leaves_of, shapes_of
+from export_engine.source import raise_if_users
 from export_engine.torch_internals import copied_program, int_bound, symbols_in
 from export_engine.verify.contract_sampling import inside, named_sizes, shown_sizes
-from export_engine.verify.guarantee import Guarantee, verdict_of
+from export_engine.verify.guarantee import Guarantee, verdict_of, without_weights
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_graph import difference
 
@@ -35,6 +37,7 @@ def saved(subject: Subject) -> Guarantee:
         torch.export.save(subject.program, file)
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
         passed_over(error, "taking the program there and back")
+        raise_if_users(error)
         return _guarantee("saved", SAVED, "", [f"torch cannot save it: {error_text(error)}"])
     size = file.getbuffer().nbytes
     file.seek(0)
@@ -43,6 +46,7 @@ def saved(subject: Subject) -> Guarantee:
         module = loaded.module()
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
         passed_over(error, "taking the program there and back")
+        raise_if_users(error)
         problem = f"torch cannot load what it saved: {error_text(error)}"
         return _guarantee("saved", SAVED, "", [problem])
     problems = []
@@ -55,9 +59,13 @@ def saved(subject: Subject) -> Guarantee:
         for name, bounds in ranges[0].items()
         if ranges[1].get(name) != bounds
     ]
+    same = "Same graph, signature and ranges"
+    if subject.without_values:
+        sentence = f"{same}; {size:,} bytes. Outputs were not compared. {subject.without_values}"
+        return _guarantee("saved", SAVED, sentence, problems, found.node if found else "")
     if not problems:
         problems += _runs_alike(subject, module)
-    sentence = f"Same graph, signature, ranges and outputs; {size:,} bytes."
+    sentence = f"{same.replace(' and', ',')} and outputs; {size:,} bytes."
     return _guarantee("saved", SAVED, sentence, problems, found.node if found else "")
 
 
@@ -67,10 +75,15 @@ def unflattened(subject: Subject) -> Guarantee:
         module = torch.export.unflatten(copied_program(subject.program))
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
         passed_over(error, "taking the program there and back")
+        raise_if_users(error)
         problem = f"torch cannot unflatten it: {error_text(error)}"
         return _guarantee("unflattened", UNFLATTENED, "", [problem])
-    problems = _runs_alike(subject, module)
     count = sum(1 for _ in module.modules())
+    if subject.without_values:
+        said = f"It unflattens, as {count:,} {'module' if count == 1 else 'modules'}; outputs were "
+        said += f"not compared. {subject.without_values}"
+        return without_weights("unflattened", UNFLATTENED, said)
+    problems = _runs_alike(subject, module)
     return _guarantee(
         "unflattened",
         UNFLATTENED,
@@ -89,10 +102,15 @@ def re_exported(subject: Subject) -> Guarantee:
         target=subject.module, strict=False, edits=(), eval_mode=False
     )
     known = subject.exported.request is not None
-    again = capture(request if known else request.with_changes(shapes=_automatic(subject)))
+    automatic = request.with_changes(shapes=_for_module(subject, _automatic(subject)))
+    asked = request
+    if shapes_of(subject.request) is not None:
+        asked = request.with_changes(shapes=_for_module(subject, shapes_of(subject.request)))
+    again = capture(asked if known else automatic)
     if isinstance(again, Failed) and known:
-        again = capture(request.with_changes(shapes=_automatic(subject)))
+        again = capture(automatic)
     if isinstance(again, Failed):
+        raise_if_users(again.error)
         problem = f"It does not export: {error_text(again.error)}"
         return _guarantee("re-exported", RE_EXPORTED, "", [problem])
     assert isinstance(again, Exported)
@@ -104,6 +122,9 @@ def re_exported(subject: Subject) -> Guarantee:
     inputs = {node.name for node in subject.program.graph.nodes if node.op == "placeholder"}
     problems = [found.text]
     if found.node and found.node not in inputs:
+        if subject.without_values:
+            said = f"Its graph is another: {found.text}. {subject.without_values}"
+            return without_weights("re-exported", RE_EXPORTED, said)
         tried, apart = _apart_at_sizes(subject, again.program.module())
         if apart or tried:
             problems = [apart, found.text] if apart else []
@@ -139,11 +160,14 @@ def decomposed(subject: Subject) -> Guarantee:
         problem = f"torch cannot decompose it: {subject.undecomposed_because}"
         return _guarantee("decomposed", DECOMPOSED, "", [problem])
     kept = f" Not decomposed, because torch cannot do so here: {', '.join(ops)}." if ops else ""
-    problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
     counts = [
         sum(node.op == "call_function" for node in each.graph.nodes)
         for each in (subject.program, program)
     ]
+    if subject.without_values:
+        said = f"{counts[0]:,} ops became {counts[1]:,}; outputs were not compared.{kept}"
+        return without_weights("decomposed", DECOMPOSED, f"{said} {subject.without_values}")
+    problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
     sentence = f"Agrees: {counts[0]:,} ops became {counts[1]:,}.{kept}"
     return _guarantee("decomposed", DECOMPOSED, sentence, problems)
 
@@ -155,6 +179,7 @@ def _runs_alike(subject: Subject, other: torch.nn.Module, loose: float = 1.0) ->
         theirs = subject.run(other, subject.request)
     except Exception as error:  # noqa: BLE001 - the program runs, and this form of it does not
         passed_over(error, "running another form of the program")
+        raise_if_users(error)
         return [f"It raises {typed_text(error)}"]
     found = subject.compared(theirs, ours, loose)
     return [] if found.same else [found.detail]
@@ -184,6 +209,33 @@ def _ranges(program: torch.export.ExportedProgram) -> dict[str, tuple[int | None
         for key, bounds in program.range_constraints.items()
         if str(key) in used
     }
+
+
+def _for_module(subject: Subject, shapes: Shapes | None) -> Shapes | None:
+    """Shapes of a call of the model as those of the same call of the program's module.
+
+    Each names its inputs in its own way: what `*args` takes is `args.0` for the model, and `args_0`
+    for torch's module. Below an argument, paths are the same.
+    """
+    if shapes is None or subject.eager is None:
+        return shapes
+    request = subject.request
+    numbers = iter(range(len(request.args) + len(request.kwargs)))
+    args = tuple(next(numbers) for _ in request.args)
+    kwargs = {name: next(numbers) for name in request.kwargs}
+    ours, theirs = (
+        {leaf.value: split_path(leaf.path) or () for leaf in leaves_of(signature, args, kwargs)}
+        for signature in (signature_of(request.target), signature_of(subject.module))
+    )
+
+    def renamed(path: str) -> str:
+        parts = split_path(path) or ()
+        for number, start in ours.items():
+            if parts[: len(start)] == start:
+                return join_path([*theirs[number], *parts[len(start) :]])
+        return path
+
+    return replace(shapes, leaves={renamed(path): dims for path, dims in shapes.leaves.items()})
 
 
 def _automatic(subject: Subject) -> Shapes | None:
