@@ -128,7 +128,9 @@ def _parser() -> argparse.ArgumentParser:
         "-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _" (module:function)'
     )
     parser.add_argument("--strict", action="store_true", help="strict mode (module:function)")
-    parser.add_argument("--fix", action="store_true", help="apply lossless fixes if it fails")
+    parser.add_argument(
+        "--fix", action="store_true", help="if it fails, apply fixes that are not lossy"
+    )
     parser.add_argument("--spec", action="store_true", help="ShapesSpec in place of Dims")
     parser.add_argument(
         "--contracts", action="store_true", help="export with Dims and a ShapesSpec, and compare"
@@ -218,7 +220,7 @@ def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
 def _say_what_is_left(failed: Exploration, asked: argparse.Namespace) -> None:
     """What a failed export leaves undone, and the option that applies its fixes."""
     if not asked.fix and failed.fixes:
-        _say("In a shell: --fix applies lossless fixes until it exports, or none is left.")
+        _say("In a shell: --fix applies fixes that are not lossy until it exports.")
     if undone := left_undone(asked):
         _say(undone)
 

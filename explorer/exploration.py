@@ -531,7 +531,7 @@ class Exploration:
         return self
 
     def autofix(self, progress: Callable[[Progress], None] | None = None) -> AutofixReport:
-        """Applies lossless fixes until it exports and agrees with eager, or none is left.
+        """Applies fixes that are not lossy until it exports and agrees with eager, or none is left.
 
         Raises:
             KeyboardInterrupt: interrupted; nothing has changed.

@@ -33,7 +33,7 @@ def explore_many(
         programs: per name the call: `(model, args)`, `(model, args, kwargs)` or `(model, args,
             kwargs, dynamic_shapes)`; or an Exploration. In the order in which they are called.
         strict: trace the bytecode instead of running the Python.
-        fix: apply lossless fixes to what does not export.
+        fix: apply fixes that are not lossy to what does not export.
         title: of the set.
         progress: called on each module that tracing enters, and as fixes are tried.
 

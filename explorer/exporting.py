@@ -42,7 +42,7 @@ def explore(
             `torch.export.export` takes.
         strict: trace the bytecode instead of running the Python.
         both: try both modes.
-        fix: if it does not export, apply lossless fixes until it does or none is left.
+        fix: if it does not export, apply fixes that are not lossy until it does or none is left.
         spec: export with torch's ShapesSpec in place of Dims: sizes are unbacked, not specialized
             on 0 and 1. Needs torch 2.14.
         title: the call's title; `model(...)` by default.

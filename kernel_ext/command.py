@@ -19,7 +19,7 @@ OPTIONS = {
     "--both": "try both modes; click one to see it",
     "--spec": "with torch's ShapesSpec in place of Dims: sizes are unbacked (torch 2.14)",
     "--contracts": "export it with Dims and with a ShapesSpec, and compare both (torch 2.14)",
-    "--fix": "if it does not export, apply lossless fixes until it does",
+    "--fix": "if it does not export, apply fixes that are not lossy until it does",
     "--guide": "go step by step: export, explain, fix, verify, write a report",
     "--verify": "check torch.export's guarantees on this program",
     "--run": "run it and compare with eager; on a device: --run cuda",

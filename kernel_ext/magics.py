@@ -71,7 +71,7 @@ class ExportMagics(Magics):
                                  unbacked, and not specialized on 0 and 1
         --contracts              export it with Dims and with a ShapesSpec, and say which ops,
                                  ranges and rejected sizes differ (torch 2.14)
-        --fix                    if it does not export, apply lossless fixes until it does
+        --fix                    if it does not export, apply fixes that are not lossy until it does
         --guide                  go through it step by step: export, explain a failure, fix what
                                  can be fixed, verify, and leave a report; says what to do next
         --verify                 check the guarantees that torch.export claims: right at other

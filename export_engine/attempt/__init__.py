@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from export_engine.attempt.target import signature_of as signature_of
     from export_engine.attempt.transformers_caches import CachesRegistered as CachesRegistered
     from export_engine.attempt.transformers_caches import cache_classes as cache_classes
+    from export_engine.attempt.transformers_caches import is_cache_class as is_cache_class
     from export_engine.attempt.transformers_caches import saved_class as saved_class
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -67,6 +67,14 @@ def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
     return tuple(sorted(found, key=lambda each: each.__name__))
 
 
+def is_cache_class(cls: type) -> bool:
+    """Whether transformers' own exporter registers a class; without exporters it does none."""
+    try:
+        return _is_cache()(cls)
+    except ImportError:
+        return False
+
+
 def _is_cache() -> Callable[[type], bool]:
     """What transformers takes for a cache; before 5.18 it has no function that says so.
 

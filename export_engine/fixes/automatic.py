@@ -1,4 +1,4 @@
-"""Applies lossless fixes until an export succeeds and agrees with eager, or none is left.
+"""Applies fixes that are not lossy until an export succeeds and agrees with eager, or none is left.
 
 A program that is known to be wrong is a failure, too.
 """

@@ -24,7 +24,7 @@ from export_engine.fixes.pytree_containers import (
     beside_items,
     registered,
     state_of,
-    transformers_registers,
+    transformers_function,
 )
 from export_engine.fixes.specs import fitted
 from export_engine.progress import Progress
@@ -197,7 +197,7 @@ def _refuse_kinds(value: Any) -> None:
 
 
 def _way(cls: type) -> Way:
-    if transformers_registers(cls):
+    if transformers_function(cls):
         return "transformers"
     fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
     return "dataclass" if fields and all(field.init for field in fields) else "attributes"
@@ -225,7 +225,7 @@ def _check_round_trip(value: Any, own_ways: bool) -> None:
     if bad:
         raise Unfit(f"a {type(value).__name__} holds a {type(bad[0]).__name__}")
     back = pytree.tree_unflatten(leaves, spec)
-    if own_ways and transformers_registers(type(value)):
+    if own_ways and transformers_function(type(value)):
         again, spec_again = pytree.tree_flatten(back)
         same = spec == spec_again and len(leaves) == len(again)
         same = same and all(map(_same, leaves, again))

@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
+from export_engine.attempt import is_cache_class
 from export_engine.process import undone
 from export_engine.torch_internals import deregister_container, is_container, register_container
 
@@ -68,7 +69,8 @@ class Registered:
         if self.way == "dataclass":
             return f"torch.export.register_dataclass({self.cls.__qualname__})"
         if self.way == "transformers":
-            return f"{_TRANSFORMERS[self.cls.__qualname__][1]}()"
+            function = transformers_function(self.cls)
+            return f"{function}({self.cls.__qualname__ if function == _EXPORTERS else ''})"
         how = "a constant" if self.way == "constant" else "flattened by its attributes"
         return f"{self.cls.__qualname__}: {how}"
 
@@ -87,8 +89,10 @@ class Registered:
                 cls, serialized_type_name=f"{cls.__module__}.{cls.__qualname__}"
             )
         elif self.way == "transformers":
-            module, function = _TRANSFORMERS[cls.__qualname__]
-            getattr(importlib.import_module(module), function)()
+            name = transformers_function(cls)
+            module, _, function = name.rpartition(".")
+            register = getattr(importlib.import_module(module), function)
+            register(cls) if name == _EXPORTERS else register()
         elif self.way == "constant":
             register_container(cls, _whole, _constant, partial(_plain, ""), _from_plain)
         else:
@@ -96,23 +100,24 @@ class Registered:
         return lambda: deregister_container(cls)
 
 
-_TRANSFORMERS = {
-    "DynamicCache": (
-        "transformers.integrations.executorch",
-        "register_dynamic_cache_export_support",
-    )
-}
+_EXPORTERS = "transformers.exporters.exporter_dynamo.register_pytree_node"
+"""Registers one class of a cache, and its programs decompose, unflatten and lower."""
+_OLDER = "transformers.integrations.executorch.register_dynamic_cache_export_support"
+"""The same for a DynamicCache, of a transformers without exporters."""
 
 
-def transformers_registers(cls: type) -> bool:
-    """Whether the installed transformers has a function that registers a class of its own."""
-    module, function = _TRANSFORMERS.get(cls.__qualname__, ("", ""))
-    if cls.__module__.partition(".")[0] != "transformers" or not module:
-        return False
+def transformers_function(cls: type) -> str:
+    """The function of the installed transformers that registers a class of its own; or none."""
+    if cls.__module__.partition(".")[0] != "transformers":
+        return ""
+    if is_cache_class(cls):
+        return _EXPORTERS
+    module, _, function = _OLDER.rpartition(".")
     try:
-        return hasattr(importlib.import_module(module), function)
+        found = hasattr(importlib.import_module(module), function)
     except ImportError:
-        return False
+        return ""
+    return _OLDER if found and cls.__qualname__ == "DynamicCache" else ""
 
 
 def _whole(value: Any) -> tuple[list[tuple[str, Any]], Any]:

@@ -375,7 +375,7 @@ class TestCaches:
 
         exported = good(apply_fixes(attempt, [fix]))
 
-        assert "register_dynamic_cache_export_support" in fix.after
+        assert "register_pytree_node(DynamicCache)" in fix.after
         assert exported.program.range_constraints
 
     @pytest.mark.slow
@@ -403,7 +403,7 @@ class TestCaches:
 
         fix = only_fix(attempt, containers.offered)
 
-        assert "`StaticLayer`" in fix.title
+        assert fix.title == "Register `StaticCache` as a container"
         assert not cache.layers[0].is_initialized
 
     @pytest.mark.after_check

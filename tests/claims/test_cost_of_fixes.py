@@ -1,0 +1,75 @@
+"""A lossless fix costs nothing later, and what autofix applies is what the docs say."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.export import Dim
+
+import explorer
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["DynamicCache", "StaticCache"])
+def test_a_program_with_a_registered_cache_does_all_that_another_does(kind: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    try:
+        importlib.import_module("transformers.exporters.exporter_dynamo")
+    except ImportError:
+        pytest.skip("this transformers has no exporters")
+    config = transformers.LlamaConfig(
+        vocab_size=64,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+    )
+    model = transformers.LlamaForCausalLM(config).eval()
+    options = {"max_cache_len": 16} if kind == "StaticCache" else {}
+    cache: Any = getattr(transformers, kind)(config=config, **options)
+    if kind == "DynamicCache":
+        for layer in range(2):
+            cache.update(torch.randn(2, 2, 5, 8), torch.randn(2, 2, 5, 8), layer)
+    ids = torch.randint(0, 64, (2, 3))
+    attempt = explorer.explore(model, (), {"input_ids": ids, "past_key_values": cache})
+    attempt.autofix()
+    assert attempt.ok
+    verified = attempt.verify()
+    assert verified.broken == ()
+    holding = {each.name for each in verified.guarantees if each.verdict == "holds"}
+    assert {"saved", "unflattened", "re-exported", "decomposed"} <= holding
+
+
+class Convolves(torch.nn.Module):
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.conv2d(x, w)
+
+
+def test_autofix_says_of_a_fix_of_fewer_sizes_which_size_it_rejects() -> None:
+    attempt = explorer.explore(
+        Convolves(),
+        (torch.randn(1, 3, 8, 8), torch.randn(4, 3, 3, 3)),
+        dynamic_shapes=({}, {2: Dim("kh"), 3: Dim("kw")}),
+    )
+    report = attempt.autofix()
+    (step,) = report.kept
+    assert step.fix.narrows
+    assert "for fewer sizes than the model takes" in report.sentence
+    assert "The program rejects kh = 8, which the model takes." in report.sentence
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "docs/how-to/fix-a-failure.md", "docs/reference/python.md"],
+)
+def test_no_page_says_that_autofix_applies_lossless_fixes_only(page: str) -> None:
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert "applies lossless fixes only" not in text
+    assert "applies lossless ones" not in text
