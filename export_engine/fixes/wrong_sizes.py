@@ -282,7 +282,10 @@ def _keep_out(
 def _bounds_without(
     request: Request, shapes: Shapes, wrong: Sequence[Mapping[str, int]]
 ) -> dict[str, Bounds]:
-    """Bounds that have the example's sizes and none of these, for each name that needs them."""
+    """Bounds that have the example's sizes and none of these, for each name that needs them.
+
+    None where they leave a single size: what is wrong around the example is no matter of a range.
+    """
     examples, known = example_sizes(shapes, leaf_values(request)), shapes.dims()
     found: dict[str, Bounds] = {}
     for sizes in sorted(wrong, key=lambda each: sum(examples.get(n) != s for n, s in each.items())):
@@ -295,7 +298,7 @@ def _bounds_without(
                 found[name] = Bounds(size + 1, high)
             else:
                 found[name] = Bounds(low, size - 1)
-    return found
+    return {} if any(low is not None and low == high for low, high in found.values()) else found
 
 
 def _is_within(bounds: Bounds, size: int) -> bool:

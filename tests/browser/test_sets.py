@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .lab import Lab
-from .test_explorer import LOAD, explorer, selected_rows
+from .test_explorer import LOAD, explorer, selected_rows, unfold_outline
 
 MODEL = """
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -32,6 +32,7 @@ def test_a_model_that_generates_is_seen_as_its_programs(lab: Lab) -> None:
     expect(programs.nth(0)).to_have_attribute("aria-selected", "true")
 
     # A seam: its tensors are listed, and lit in both programs.
+    unfold_outline(root)
     strip.get_by_role("button", name=re.compile("prefill → decode")).click()
     expect(strip.get_by_role("region", name="Tensors of the connection")).to_contain_text(
         "f32[batch, 2, past, 8]"

@@ -36,7 +36,7 @@ def test_a_file_is_shown_as_data_until_it_is_trusted(lab: Lab, stranger: str) ->
     root = explorer(lab)
     expect(root.get_by_test_id("verdict")).to_contain_text("loaded, 2 ops")
     banner = root.get_by_test_id("untrusted")
-    expect(banner).to_contain_text("opened as data")
+    expect(banner).to_contain_text("Opened as data")
     for width in (1200, 700):
         lab.page.set_viewport_size({"width": width, "height": 900})
         lab.screenshot(f"untrusted-{width}-light", root)

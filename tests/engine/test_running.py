@@ -562,7 +562,7 @@ def test_an_error_that_is_a_name_alone_says_its_type_and_what_to_do() -> None:
 
     assert told == (
         "OpenVINO (float32) cannot compile this program: KeyError: 'batch'. It says no more: "
-        'decompose the program first, `ex.decompose("core")`, or report it to OpenVINO.'
+        'decompose the program first, `.decompose("core")`, or report it to OpenVINO.'
     )
     assert error_text(KeyError("batch")) == "KeyError: 'batch'"
     assert error_text(RuntimeError("batch is odd")) == "batch is odd"
