@@ -446,6 +446,8 @@ class Exploration:
         self._need("program")
         found = probe_named(self.record, sizes)
         attempt = self.session.entry.attempt
+        if isinstance(attempt, OpenedFile):
+            return found
         from export_engine.attempt import Exported
 
         if not isinstance(attempt, Exported):

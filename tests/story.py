@@ -341,6 +341,14 @@ def compare_breaks(_: Telling) -> Came:
     return Came(True, (report.graphs, report.gaps, report.calls))
 
 
+def trace_a_training_step(_: Telling) -> Came:
+    def loss(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return model(x, y).sum()
+
+    step = explorer.explore_joint(loss, (Small(), torch.ones(6, 3), torch.ones(6, 2)))
+    return Came(True, [each.kind for each in step.record.signature.outputs])
+
+
 def exportdb(_: Telling) -> Came:
     return Came(None, [each.name for each in explorer.exportdb.cases()])
 
@@ -381,6 +389,7 @@ STEPS: dict[str, Callable[[Telling], Came]] = {
         fail_in_a_branch,
         verify_a_custom_op,
         compare_with_compile,
+        trace_a_training_step,
         export_sizes_of_data,
         fail_and_mend_strict,
         compare_breaks,

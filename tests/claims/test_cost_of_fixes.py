@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["DynamicCache", "StaticCache"])
 def test_a_program_with_a_registered_cache_does_all_that_another_does(kind: str) -> None:
-    transformers = pytest.importorskip("transformers")
+    transformers = pytest.importorskip("transformers", reason="its caches are what is registered")
     try:
         importlib.import_module("transformers.exporters.exporter_dynamo")
     except ImportError:

@@ -107,8 +107,8 @@ class TwoInputs(torch.nn.Module):
 
 @pytest.mark.slow
 def test_an_onnx_file_has_the_names_of_sizes(tmp_path: Path) -> None:
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("onnxscript")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="needs pip install '.[onnx]'")
+    pytest.importorskip("onnxscript", reason="needs pip install '.[onnx]'")
     inputs = (torch.randn(2, 3, 4), 2.5, torch.randn(2, 7, 4))
     shapes = "x: batch, seq, _; y: batch, 2*seq + 1, _"
     ex = explorer.explore(TwoInputs().eval(), inputs, dynamic_shapes=shapes)

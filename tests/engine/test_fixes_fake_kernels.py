@@ -55,14 +55,14 @@ def offered(attempt: Failed) -> list[Fix]:
     return fixes
 
 
-def kernel_text(attempt: Failed) -> str:
+def kernel_text(attempt: Failed, verdict: str = "agrees") -> str:
     """The kernel's text; it leads to a program that agrees with eager."""
     fixes = offered(attempt)
     assert len(fixes) == 1
     found = apply_fixes(attempt, fixes)
     assert isinstance(found, Exported), str(getattr(found, "error", ""))
     assert found.agreement is not None
-    assert found.agreement.verdict == "agrees", found.agreement
+    assert found.agreement.verdict == verdict, found.agreement
     return fixes[0].after
 
 
@@ -169,7 +169,8 @@ def test_a_kernel_is_inferred(case: str, strict: bool, define: Callable[..., Any
     shapes = Shapes.parse(f"{path}: {', '.join('*' for _ in first.shape)}")
     attempt = failed(target, *args, strict=strict, shapes=shapes)
 
-    assert text in kernel_text(attempt)
+    # torch takes half of a size for no 0 and no 1, so the program rejects 1 and 2
+    assert text in kernel_text(attempt, "refused" if case == "half" else "agrees")
 
 
 @both_modes

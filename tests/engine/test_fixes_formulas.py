@@ -107,7 +107,7 @@ def test_what_a_formula_does_not_say_is_left(before: str) -> None:
     ("body", "shapes", "sizes", "said"),
     [
         ("return torch.kron(x, x[:2])", "x: a, b", ((2, 1), (6, 2)), "sizes as plain ints"),
-        ("return torch.cov(x)", "x: a, b", ((2, 3), (7, 5)), "reads numbers of tensors"),
+        ("return torch.cov(x)", "x: a, b[2..]", ((0, 3), (7, 5)), "reads numbers of tensors"),
         ("return torch.cdist(x, x + 1)", "x: a, b", ((1, 1), (40, 3)), "at run time"),
         ("return (x @ x.T).fill_diagonal_(2)", "x: a, b", ((2, 3), (7, 5)), "sizes as plain ints"),
         (

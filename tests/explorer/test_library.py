@@ -114,7 +114,7 @@ def test_where_to_look_is_said_of_what_is_there() -> None:
     assert at("dynamic_shape_round") == {
         "What went wrong": "The requested dynamic shapes do not hold; 3 fixes to apply"
     }
-    assert "side effect" in at("model_attr_mutation")["Findings"]
+    assert "Findings" not in at("model_attr_mutation")  # each call writes the same list
 
 
 def test_an_interrupted_text_is_told_so() -> None:

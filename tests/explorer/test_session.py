@@ -224,7 +224,7 @@ def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.Mon
     described: list[Any] = []
     real = room.describe
     monkeypatch.setattr(
-        room, "describe", lambda attempt: described.append(attempt) or real(attempt)
+        room, "describe", lambda attempt, *more: described.append(attempt) or real(attempt, *more)
     )
     ex = explorer.explore(torch.nn.ReLU(), (torch.ones(3),))
     ex.verify(sizes=1)

@@ -170,7 +170,7 @@ def test_exploring_a_program_opens_it() -> None:
 
 @pytest.mark.slow
 def test_an_edge_program_beside_the_program_that_it_came_from() -> None:
-    exir = pytest.importorskip("executorch.exir")
+    exir = pytest.importorskip("executorch.exir", reason="needs pip install '.[executorch]'")
     program = exported()
     edge = explorer.view(exir.to_edge(program))
     assert isinstance(edge, explorer.Programs)
