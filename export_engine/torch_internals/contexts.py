@@ -156,14 +156,13 @@ def _dispatch_modes() -> list[Any]:
 @undone
 def patches_noted(into: list[Patch]) -> Iterator[None]:
     """Notes the functions of torch that somebody else has replaced, as they are called inside."""
-    called: set[str] = set()
+    calls: list[Patch] = []
+    note = calls.append  # a list that a closure holds is the model's, and would be put back
 
     def noting(patch: Patch) -> Callable[[Any], Any]:
         def make(original: Any) -> Any:
             def noted(*args: Any, **kwargs: Any) -> Any:
-                if patch.name not in called:
-                    called.add(patch.name)
-                    into.append(patch)
+                note(patch)
                 return original(*args, **kwargs)
 
             return noted
@@ -173,7 +172,10 @@ def patches_noted(into: list[Patch]) -> Iterator[None]:
     with ExitStack() as hooks:
         for owner, name, patch in _patches():
             hooks.enter_context(replaced(owner, name, noting(patch)))
-        yield
+        try:
+            yield
+        finally:
+            into += dict.fromkeys(calls)
 
 
 def _patches() -> Iterator[tuple[Any, str, Patch]]:
