@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from export_engine.cost.amount import Amount
 from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES
 from export_engine.cost.op_call import OpCall
-from export_engine.record import ValueType, schema_arguments
+from export_engine.record import ValueType
 
 Basis = Literal["torch", "rule", "pointwise", "moves", "view", "size", "nested", "unknown"]
 """How FLOPs were counted. `torch`: as `torch.utils.flop_counter` does; `rule`: by a rule of this
@@ -114,9 +114,8 @@ def _read(call: OpCall) -> Amount | None:
 
 
 def _written(call: OpCall) -> Amount | None:
-    declared = schema_arguments(call.target.schema) if call.target.schema else ()
     targets = [
-        each for argument in declared if argument.writes for each in call.nodes(argument.name)
+        each for argument in call.declared if argument.writes for each in call.nodes(argument.name)
     ]
     if not targets:
         return call.bytes(*call.results)

@@ -230,8 +230,7 @@ class ProgramCost:
         if name in ("while_loop", "while_loop_stack_output"):
             return None
         if name in ("map_impl", "map", "scan", "associative_scan"):
-            rows = self._rows(call, name)
-            return None if rows is None else rows
+            return self._rows(call, name)
         return Amount(1)
 
     def _rows(self, call: OpCall, name: str) -> Amount | None:
