@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from explorer.command_line import main
+from explorer.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -6,28 +6,28 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from explorer.early_checks import check_writable
-from explorer.opened_file import OpenedFile
-from explorer.pane_view import View
-from explorer.rendering.escape import harmless
-from explorer.session import FixError, Session
+from explorer.display.pane_view import View
+from explorer.session.opened_file import OpenedFile
+from explorer.session.session import FixError, Session
+from explorer.text.escape import harmless
+from explorer.validate_options import check_writable
 from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
     import graphviz
     import torch
 
-    from explorer.comparing_values import ComparedRuns
-    from explorer.comparison import Comparison
-    from explorer.contracts import ContractComparison
-    from explorer.costing import Cost
-    from explorer.quantized import Quantized
-    from explorer.querying import Matches
-    from explorer.rendering.release_verdict import Release
-    from explorer.reproducing import Reproduced
-    from explorer.running import OpCosts, Runs
-    from explorer.session import Table
-    from explorer.watching import WatchedRun
+    from explorer.comparing.comparison import Comparison
+    from explorer.comparing.contracts import ContractComparison
+    from explorer.results.comparing_values import ComparedRuns
+    from explorer.results.costing import Cost
+    from explorer.results.quantized import Quantized
+    from explorer.results.querying import Matches
+    from explorer.results.reproducing import Reproduced
+    from explorer.results.running import OpCosts, Runs
+    from explorer.results.watching import WatchedRun
+    from explorer.session.session import Table
+    from explorer.text.release_verdict import Release
     from export_engine.attempt import Attempt, Diagnosis, Fix
     from export_engine.findings import Finding
     from export_engine.fixes import AutofixReport
@@ -202,7 +202,7 @@ class Exploration:
             FixError: there is no such device, backend, input or size.
             KeyboardInterrupt: interrupted; the runs that had ended are kept.
         """
-        from explorer.running import run
+        from explorer.results.running import run
         from export_engine.run import Plan
 
         self._need("program")
@@ -236,7 +236,7 @@ class Exploration:
             FixError: there is no such device, input or size.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.running import profile
+        from explorer.results.running import profile
 
         self._need("program")
         return profile(self.session, self.session.current, device, inputs, sizes, progress)
@@ -273,7 +273,7 @@ class Exploration:
                 folder, or its disk is full.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.watching import watch
+        from explorer.results.watching import watch
 
         self._need("program")
         return watch(self.session, self.session.current, device, inputs, sizes, progress, spill)
@@ -310,7 +310,7 @@ class Exploration:
             FixError: there is no such run, or a program raises an error.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.comparing_values import compare_values
+        from explorer.results.comparing_values import compare_values
 
         self._need("program")
         return compare_values(self.session, self.session.current, other, inputs, device, progress)
@@ -324,7 +324,7 @@ class Exploration:
         Raises:
             ExportFailed: the export failed.
         """
-        from explorer.quantized import Quantized
+        from explorer.results.quantized import Quantized
 
         self._need("program")
         return Quantized(self.session, self.session.current)
@@ -337,7 +337,7 @@ class Exploration:
         Raises:
             ExportFailed: the export failed.
         """
-        from explorer.costing import Cost
+        from explorer.results.costing import Cost
 
         self._need("program")
         return Cost(self.record)
@@ -359,7 +359,7 @@ class Exploration:
         Raises:
             FixError: no script shows the same, or the program was opened without its call.
         """
-        from explorer.reproducing import reproduce
+        from explorer.results.reproducing import reproduce
 
         return reproduce(self.session, self.session.current, seconds, progress)
 
@@ -377,7 +377,7 @@ class Exploration:
         Raises:
             QueryError: it cannot be read, or asks for what is not there; with the column.
         """
-        from explorer.querying import matches
+        from explorer.results.querying import matches
 
         return matches(self.session, self.session.current, text)
 
@@ -396,7 +396,7 @@ class Exploration:
             ExportFailed: the export failed.
             ValueError: there is no such op or kind, or a value is not of the kind.
         """
-        from explorer.overlays import put_overlay
+        from explorer.results.overlays import put_overlay
 
         self._need("graph")
         put_overlay(self.session, self.session.current, name, values, kind)
@@ -413,7 +413,7 @@ class Exploration:
         Raises:
             ValueError: an export failed, so that there is no program.
         """
-        from explorer.comparison import Comparison
+        from explorer.comparing.comparison import Comparison
 
         return Comparison(self.session.entry, after.session.entry)
 
@@ -478,7 +478,7 @@ class Exploration:
             FixError: there is no such fix, the attempt was loaded or asks for nothing, or this
                 form cannot say what is asked for.
         """
-        from explorer.written_shapes import written
+        from explorer.results.shapes_code import written
 
         offered = list(self.fixes)
         if isinstance(fix, int) and not 0 <= fix < len(offered):
@@ -502,7 +502,7 @@ class Exploration:
             FixError: there are no dynamic shapes, or this torch has no ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.contracts import ContractComparison
+        from explorer.comparing.contracts import ContractComparison
 
         self._need("program")
         own = self.session.current
@@ -570,7 +570,7 @@ class Exploration:
         Raises:
             ValueError: there is no such name; the nearest are named.
         """
-        from explorer.first_look import first_look
+        from explorer.session.initial_view import first_look
 
         return View(self.session, "all", first_look(self.record, select, open, tab))
 
@@ -605,7 +605,7 @@ class Exploration:
         Raises:
             ExportFailed: the export failed.
         """
-        from explorer.rendering.dot import dot_graph
+        from explorer.text.dot import dot_graph
 
         self._need("graph")
         return dot_graph(self.record, full)
@@ -619,7 +619,7 @@ class Exploration:
             OSError: the file cannot be written.
             ValueError: the file has no extension, or one that Graphviz does not know.
         """
-        from explorer.rendering.dot import save_graph
+        from explorer.text.dot import save_graph
 
         self._need("graph")
         return save_graph(self.record, path, full)
@@ -635,7 +635,7 @@ class Exploration:
             ExportFailed: the export failed.
             NotTrusted: the program is in an untrusted file.
         """
-        from explorer.opened_file import save_signed
+        from explorer.session.opened_file import save_signed
 
         self._need("program")
         exported = self.session.exported(self.session.current, "save")
@@ -652,7 +652,7 @@ class Exploration:
             OSError: the file cannot be written.
             FrontEndMissing: the front end was not built.
         """
-        from explorer.report import write_report
+        from explorer.display.report import write_report
 
         return write_report(self.session, path, values=values)
 

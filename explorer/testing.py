@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from explorer.diffing import diff
+from explorer.opening.diffing import diff
 
 UPDATE = "EXPORT_EXPLORER_UPDATE"
 """The environment variable that `--update-exports` sets."""

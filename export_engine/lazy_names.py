@@ -24,6 +24,8 @@ def lazy_names(face: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {face!r} has no attribute {name!r}")
+        if homes[name] == face:  # a package inside of it
+            return import_module(f"{face}.{name}")
         value = getattr(import_module(homes[name]), name)
         setattr(sys.modules[face], name, value)
         return value

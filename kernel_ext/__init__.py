@@ -26,7 +26,7 @@ def load_ipython_extension(ipython: Any) -> None:
 
 def _begun(info: Any) -> None:
     """Lets go of what the cell showed when it was run before."""
-    module = sys.modules.get("explorer.session_widget")
+    module = sys.modules.get("explorer.display.widget")
     if module is not None:
         module.begin_cell(getattr(info, "cell_id", None) or info.raw_cell)
 

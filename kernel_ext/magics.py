@@ -18,7 +18,7 @@ from IPython.core.magic import (
 )
 
 import explorer
-from explorer.own_defects import OURS, own_defect
+from explorer.internal_errors import OURS, own_defect
 from kernel_ext.call import parse_call, split_cell
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display, update_display
 
-from explorer.rendering.escape import escaped
+from explorer.text.escape import escaped
 
 if TYPE_CHECKING:
     from explorer import Progress

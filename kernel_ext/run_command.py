@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import explorer
-from explorer.early_checks import check_ahead
-from explorer.left_undone import left_undone
-from explorer.notebook_cells import cell_names
-from explorer.rendering.run_text import amount
+from explorer.cli.skipped_options import left_undone
+from explorer.session.notebook_cells import cell_names
+from explorer.text.run_text import amount
+from explorer.validate_options import check_ahead
 from kernel_ext.call import Call
 from kernel_ext.command import Command
 from kernel_ext.evaluate import Evaluated, evaluate, line_file

@@ -106,8 +106,8 @@ def test_it_works_without_the_clone(wheel: zipfile.ZipFile, tmp_path: Path) -> N
 
     python("-c", USE, str(home))
     assert "loaded, 1 op" in python(
-        "-c", "import sys; from explorer.command_line import main; sys.exit(main(sys.argv[1:]))",
+        "-c", "import sys; from explorer.cli.main import main; sys.exit(main(sys.argv[1:]))",
         "model.pt2",
     )  # fmt: skip
     (points,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
-    assert "export-explorer = explorer.command_line:main" in wheel.read(points).decode()
+    assert "export-explorer = explorer.cli.main:main" in wheel.read(points).decode()

@@ -88,7 +88,7 @@ def _tree(pages: Iterable[str]) -> list[str]:
 
 def _help() -> str:
     """What `--help` prints, of the command and of its parts."""
-    from explorer import command_line
+    from explorer.cli import main as command_line
 
     parts = ["# Help of the command line\n"]
     for words in ([], ["check"], ["reproduce"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from explorer.rendering.escape import escaped, harmless
+from explorer.text.escape import escaped, harmless
 
 if TYPE_CHECKING:
     from export_engine.record import CaseCheck

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from explorer.exploration import Exploration
-from explorer.rendering.escape import escaped, harmless
+from explorer.text.escape import escaped, harmless
 
 if TYPE_CHECKING:
     from export_engine.record import ExportCase, GraphBreakPage

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from explorer.main_thread import in_main_thread
-from explorer.message_handlers import MessageHandlers, answered
+from explorer.display.handlers import MessageHandlers, answered
 from explorer.page import messages as m
-from explorer.session import Session
+from explorer.session.main_thread import in_main_thread
+from explorer.session.session import Session
 from widgets import Answer, LibraryWidget, Refusal
 
 if TYPE_CHECKING:

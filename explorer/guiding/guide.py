@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.display.report import GENERATOR, write_report
 from explorer.exit_codes import OK
 from explorer.exploration import Exploration
-from explorer.exporting import explore
 from explorer.guiding.steps import (
     explained,
     exported,
@@ -25,10 +25,10 @@ from explorer.guiding.steps import (
     varying,
     verified,
 )
-from explorer.own_defects import own_defect
-from explorer.rendering.escape import escaped
-from explorer.rendering.feedback import Reply
-from explorer.report import GENERATOR, write_report
+from explorer.internal_errors import own_defect
+from explorer.opening.exporting import explore
+from explorer.text.escape import escaped
+from explorer.text.feedback import Reply
 from export_engine.defects import passed_over
 from export_engine.plain_errors import told
 

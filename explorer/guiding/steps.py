@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
 from explorer.guiding.free_sizes import free_sizes
-from explorer.rendering.attempt_text import failing_place
-from explorer.rendering.feedback import Kind, Line, Reply
+from explorer.text.attempt_text import failing_place
+from explorer.text.feedback import Kind, Line, Reply
 
 if TYPE_CHECKING:
-    from explorer.rendering.release_verdict import ReleaseItem
+    from explorer.text.release_verdict import ReleaseItem
     from export_engine.fixes import Step
     from export_engine.progress import Report
 

@@ -13,7 +13,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import ApiPath, to_os_path, url_path_join
 from tornado import web
 
-from explorer.file_page import page_of_file
+from explorer.opening.file_page import page_of_file
 from export_engine.archive import ArchiveError
 from widgets import FrontEndMissing, front_end
 

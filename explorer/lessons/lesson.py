@@ -12,7 +12,7 @@ from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import course_line
 from explorer.lessons.fingerprint import fingerprint
 from explorer.lessons.saved_progress import forget, keep, kept
-from explorer.rendering.feedback import Line, Reply
+from explorer.text.feedback import Line, Reply
 from export_engine.defects import passed_over
 from export_engine.plain_errors import PlainError, told
 
@@ -243,7 +243,7 @@ def _answered(given: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The answer: what was given, or a model exported with its arguments."""
     if len(given) == 1 and not options:
         return given[0]
-    from explorer.exporting import explore
+    from explorer.opening.exporting import explore
 
     return explore(*given, **options)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from explorer.data_folder import FOLDER
 from explorer.lessons.lesson import Exercise, Lesson
-from explorer.rendering.feedback import Reply
+from explorer.text.feedback import Reply
 
 _TAG = "exercise-"
 """A cell with the tag `exercise-1` holds the learner's answer to exercise 1; the next cell with

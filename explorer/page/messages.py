@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
-from explorer.rendering.release_verdict import Release
+from explorer.text.release_verdict import Release
 from export_engine.record import (
     ExportCase,
     GraphBreakPage,

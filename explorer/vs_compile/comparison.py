@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
-from explorer.exporting import explore
+from explorer.opening.exporting import explore
 
 if TYPE_CHECKING:
     from export_engine.progress import Progress

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.rendering.escape import escaped, marked
+from explorer.text.escape import escaped, marked
 from explorer.vs_compile.text import (
     EXPORT_SAYS,
     MOST_GUARDS,

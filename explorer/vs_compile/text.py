@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from explorer.rendering.attempt_text import counted
-from explorer.rendering.escape import harmless
+from explorer.text.attempt_text import counted
+from explorer.text.escape import harmless
 from export_engine.record import CodePlace, CompiledCall, CompiledGraph, CompileReport, Recompile
 
 WIDTH = 92

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 import explorer
-from explorer import session_widget
+from explorer.display import widget as session_widget
 
 from .table import Row
 

@@ -16,7 +16,7 @@ import torch
 from playwright.sync_api import Browser, Page
 
 import explorer
-from explorer.report import frozen_page
+from explorer.display.report import frozen_page
 from widgets import front_end
 
 from ..models import Case, VisionNet, branching, gpt2_2, llama, tutorial, vision

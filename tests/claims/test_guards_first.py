@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import explorer
-from explorer.session import FixError
+from explorer.session.session import FixError
 from export_engine.run import backend_registry
 from export_engine.run.backend import Job, Ready
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import explorer
-from explorer import command_line
+from explorer.cli import main as command_line
 from explorer.testing import assert_same_export
 from export_engine.attempt import Exported
 from export_engine.diff import diff_records

@@ -20,15 +20,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import explorer
-from explorer import command_line
-from explorer.checking import Target
-from explorer.checking import check_target as checking
+from explorer.cli import main as command_line
+from explorer.cli.check import Target
+from explorer.cli.check import check_target as checking
 from explorer.guiding.guide import Guided
 from explorer.guiding.steps import looked_over, released
-from explorer.opened_file import OpenedFile
-from explorer.rendering.static_picture import static_html
-from explorer.session import Session
-from explorer.session_entry import Entry
+from explorer.session.entry import Entry
+from explorer.session.opened_file import OpenedFile
+from explorer.session.session import Session
+from explorer.text.static_picture import static_html
 from export_engine.archive import Content
 from export_engine.attempt import Exported
 from export_engine.record import (

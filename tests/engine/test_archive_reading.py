@@ -365,7 +365,7 @@ def test_opening_a_file_imports_neither_torch_nor_sympy(ours: tuple[Path, Record
     code = f"""
 import sys
 import explorer
-from explorer.command_line import main
+from explorer.cli.main import main
 ex = explorer.load({str(ours[0])!r})
 str(ex), ex.code, ex.outside(), ex.probe(batch=3), explorer.diff(ex, ex).ok
 assert main([{str(ours[0])!r}]) == 0

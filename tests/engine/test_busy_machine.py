@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from explorer.rendering.run_text import is_noisy
+from explorer.text.run_text import is_noisy
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe

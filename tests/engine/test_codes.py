@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from explorer import explain
-from explorer.command_line import USAGE, main
+from explorer.cli.main import USAGE, main
 from export_engine.attempt import Kind as DiagnosisKind
 from export_engine.codes import CODES, page_on
 from export_engine.findings.finding import Kind as FindingKind

@@ -15,8 +15,8 @@ import pytest
 import torch
 
 import explorer
-from explorer.exporting import explored
-from explorer.generation import Generations, _exported
+from explorer.opening.exporting import explored
+from explorer.sets.generation import Generations, _exported
 from export_engine.attempt import Exported, Request
 from export_engine.attempt.transformers_caches import cache_classes
 from export_engine.capture import capture

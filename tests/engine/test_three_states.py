@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import nn
 
-from explorer import command_line
+from explorer.cli import main as command_line
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.defects import LOGGER, is_ours, report_of

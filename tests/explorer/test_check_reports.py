@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from explorer.checking.check_target import Checked, Problem
-from explorer.checking.reports import FORMATS
-from explorer.command_line import main
+from explorer.cli.check.check_target import Checked, Problem
+from explorer.cli.check.reports import FORMATS
+from explorer.cli.main import main
 from explorer.exit_codes import USAGE
-from explorer.rendering.escape import harmless, logged
+from explorer.text.escape import harmless, logged
 from tests.engine.hostile.corpus import MODEL, Base
 from tests.engine.hostile.programs import dumped, renamed
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from explorer.checking import targets_of
-from explorer.command_line import main
+from explorer.cli.check import targets_of
+from explorer.cli.main import main
 from explorer.exit_codes import BAD, OK, UNCHECKED, USAGE
 from explorer.exploration import Exploration
 from export_engine.verify.guarantee import Guarantee, Verified

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 import explorer
-from explorer import command_line
-from explorer.report import frozen_page
+from explorer.cli import main as command_line
+from explorer.display.report import frozen_page
 from explorer.testing import UPDATE, assert_same_export
 from export_engine.record import Difference, from_json
 

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 import explorer
-from explorer import command_line
-from explorer.contracts import ContractComparison
-from explorer.message_handlers import MessageHandlers
+from explorer.cli import main as command_line
+from explorer.comparing.contracts import ContractComparison
+from explorer.display.handlers import MessageHandlers
 from export_engine.diff import rejected_differently
 from export_engine.torch_internals import missing_shapes_spec
 from widgets import Refusal

@@ -14,10 +14,12 @@ import torch
 from torch import nn
 
 import explorer
-from explorer import Exploration, session, weight_differences
-from explorer.dropped_program import DroppedProgram
-from explorer.message_handlers import MessageHandlers
-from explorer.weight_differences import weights_sentence
+from explorer import Exploration
+from explorer.display.handlers import MessageHandlers
+from explorer.results import weight_differences
+from explorer.results.weight_differences import weights_sentence
+from explorer.session import session
+from explorer.session.dropped_program import DroppedProgram
 from export_engine.attempt import Exported
 from export_engine.describe import describe
 from export_engine.progress import Progress

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import explorer
-from explorer import command_line
-from explorer.early_checks import check_ahead
+from explorer.cli import main as command_line
+from explorer.validate_options import check_ahead
 from export_engine.archive import ArchiveError
 
 

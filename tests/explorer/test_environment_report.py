@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import explorer
-from explorer.command_line import main
-from explorer.environment_report import _without_paths
+from explorer.cli.main import main
+from explorer.results.environment_report import _without_paths
 from export_engine.torch_internals import all_capabilities
 from export_engine.torch_internals.capability import PROBED, Looked
 from export_engine.torch_internals.private_names import LOG_GUARD

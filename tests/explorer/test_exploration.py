@@ -14,11 +14,11 @@ import pytest
 import torch
 
 import explorer
-from explorer.message_handlers import MessageHandlers
-from explorer.rendering.dot import DotMissing
-from explorer.rendering.static_picture import static_html
-from explorer.session import Session
-from explorer.session_entry import Entry
+from explorer.display.handlers import MessageHandlers
+from explorer.session.entry import Entry
+from explorer.session.session import Session
+from explorer.text.dot import DotMissing
+from explorer.text.static_picture import static_html
 from export_engine.attempt import Request
 from export_engine.capture import capture
 from export_engine.shapes import ShapesError

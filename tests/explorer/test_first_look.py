@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import explorer
-from explorer.first_look import PANES, first_look
+from explorer.session.initial_view import PANES, first_look
 
 FRONT_END = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
 

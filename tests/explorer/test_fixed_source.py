@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import explorer
-from explorer.report import frozen_page
+from explorer.display.report import frozen_page
 from export_engine.source import SourceMissing, source_text
 
 MODEL = """import torch

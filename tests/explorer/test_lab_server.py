@@ -16,14 +16,14 @@ import torch
 from tornado.web import HTTPError
 
 from explorer import explore, explore_many
-from explorer.file_page import page_of_file
 from explorer.lab.handlers import ProgramHandler, RootHandler
+from explorer.opening.file_page import page_of_file
 from export_engine.archive import ArchiveError
 
 READ = """
 import sys
 from pathlib import Path
-from explorer.file_page import page_of_file
+from explorer.opening.file_page import page_of_file
 sys.stdout.buffer.write(page_of_file(*map(Path, sys.argv[1:])))
 assert "torch" not in sys.modules
 """

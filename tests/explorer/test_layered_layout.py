@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.rendering.layered_layout import Placed, Size, layered
+from explorer.text.layered_layout import Placed, Size, layered
 
 SIZE = Size(width=100, height=40, gap=20, row=30, lane=16)
 

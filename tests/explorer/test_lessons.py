@@ -14,7 +14,7 @@ import explorer
 from explorer.data_folder import FOLDER
 from explorer.lessons import Answer, LessonError, Wrong, saved_progress
 from explorer.lessons.rehearsal import rehearse
-from explorer.rendering.feedback import Line, Reply
+from explorer.text.feedback import Line, Reply
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import explorer
+from explorer.display.handlers import MessageHandlers
 from explorer.exportdb.library_handlers import LONGEST_SOURCE, LibraryHandlers
-from explorer.message_handlers import MessageHandlers
 from widgets import LibraryWidget, Refusal
 
 

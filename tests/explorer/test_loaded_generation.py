@@ -14,8 +14,8 @@ import pytest
 import torch
 
 import explorer
-from explorer.loaded_programs import LoadedPrograms
-from explorer.session import FixError
+from explorer.session.session import FixError
+from explorer.sets.loaded_programs import LoadedPrograms
 from tests.benchmarks.generating import generative
 
 _ELSEWHERE = """

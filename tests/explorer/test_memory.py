@@ -13,8 +13,9 @@ import torch
 from torch import nn
 
 import explorer
-from explorer import Exploration, session_widget
-from explorer.session_widget import begin_cell
+from explorer import Exploration
+from explorer.display import widget as session_widget
+from explorer.display.widget import begin_cell
 from widgets import ExplorerWidget
 
 from ..benchmarks import memory

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from explorer.display.handlers import MessageHandlers, answered
 from explorer.exportdb.library_handlers import LibraryHandlers
-from explorer.message_handlers import MessageHandlers, answered
 from explorer.page.messages import ASKS, LIBRARY_ASKS, Message, OfAttempt
 from explorer.page.typescript import generate
 from widgets import Refusal

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.rendering.outline import top_blocks
-from explorer.rendering.pane_text import pane_text
+from explorer.text.outline import top_blocks
+from explorer.text.pane_text import pane_text
 from export_engine.attempt import Request
 from export_engine.capture import capture
 from export_engine.describe import describe

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import explorer
-from explorer import command_line
-from explorer.message_handlers import MessageHandlers
-from explorer.session import FixError, Session
+from explorer.cli import main as command_line
+from explorer.display.handlers import MessageHandlers
+from explorer.session.session import FixError, Session
 from widgets import Refusal
 
 

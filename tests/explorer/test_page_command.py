@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from explorer import explore
-from explorer.command_line import main
-from explorer.page_command import PROTOCOL
+from explorer.cli.main import main
+from explorer.cli.page import PROTOCOL
 
 
 def test_a_head_and_the_page_are_printed(

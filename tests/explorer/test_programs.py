@@ -13,7 +13,7 @@ import torch
 from torch.export.pt2_archive import _package as torch_packages
 
 import explorer
-from explorer.command_line import OK, USAGE, main
+from explorer.cli.main import OK, USAGE, main
 from tests.planted_sets import pair
 
 

@@ -9,9 +9,9 @@ import torch
 from msgspec.structs import replace
 
 import explorer
-from explorer import command_line
+from explorer.cli import main as command_line
 from explorer.exit_codes import UNCHECKED
-from explorer.rendering.release_verdict import release_of
+from explorer.text.release_verdict import release_of
 from export_engine.record import Check, FindingRow, GuaranteeRow, Record, Verification
 
 

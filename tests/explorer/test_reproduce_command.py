@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from explorer import reproduce_command
+from explorer.cli import reproduce as reproduce_command
 
 SCRIPT = 'raise ValueError("\x1b]0;title\x07")\n'
 MODEL = "def make():\n    return len, ([1],)\n"

@@ -18,9 +18,9 @@ import torch
 from torch import nn
 
 import explorer
-from explorer.command_line import BAD, OK, USAGE, main
-from explorer.message_handlers import MessageHandlers
-from explorer.rendering.run_text import amount, duration, run_lines, speed
+from explorer.cli.main import BAD, OK, USAGE, main
+from explorer.display.handlers import MessageHandlers
+from explorer.text.run_text import amount, duration, run_lines, speed
 from export_engine.record import RunRow, RunTimes
 from export_engine.run import backend_registry
 from export_engine.run.backend import Job, Ready

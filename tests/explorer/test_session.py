@@ -10,10 +10,10 @@ import pytest
 import torch
 
 import explorer
-from explorer.message_handlers import MessageHandlers
-from explorer.session import Session
-from explorer.session_entry import Entry
-from explorer.session_widget import widget_of
+from explorer.display.handlers import MessageHandlers
+from explorer.display.widget import widget_of
+from explorer.session.entry import Entry
+from explorer.session.session import Session
 from export_engine.attempt import Attempt, Exported, Failed
 from widgets import Refusal
 

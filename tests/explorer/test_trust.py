@@ -12,10 +12,10 @@ import torch
 from torch.export.pt2_archive._package import package_pt2
 
 import explorer
-from explorer.command_line import BAD, OK, USAGE, main
+from explorer.cli.main import BAD, OK, USAGE, main
 from explorer.data_folder import FOLDER
-from explorer.message_handlers import MessageHandlers
-from explorer.opened_file import OpenedFile
+from explorer.display.handlers import MessageHandlers
+from explorer.session.opened_file import OpenedFile
 from explorer.testing import assert_same_export
 from export_engine.archive import Content
 from widgets import Refusal

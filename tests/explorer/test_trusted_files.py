@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from explorer import trusted_files
 from explorer.data_folder import FOLDER
-from explorer.trusted_files import Signer, may_be_known
+from explorer.session import trusted_files
+from explorer.session.trusted_files import Signer, may_be_known
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from torch import nn
 
 import explorer
 from explorer import Exploration
-from explorer.session import Session
+from explorer.session.session import Session
 from export_engine.archive import ArchiveError
 from export_engine.findings.finding import Kind
 from export_engine.run import measure, op_profile

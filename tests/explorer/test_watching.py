@@ -11,8 +11,8 @@ from torch import nn
 
 import explorer
 from explorer import Exploration, FixError
-from explorer.message_handlers import MessageHandlers
-from explorer.session_widget import widget_of
+from explorer.display.handlers import MessageHandlers
+from explorer.display.widget import widget_of
 
 PLACE = {"side": "one", "rows": -2, "columns": -1, "index": [0], "cell": [0, 0]}
 

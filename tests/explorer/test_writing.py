@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from explorer import explore
-from explorer.message_handlers import MessageHandlers
-from explorer.session import FixError
-from explorer.writing import writing
+from explorer.display.handlers import MessageHandlers
+from explorer.session.session import FixError
+from explorer.session.writing import writing
 from kernel_ext.shell import running_cell
 
 CELL = """import torch

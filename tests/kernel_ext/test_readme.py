@@ -26,7 +26,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 import explorer
-from explorer import command_line
+from explorer.cli import main as command_line
 from explorer.testing import UPDATE
 from export_engine.run import backend_registry
 from export_engine.shapes import Shapes

@@ -19,7 +19,7 @@ test("a Python without the package, or an older one, says how to install it", ()
   for (const said of [
     "/opt/python: No module named explorer",
     "No module named explorer.__main__; 'explorer' is a package and cannot be directly executed",
-    "ModuleNotFoundError: No module named 'explorer.page_command'",
+    "ModuleNotFoundError: No module named 'explorer.cli.page'",
   ]) {
     const { message, command, cures } = failed(said);
     expect(message).toContain("not installed in /opt/my env/python");

@@ -78,8 +78,8 @@ def looked_at(path: Path, clean: Any, folder: Path) -> str:
     """Everything that is made of what was read; the sentence, where it is refused."""
 
     import explorer
-    from explorer.pane_view import View
-    from explorer.rendering.escape import harmless
+    from explorer.display.pane_view import View
+    from explorer.text.escape import harmless
     from export_engine.archive import ArchiveError
     from export_engine.source import SourceMissing, source_lines
 

@@ -1,0 +1,10 @@
+"""`export-explorer check`: exports what a config names, and reports what is wrong, for CI.
+
+config ─▶ Targets ─check─▶ Checked, with its Problems ─reports─▶ text, JSON, SARIF, JUnit
+"""
+
+from explorer.cli.check.check_command import main
+from explorer.cli.check.check_target import Checked, Problem, check
+from explorer.cli.check.config import ConfigError, Target, targets_of
+
+__all__ = ["Checked", "ConfigError", "Problem", "Target", "check", "main", "targets_of"]

@@ -1,0 +1,99 @@
+"""The command `export-explorer check`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from explorer.cli.check.check_target import Checked, check
+from explorer.cli.check.config import Target, targets_of
+from explorer.cli.check.levels import LEVELS
+from explorer.cli.check.reports import FORMATS
+from explorer.exit_codes import BAD, OK, UNCHECKED
+
+_EPILOG = """\
+pyproject.toml says what is checked where no call is given:
+  [[tool.export-explorer.check]]
+  call = "models/tiny.py:make"      # gives (model, args) or (model, args, kwargs); or a .pt2 file
+  dynamic = "x: batch, _"
+  verify = true                     # check the guarantees, too
+  golden = "golden/tiny.pt2"        # the program must equal this one, up to names
+  fail-on = "warning"               # the least that fails: error, warning or note
+
+exit codes: 0 nothing fails; 1 something does; 2 the command could not be carried out; 3 nothing
+fails, but a guarantee that could have been checked was not; 4 Export Explorer itself failed.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit code.
+
+    Raises:
+        ConfigError, ImportError, TypeError, ...: it cannot be carried out.
+    """
+    asked = _parser().parse_args(arguments)
+    checked = [_timed(each, asked.update) for each in _targets(asked)]
+    report = FORMATS[asked.format](checked)
+    if asked.output:
+        Path(asked.output).write_text(report + "\n", encoding="utf-8")
+        if asked.format != "text":
+            report = FORMATS["text"](checked)
+    sys.stdout.write(f"{report}\n")
+    if any(each.failed for each in checked):
+        return BAD
+    return UNCHECKED if any(each.unchecked for each in checked) else OK
+
+
+def _targets(asked: argparse.Namespace) -> list[Target]:
+    """Those of the command line, or else those of the config."""
+    said = {
+        "dynamic": asked.dynamic,
+        "golden": asked.golden,
+        "strict": asked.strict,
+        "verify": asked.verify,
+    }
+    given = {key: value for key, value in said.items() if value}
+    if asked.fail_on:
+        given["fail_on"] = asked.fail_on
+    if asked.calls:
+        if asked.golden and len(asked.calls) > 1:
+            raise ValueError("--golden is one program's: give one call, or use a config.")
+        return [Target(call=each, **given) for each in asked.calls]
+    alone = [key for key in ("dynamic", "golden", "strict") if key in given]
+    if alone:
+        raise ValueError(f"--{alone[0]} belongs to a call: give one, or say it in the config.")
+    found = targets_of(Path(asked.config))
+    return [msgspec.structs.replace(each, **given) for each in found]
+
+
+def _timed(target: Target, update: bool) -> Checked:
+    started = time.perf_counter()
+    checked = check(target, update)
+    return msgspec.structs.replace(checked, seconds=time.perf_counter() - started)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="export-explorer check",
+        description="Export what a config names, and report what is wrong.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "calls", nargs="*", metavar="CALL", help="file.py:make, package.module:make or a .pt2 file"
+    )
+    parser.add_argument("--config", default="pyproject.toml", metavar="FILE", help="a TOML file")
+    parser.add_argument("-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _"')
+    parser.add_argument("--strict", action="store_true", help="strict mode")
+    parser.add_argument("--verify", action="store_true", help="check the guarantees, too")
+    parser.add_argument("--golden", metavar="FILE.pt2", help="what the program must equal")
+    parser.add_argument("--update", action="store_true", help="write the golden files")
+    parser.add_argument("--fail-on", choices=LEVELS, help="the least that fails (default: error)")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--output", metavar="FILE", help="write the report there; text to stdout")
+    return parser

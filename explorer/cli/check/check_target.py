@@ -1,0 +1,168 @@
+"""One target exported and checked: its problems, each with its code and its place."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from explorer.cli.check.config import Target
+from explorer.cli.check.levels import LEVELS, OF_FINDINGS, Level, fails
+from explorer.exit_codes import BAD, UNCHECKED
+from explorer.opening.exporting import explore
+from explorer.opening.loading import load
+from explorer.opening.named_call import called
+from explorer.testing import assert_same_export
+
+if TYPE_CHECKING:
+    from explorer.exploration import Exploration
+    from explorer.text.release_verdict import Release
+    from export_engine.record import Record
+
+GOLDEN = "golden"
+"""What stands for a code where a program differs from its golden file."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Something to report."""
+
+    code: str
+    """`EX201`; `golden` where the program differs from its golden file."""
+    level: Level
+    heading: str
+    sentence: str
+    file: str = ""
+    """Of the user's line, as a path from here where it is below; empty if unknown."""
+    line: int = 0
+    """From 1; 0 if unknown."""
+
+    @property
+    def place(self) -> str:
+        """`model.py:12`; empty if unknown."""
+        return f"{self.file}:{self.line}" if self.file else ""
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """A target, checked."""
+
+    target: str
+    verdict: str
+    """`exported, non-strict, 12 ops`."""
+    problems: list[Problem]
+    failed: bool
+    """Whether a problem is as severe as the target says."""
+    unchecked: bool
+    """Whether a guarantee that could have been checked was not."""
+    open: list[str] = []
+    """The guarantees that could have been checked and were not, by name."""
+    command: str = ""
+    """What says why not, for a shell."""
+    seconds: float = 0.0
+
+
+def check(target: Target, update: bool = False) -> Checked:
+    """Exports a target, and says what is wrong.
+
+    Args:
+        target: what to check.
+        update: write the golden file in place of comparing with it.
+
+    Raises:
+        ImportError, AttributeError, TypeError: `target.call` does not name a call.
+        ArchiveError, ShapesError: the file or the shapes are not right.
+    """
+    explored = _explored(target)
+    left: list[str] = []
+    if target.verify and explored.ok:
+        verified = explored.verify()
+        left = [each.name for each in verified.unchecked if not each.lacking]
+    release = explored.ready()
+    asked = ("export", "verification", "sizes") if target.verify else ("export",)
+    code = release.exit_code(asked)
+    problems = [*_problems(explored.record, release), *_golden(explored, target, update)]
+    problems.sort(key=lambda each: LEVELS.index(each.level))
+    return Checked(
+        target=target.title,
+        verdict=explored.record.verdict,
+        problems=problems,
+        failed=code == BAD or any(fails(each.level, target.fail_on) for each in problems),
+        unchecked=code == UNCHECKED,
+        open=left if code == UNCHECKED else [],
+        command=_verifying(target) if code == UNCHECKED else "",
+    )
+
+
+def _verifying(target: Target) -> str:
+    said = ["export-explorer", target.call, "--verify"]
+    said += ["--model", target.model] if target.model else []
+    said += ["-d", target.dynamic] if target.dynamic else []
+    said += ["--strict"] if target.strict else []
+    return shlex.join(said)
+
+
+def _explored(target: Target) -> Exploration:
+    if target.call.endswith(".pt2"):
+        return load(target.call, model=target.model or _only_program(target.call))
+    call = called(target.call)
+    return explore(
+        call.model,
+        call.args,
+        call.kwargs,
+        dynamic_shapes=target.dynamic,
+        strict=target.strict,
+        title=target.title,
+    )
+
+
+def _only_program(file: str) -> str:
+    """The name of a file's one program. Raises ValueError if it holds several."""
+    from export_engine.archive import program_names
+
+    names = program_names(file)
+    if len(names) > 1:
+        raise ValueError(f"{file} holds several programs. Say which: model = one of {names}.")
+    return names[0] if names else ""
+
+
+def _problems(record: Record, release: Release) -> Iterator[Problem]:
+    """What is wrong, with its place; a claim that is bad for another reason by its sentence."""
+    if record.failure is not None:
+        failure = record.failure
+        place = _place(record, failure.stack)
+        yield Problem(failure.code, "error", failure.kind, failure.sentence, *place)
+    for row in record.findings:
+        level = OF_FINDINGS[row.severity]
+        yield Problem(row.code, level, row.heading, row.sentence, *_place(record, row.stack))
+    for each in record.verification.rows if record.verification else []:
+        if each.verdict == "broken":
+            yield Problem(each.code, "error", each.claim, each.sentence)
+    for claim in release.items:
+        if claim.state == "bad" and claim.name in ("export", "runs") and record.failure is None:
+            yield Problem(claim.name, "error", claim.words, claim.sentence)
+
+
+def _golden(explored: Exploration, target: Target, update: bool) -> Iterator[Problem]:
+    if not target.golden or not explored.ok:
+        return
+    try:
+        assert_same_export(explored, target.golden, update=update)
+    except AssertionError as difference:
+        said = str(difference).replace("pytest --update-exports", "export-explorer check --update")
+        yield Problem(GOLDEN, "error", f"Differs from {target.golden}", said)
+
+
+def _place(record: Record, stack: int) -> tuple[str, int]:
+    from export_engine.source import innermost
+
+    frame = innermost(record, stack)
+    if frame is None:
+        return "", 0
+    path = Path(record.files[frame.file].path)
+    if not path.is_absolute():
+        return frame.name, frame.line
+    relative = os.path.relpath(path)
+    return (relative if not relative.startswith("..") else str(path)), frame.line

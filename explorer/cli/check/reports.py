@@ -1,0 +1,144 @@
+"""What was checked, as text, JSON, SARIF 2.1.0 or JUnit XML."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+import msgspec
+
+from explorer.cli.check.check_target import GOLDEN, Checked, Problem
+from explorer.text.escape import harmless, logged
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def text(checked: Sequence[Checked]) -> str:
+    """For a terminal: each target with its problems."""
+    lines = []
+    for each in checked:
+        mark = "✗" if each.failed else "?" if each.unchecked else "✓"
+        lines.append(f"{mark} {_line(each.target)}: {_line(each.verdict)}")
+        for problem in each.problems:
+            lines += _lines(problem)
+        if each.unchecked:
+            lines.append(f"    not checked, though it could be: {', '.join(each.open)}")
+            lines.append(f"      → {_line(each.command)}")
+    failed = sum(each.failed for each in checked)
+    lines.append(f"{len(checked)} checked, {failed} failed")
+    return logged("\n".join(lines))
+
+
+def _lines(problem: Problem) -> list[str]:
+    first, *rest = harmless(problem.sentence).splitlines() or [""]
+    where = f"{_line(problem.place)}: " if problem.place else ""
+    return [
+        f"    {where}{problem.level} {problem.code}: {first}",
+        *(f"      {line}" for line in rest),
+    ]
+
+
+def _line(said: str) -> str:
+    return harmless(" ".join(said.splitlines()))
+
+
+def as_json(checked: Sequence[Checked]) -> str:
+    """A list of targets with their problems."""
+    return _dumped({"checked": msgspec.to_builtins(list(checked))})
+
+
+def sarif(checked: Sequence[Checked]) -> str:
+    """For GitHub's code scanning and for editors."""
+    codes = dict.fromkeys(problem.code for each in checked for problem in each.problems)
+    driver = {
+        "name": "export-explorer",
+        "rules": [_rule(code) for code in codes],
+    }
+    results = [_result(each, problem) for each in checked for problem in each.problems]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return _dumped({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
+
+
+def _dumped(document: object) -> str:
+    """JSON that a CI system takes for nothing but text, too."""
+    return json.dumps(document, indent=1).replace("##", "#\\u0023")
+
+
+def _rule(code: str) -> dict[str, Any]:
+    from export_engine.codes import CODES, page_on
+
+    if code not in CODES:
+        said = "The program differs from its golden file" if code == GOLDEN else code
+        return {"id": code, "shortDescription": {"text": said}}
+    page = page_on(code)
+    return {
+        "id": code,
+        "shortDescription": {"text": page.title},
+        "fullDescription": {"text": page.means},
+        "help": {"text": f"{page.cure}\n\n{page.why}", "markdown": page.text},
+    }
+
+
+def _result(checked: Checked, problem: Problem) -> dict[str, Any]:
+    message = f"{checked.target}: {_without_links(problem.sentence)}"
+    result: dict[str, Any] = {
+        "ruleId": problem.code,
+        "level": problem.level,
+        "message": {"text": message},
+    }
+    if problem.file:
+        path = Path(problem.file)
+        uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+        place = {"artifactLocation": {"uri": uri}, "region": {"startLine": max(problem.line, 1)}}
+        result["locations"] = [{"physicalLocation": place}]
+    return result
+
+
+def _without_links(said: str) -> str:
+    """SARIF reads `[text](address)` in a message as a link; a name in an archive may hold one."""
+    return harmless(said).replace("](", "] (")
+
+
+def junit(checked: Sequence[Checked]) -> str:
+    """One test case per target; what does not fail it stands in its output."""
+    failures = sum(each.failed for each in checked)
+    suite = ET.Element(
+        "testsuite", name="export-explorer", tests=str(len(checked)), failures=str(failures)
+    )
+    suite.set("errors", "0")
+    suite.set("skipped", str(sum(each.unchecked and not each.failed for each in checked)))
+    suite.set("time", f"{sum(each.seconds for each in checked):.3f}")
+    for each in checked:
+        case = ET.SubElement(suite, "testcase", name=_xml(each.target), classname="export-explorer")
+        case.set("time", f"{each.seconds:.3f}")
+        said = _xml("\n".join(line for problem in each.problems for line in _lines(problem)))
+        if each.failed:
+            first = each.problems[0]
+            failure = ET.SubElement(case, "failure", type=first.code)
+            failure.set("message", _xml(first.sentence))
+            failure.text = said
+        elif each.unchecked:
+            ET.SubElement(case, "skipped", message="A guarantee was not checked.")
+        elif said:
+            ET.SubElement(case, "system-out").text = said
+    ET.indent(suite)
+    return logged(ET.tostring(suite, encoding="unicode"))
+
+
+def _xml(said: str) -> str:
+    """Without the characters that XML does not have."""
+    return _NOT_IN_XML.sub("�", said)
+
+
+FORMATS: dict[str, Callable[[Sequence[Checked]], str]] = {
+    "text": text,
+    "json": as_json,
+    "sarif": sarif,
+    "junit": junit,
+}

@@ -1,0 +1,287 @@
+"""The command line: `export-explorer model.pt2`, for a terminal and for CI."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from explorer.cli.sets import carried_out, opening
+from explorer.cli.skipped_options import left_undone
+from explorer.comparing.comparison import Comparison
+from explorer.exit_codes import BAD, DEFECT, OK, UNCHECKED, USAGE
+from explorer.explaining import explain
+from explorer.exploration import Exploration
+from explorer.internal_errors import OURS, own_defect
+from explorer.opening.diffing import diff
+from explorer.opening.exporting import explore
+from explorer.opening.loading import load
+from explorer.opening.named_call import called
+from explorer.results.environment_report import doctor
+from explorer.session.session import FixError
+from explorer.sets.programs import Programs
+from explorer.text.escape import harmless, logged
+from explorer.validate_options import check_ahead
+
+__all__ = ["BAD", "DEFECT", "OK", "UNCHECKED", "USAGE", "main"]
+
+_EPILOG = """\
+examples:
+  export-explorer model.pt2                        what is in it: inputs, outputs, sizes
+  export-explorer model.pt2 --verify               check torch.export's guarantees on it
+  export-explorer model.pt2 --ready                whether it can be shipped: exit code 0, 1 or 3
+  export-explorer model.pt2 --html report.html     the whole view, in one file without a network
+  export-explorer model.pt2 --run --backend all    run it with every backend, and compare
+  export-explorer old.pt2 --diff new.pt2           what differs, up to names; with --html, a page
+                                                   of both
+  export-explorer check                            in CI: what pyproject.toml names; check --help
+  export-explorer package.module:make -d "x: batch, _"
+                                                   export what make() returns: (model, args) or
+                                                   (model, args, kwargs)
+
+A failing export as a short script, for an issue: export-explorer reproduce --help.
+What an editor needs to show a file: export-explorer page --help.
+
+exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, a finding
+says that the program is wrong, the programs differ, a guarantee is broken, programs of a set do not
+fit each other, a run failed or gave other values, or --ready says no; 2 the command could not be
+carried out; 3 nothing that was checked is wrong, but a check of --verify was skipped that could
+have run, the program of --fix was not compared with eager (a check that is impossible does not
+count: a file has no eager model), a backend or a device of --run cannot run here, eager itself
+fails with the inputs, or --ready leaves something to decide; 4 Export Explorer itself failed, with
+a report to send.
+
+Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
+program; making that of a hostile file runs code from it. They do so of files that you saved here
+yourself, and of others with --trusted.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    _print_anything()
+    if given[:1] == ["check"]:
+        from explorer.cli import check as checking
+
+        return _guarded(given, lambda: checking.main(given[1:]))
+    if given[:1] == ["reproduce"]:
+        from explorer.cli import reproduce as reproduce_command
+
+        return _guarded(given, lambda: reproduce_command.main(given[1:]))
+    if given[:1] == ["page"]:
+        from explorer.cli import page as page_command
+
+        return _guarded(given, lambda: page_command.main(given[1:]))
+    parser = _parser()
+    asked = parser.parse_args(given)
+    if asked.schema:
+        from export_engine.record import record_schema
+
+        _say(json.dumps(record_schema(), indent=1))
+        return OK
+    if asked.explain:
+        return _explain(asked.explain)
+    if asked.doctor:
+        _say(doctor())
+        return OK
+    if asked.program is None:
+        parser.error("give a .pt2 file, or module:function; --help has examples")
+    return _guarded(given, lambda: _run(asked))
+
+
+def _guarded(given: Sequence[str], run: Callable[[], int]) -> int:
+    """Runs a command; what it cannot carry out is said in a sentence."""
+    try:
+        return run()
+    except (*OURS, ImportError, ValueError, OSError, FixError) as error:
+        defect = own_defect(error, f"carrying out `{' '.join(map(str, given))}`")
+        if defect is not None:
+            _complain(f"{defect}\n\n{defect.report}")
+            return DEFECT
+        _complain(error)
+        return USAGE
+
+
+def _explain(code: str) -> int:
+    """Prints the page on a code."""
+    try:
+        _say(explain(code))
+    except LookupError as error:
+        _complain(error)
+        return USAGE
+    return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="export-explorer",
+        description="Inspect an exported program, check it, and compare it with another.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", nargs="?", help="a .pt2 file, or module:function")
+    parser.add_argument(
+        "-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _" (module:function)'
+    )
+    parser.add_argument("--strict", action="store_true", help="strict mode (module:function)")
+    parser.add_argument(
+        "--fix", action="store_true", help="if it fails, apply fixes that are not lossy"
+    )
+    parser.add_argument("--spec", action="store_true", help="ShapesSpec in place of Dims")
+    parser.add_argument(
+        "--contracts", action="store_true", help="export with Dims and a ShapesSpec, and compare"
+    )
+    parser.add_argument("--decompose", metavar="TABLE", help="core, none, 'core -linear'")
+    parser.add_argument(
+        "--trusted", action="store_true", help="you trust the .pt2 file: load its program"
+    )
+    parser.add_argument(
+        "--model",
+        metavar="NAME",
+        help="which program of a .pt2 file that holds several; else all of them as a set",
+    )
+    parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
+    parser.add_argument("--verify", action="store_true", help="check the guarantees")
+    parser.add_argument(
+        "--run", metavar="DEVICE", nargs="?", const="cpu", help="run it and compare: --run cuda"
+    )
+    parser.add_argument(
+        "--backend", metavar="NAMES", help="backends: program,inductor,onnx, ..., or all"
+    )
+    parser.add_argument(
+        "--ready",
+        action="store_true",
+        help="verify it, run it, and say in a line whether it can be shipped",
+    )
+    parser.add_argument("--profile", action="store_true", help="measure each op")
+    parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
+    parser.add_argument("--html", metavar="FILE.html", help="write a report")
+    parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
+    parser.add_argument(
+        "--doctor",
+        action="store_true",
+        help="print versions, backends and devices, for a bug report",
+    )
+    parser.add_argument("--explain", metavar="CODE", help="what a code such as EX111 means")
+    parser.add_argument("--schema", action="store_true", help="print the Record's JSON Schema")
+    return parser
+
+
+def _run(asked: argparse.Namespace) -> int:
+    check_ahead(asked.decompose, [asked.save, asked.html, asked.json], asked.run, asked.backend)
+    first = _opened(asked.program, asked)
+    if asked.diff:
+        return _compare(first, asked)
+    if isinstance(first, Programs):
+        return carried_out(first, asked, _say)
+    code = OK if first.ok else BAD
+    if asked.contracts and first.ok:
+        contracts = first.compare_contracts()
+        _say(contracts)
+        code = _worse(code, OK if contracts.ok else BAD)
+    if asked.decompose and first.ok:
+        first.decompose(asked.decompose)
+    if (asked.verify or asked.ready) and first.ok:
+        first.verify()
+    _measure(first, asked)
+    _say(first)
+    release = first.ready()
+    if asked.ready:
+        _say(f"\n{release.called(opening(asked))}")
+    code = _worse(code, release.exit_code(_claims(asked)))
+    if asked.save and first.ok:
+        _say(f"written: {first.save(asked.save)}")
+    if asked.html:
+        _say(f"written: {first.to_html(asked.html)}")
+    if asked.json:
+        _say(f"written: {first.to_json(asked.json)}")
+    if not first.ok:
+        _say_what_is_left(first, asked)
+    return code
+
+
+def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
+    more = (asked.ready, asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
+    if any((*more, asked.run, asked.backend)):
+        raise ValueError("--diff works with --html only.")
+    if asked.html and isinstance(first, Programs):
+        raise ValueError("--diff writes a page of two programs: name one with --model.")
+    comparison = diff(first, _opened(asked.diff, asked))
+    _say(comparison)
+    if asked.html and isinstance(comparison, Comparison):
+        _say(f"written: {comparison.to_html(asked.html)}")
+    return OK if comparison.ok else BAD
+
+
+def _say_what_is_left(failed: Exploration, asked: argparse.Namespace) -> None:
+    """What a failed export leaves undone, and the option that applies its fixes."""
+    if not asked.fix and failed.fixes:
+        _say("In a shell: --fix applies fixes that are not lossy until it exports.")
+    if undone := left_undone(asked):
+        _say(undone)
+
+
+def _claims(asked: argparse.Namespace) -> list[str] | None:
+    """The claims of a verdict that a command asks for; None for all of them."""
+    if asked.ready:
+        return None
+    verification = ["verification", "sizes"] if asked.verify else []
+    return ["export", *verification, *(["runs"] if asked.run or asked.backend else [])]
+
+
+def _worse(one: int, other: int) -> int:
+    """The more serious of two exit codes."""
+    return BAD if BAD in (one, other) else max(one, other)
+
+
+def _measure(explored: Exploration, asked: argparse.Namespace) -> None:
+    """Runs and profiles if asked to."""
+    device = asked.run or "cpu"
+    if explored.ok and (asked.run or asked.backend or asked.ready):
+        explored.run(device, asked.backend)
+    if explored.ok and asked.profile:
+        explored.profile(device)
+
+
+def _say(what: object) -> None:
+    sys.stdout.write(f"{logged(what)}\n")
+
+
+def _print_anything() -> None:
+    """Lets a terminal or a log that has no `→` show a question mark in its place."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _complain(what: object) -> None:
+    sys.stderr.write(f"export-explorer: {logged(harmless(what))}\n")
+
+
+def _opened(program: str, asked: argparse.Namespace) -> Exploration | Programs:
+    """A file, or what a function gives."""
+    colon = ":" in program
+    if not colon or Path(program).exists() or program.endswith(".pt2"):
+        if asked.dynamic or asked.strict or asked.fix or asked.contracts:
+            raise ValueError(
+                f"{program} is already exported: leave out -d, --strict, --fix and --contracts."
+            )
+        named: str | None = asked.model
+        return load(program, model=named, trusted=bool(asked.trusted))
+    if asked.model:
+        raise ValueError(f"--model names a program in a .pt2 file; {program} is not one.")
+    call = called(program)
+    return explore(
+        call.model,
+        call.args,
+        call.kwargs,
+        dynamic_shapes=asked.dynamic,
+        strict=asked.strict,
+        fix=asked.fix,
+        spec=asked.spec,
+        title=f"{program}()",
+    )

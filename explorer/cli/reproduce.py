@@ -1,0 +1,58 @@
+"""The command `export-explorer reproduce`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from explorer.exit_codes import BAD, OK
+from explorer.opening.exporting import explore
+from explorer.opening.named_call import called
+from explorer.results.reproducing import SECONDS
+from explorer.text.escape import harmless, logged
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The command `export-explorer reproduce`; returns its exit code.
+
+    Raises:
+        ImportError, TypeError, FixError, ...: it cannot be carried out.
+    """
+    asked = _parser().parse_args(arguments)
+    call = called(asked.call)
+    explored = explore(
+        call.model,
+        call.args,
+        call.kwargs,
+        dynamic_shapes=asked.dynamic,
+        strict=asked.strict,
+        title=asked.call,
+    )
+    found = explored.reproduce(asked.seconds)
+    if asked.output:
+        found.save(asked.output)
+    text = found.issue if asked.issue else found.script
+    # A terminal obeys what a model's strings may hold; a file is to fail as the model does
+    sys.stdout.write(harmless(text) if sys.stdout.isatty() else text)
+    sys.stderr.write(f"{logged(harmless(found.sentence))}\n")
+    return OK if explored.ok else BAD
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="export-explorer reproduce",
+        description="Write a short script that fails as an export does, or answers as wrongly.",
+        epilog="Parts of the model's own code run in other processes, in an empty folder.",
+    )
+    parser.add_argument("call", metavar="CALL", help="file.py:make or package.module:make")
+    parser.add_argument("-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _"')
+    parser.add_argument("--strict", action="store_true", help="strict mode")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="how long to make it short (default: 60)"
+    )
+    parser.add_argument("--output", metavar="FILE.py", help="write the script there, too")
+    parser.add_argument(
+        "--issue", action="store_true", help="print the text of an issue, with versions"
+    )
+    return parser

@@ -1,0 +1,66 @@
+"""What the command line does with a file of several programs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from explorer.exit_codes import BAD
+from explorer.sets.programs import Programs
+
+_OF_ONE = ("decompose", "run", "backend", "profile")
+
+
+def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> int:
+    """Does what is asked of a set.
+
+    Args:
+        kit: the set.
+        asked: the parsed arguments.
+        say: prints.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        ValueError: what is asked is done to one program only.
+    """
+    wrong = [f"--{each}" for each in _OF_ONE if getattr(asked, each)]
+    if wrong:
+        raise ValueError(
+            f"{asked.program} holds {len(kit)} programs, and {wrong[0]} takes one: name it with "
+            f"--model, one of {', '.join(kit)}."
+        )
+    if asked.verify or asked.ready:
+        kit.verify()
+    say(kit)
+    if asked.verify:
+        for name, each in kit.items():
+            verification = each.record.verification
+            say(f"{name}: {verification.sentence if verification else 'not checked'}")
+    if asked.ready:
+        say(f"\n{kit.ready().called(opening(asked))}")
+    if asked.save:
+        say(f"written: {kit.save(asked.save)}")
+    if asked.html:
+        say(f"written: {kit.to_html(asked.html)}")
+    if asked.json:
+        say(f"written: {kit.to_json(asked.json)}")
+    return _exit_code(kit, asked)
+
+
+def _exit_code(kit: Programs, asked: argparse.Namespace) -> int:
+    """As of one program: of all claims with `--ready`, else of those that were asked for."""
+    whole = kit.ready().exit_code(None if asked.ready else ())
+    claims = ("verification", "sizes") if asked.verify else ()
+    each = (program.ready().exit_code(("export", *claims)) for program in kit.values())
+    return whole if whole == BAD or asked.ready else max(each)
+
+
+def opening(asked: argparse.Namespace) -> str:
+    """What opens in Python what the command was given; `ex` for the export of a call."""
+    if not asked.program.endswith(".pt2"):
+        return "ex"
+    model = f", model={asked.model!r}" if asked.model else ""
+    trusted = ", trusted=True" if asked.trusted else ""
+    return f"explorer.load({asked.program!r}{model}{trusted})"

@@ -1,0 +1,1 @@
+"""Two programs, or two contracts of one call, side by side."""

@@ -1,0 +1,104 @@
+"""The differences of two programs, for a terminal, a review and a test."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.session.entry import Entry
+from explorer.session.session import Session
+from explorer.text.attempt_text import cut
+from explorer.text.comparison_text import MOST, ComparisonText, summary_of
+from explorer.text.escape import escaped
+
+if TYPE_CHECKING:
+    from export_engine.record import ProgramDiff
+
+
+class Comparison:
+    """The difference of two programs, up to the names of nodes and symbols.
+
+    Show it by leaving it on the last line of a cell, `print` it, or use `ok` in a test.
+    """
+
+    def __init__(self, before: Entry, after: Entry) -> None:
+        """Compare.
+
+        Args:
+            before: an attempt that exported.
+            after: another.
+
+        Raises:
+            ValueError: one of them has no program.
+        """
+        from explorer.results.weight_differences import diff_of
+
+        self._entries = before, after
+        self.before = before.record
+        self.after = after.record
+        self.diff: ProgramDiff = diff_of(before, after)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the programs are proven to be identical up to names of nodes and symbols."""
+        return self.diff.identical
+
+    @property
+    def summary(self) -> str:
+        """A line: `2 ops changed, 1 added, none removed of 1,187`."""
+        return summary_of(self.diff, self.before, self.after)
+
+    def lines(self, most: int = MOST) -> list[str]:
+        """The differences, a few lines each, as wide as the terminal.
+
+        Args:
+            most: how many ops to show.
+        """
+        title, summary, *more = ComparisonText(self.diff, self.before, self.after).lines(most)
+        weights = [cut(self.weights)] if self.weights else []
+        return [title, summary, *weights, *more]
+
+    @cached_property
+    def weights(self) -> str:
+        """Which weights hold other values, which `ok` leaves aside: empty where none does."""
+        from explorer.results.weight_differences import weights_sentence
+
+        return weights_sentence(*self._entries)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    __repr__ = __str__
+
+    def to_html(self, path: str | Path) -> Path:
+        """Writes one HTML file with both programs, compared.
+
+        Raises:
+            OSError: the file cannot be written.
+            FrontEndMissing: the front end was not built.
+        """
+        from explorer.display.report import write_report
+
+        return write_report(self.session(), path, compared=0)
+
+    def session(self) -> Session:
+        """Both programs as attempts of one session, the second on screen."""
+        first, second = (
+            each.changed(parent=at - 1, step=f"{each.record.title}, {each.label}")
+            for at, each in enumerate(self._entries)
+        )
+        session = Session([first, second])
+        session.use(1)
+        return session
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        from explorer.display.widget import widget_of
+        from widgets import FrontEndMissing
+
+        still = {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
+        try:
+            widget = widget_of(self.session(), still, compared=0)
+        except FrontEndMissing:
+            return still
+        return widget._repr_mimebundle_(**options)

@@ -1,0 +1,209 @@
+"""One HTML file that shows a session's attempts, without a kernel and without a network.
+
+The page holds the same front end as a notebook and the replies of a kernel. Everything from the
+model is packed data, and the front end sets text only as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from explorer.session.entry import Entry
+from explorer.session.joined import JoinedSession
+from explorer.session.session import Session
+from explorer.text.escape import escaped
+from explorer.text.static_picture import static_html
+from explorer.validate_options import check_writable
+
+if TYPE_CHECKING:
+    from explorer.page.messages import Code, CodeText
+    from export_engine.source import Token
+
+T = TypeVar("T")
+
+GENERATOR = '<meta name="generator" content="Export Explorer">'
+"""Identifies a report of Export Explorer."""
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob: data:; "
+    "worker-src blob: data:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+)
+"""The browser itself keeps the page from the network."""
+_ALL_COLOURED = 0.6
+"""CPU seconds allowed for highlighting the files of an archive."""
+_CODE_COLOURED = 1.0
+"""The same for its graphs, printed."""
+_MOST_COMPARED = 4
+"""Attempts: each is compared with each other one."""
+_START = """
+const unpacked = async (id) => {
+  const text = document.getElementById(id).textContent;
+  const bytes = Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+};
+const home = document.getElementById("report");
+try {
+  const source = await unpacked("front-end");
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  const { mountFrozen } = await import(url);
+  await mountFrozen(document.getElementById("held").textContent, home);
+} catch (error) {
+  const note = document.createElement("p");
+  note.textContent = `The interactive view cannot start: ${error}. A still picture stands below.`;
+  home.prepend(note);
+}
+"""
+
+
+def write_report(
+    session: Session,
+    path: str | Path,
+    compared: int = -1,
+    preface: str = "",
+    values: bool = False,
+) -> Path:
+    """Writes the page.
+
+    Args:
+        session: whose attempts.
+        path: where to; a file that is there is replaced.
+        compared: the attempt that the current one is compared with from the start; -1 for none.
+        preface: HTML above the view; the caller has escaped it.
+        values: whether statistics of runs that were watched are in it.
+
+    Returns:
+        The path.
+
+    Raises:
+        OSError: the file cannot be written.
+        FrontEndMissing: the front end was not built.
+    """
+    file = Path(path)
+    check_writable(file)
+    file.write_text(report_html(session, compared, preface, values), encoding="utf-8")
+    return file
+
+
+def report_html(
+    session: Session, compared: int = -1, preface: str = "", values: bool = False
+) -> str:
+    """The page's text. Raises FrontEndMissing."""
+    from widgets import front_end, front_end_notices
+
+    record = session.entry.record
+    title = escaped(record.title or "program")
+    licences = front_end_notices()
+    held = _packed(frozen_page(session, compared, values))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{GENERATOR}
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="{escaped(_POLICY)}">
+<title>{title}</title>
+<style>
+html {{ color-scheme: light dark; }}
+body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color: CanvasText; }}
+#report {{ padding: 8px; --tx-height: calc(100vh - 24px); }}
+</style>
+</head>
+<body>
+{f'<section style="padding: 4px 16px; font-size: 14px">{preface}</section>' if preface else ""}
+<main id="report">{static_html(record, note="")}</main>
+<script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
+<script type="application/octet-stream" id="held">{held}</script>
+<script type="module">{_START}</script>
+<template id="licences"><pre>{escaped(licences, most=len(licences))}</pre></template>
+</body>
+</html>
+"""
+
+
+def frozen_page(session: Session, compared: int = -1, values: bool = False) -> bytes:
+    """What a page without a kernel holds: `messages.Frozen` as JSON."""
+    import msgspec
+
+    from explorer.page.messages import Frozen, SetState
+    from explorer.results.weight_differences import compared as differences
+    from export_engine.diff import text_differences
+    from export_engine.record import encode
+
+    entries = session.entries
+    programs = session if isinstance(session, JoinedSession) else None
+    held = Frozen(
+        attempts=session.heads(),
+        current=session.current,
+        compared=compared,
+        records=[
+            base64.b64encode(entry.encoded if values else encode(entry.kept)).decode()
+            for entry in entries
+        ],
+        sources=[_sources(entry) for entry in entries],
+        codes=[_codes(entry) for entry in entries],
+        diffs=_between(entries, differences),
+        texts=_between(entries, lambda one, other: text_differences(one.record, other.record)),
+        pages=_pages(entries),
+        programs=SetState(programs.record, programs.numbers()) if programs else None,
+    )
+    return msgspec.json.encode(held)
+
+
+def _pages(entries: Sequence[Entry]) -> dict[str, CodeText]:
+    """The pages on the codes of all attempts; a file may name codes that this version lacks."""
+    from explorer.display.handlers import code_text
+    from export_engine.codes import CODES
+    from export_engine.record import codes_in
+
+    found = {code for entry in entries for code in codes_in(entry.record) if code in CODES}
+    return {code: code_text(code) for code in sorted(found)}
+
+
+def _between(
+    entries: Sequence[Entry], compare: Callable[[Entry, Entry], T]
+) -> list[list[T | None]]:
+    """Per attempt, what to say beside each other one; null where there is nothing to compare."""
+
+    def compared(entry: Entry, other: Entry) -> T | None:
+        if entry is other or not entry.ok or not other.ok:
+            return None
+        return compare(other, entry)
+
+    few = entries if len(entries) <= _MOST_COMPARED else ()
+    return [[compared(entry, other) for other in few] for entry in few]
+
+
+def _sources(entry: Entry) -> list[list[list[Token]] | None]:
+    from export_engine.source import SourceMissing, source_lines
+
+    found: list[list[list[Token]] | None] = []
+    inside = entry.record.sources_inside  # the text comes from whoever made the archive
+    until = time.thread_time() + (_ALL_COLOURED if inside else math.inf)
+    for number in range(len(entry.record.files)):
+        try:
+            left = max(until - time.thread_time(), 0.0)
+            found.append(source_lines(entry.record, number, left))
+        except SourceMissing:
+            found.append(None)
+    return found
+
+
+def _codes(entry: Entry) -> list[Code]:
+    from explorer.display.handlers import printed
+
+    until = time.thread_time() + _CODE_COLOURED
+    return [
+        printed(entry.record, number, max(until - time.thread_time(), 0.0))
+        for number in range(len(entry.record.graphs))
+    ]
+
+
+def _packed(data: bytes) -> str:
+    """Base64 has no character that is special in HTML."""
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()

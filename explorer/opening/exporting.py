@@ -1,0 +1,123 @@
+"""From a call to an Exploration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from explorer.exploration import Exploration
+from explorer.session.entry import Entry
+from explorer.session.given_program import entry_of, is_exported_program
+from explorer.session.notebook_cells import cell_names
+from explorer.session.session import Session
+
+if TYPE_CHECKING:
+    from export_engine.attempt import Attempt, Request
+    from export_engine.progress import Progress
+
+
+def explore(
+    model: Callable[..., Any],
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    strict: bool = False,
+    both: bool = False,
+    fix: bool = False,
+    spec: bool = False,
+    title: str = "",
+    cells: Mapping[str, str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Exports a call; returns an Exploration, whether or not it succeeds.
+
+    Args:
+        model: a module, or any other callable. An ExportedProgram is opened as it is, as
+            `explorer.view` does.
+        args: the call's positional arguments; they decide what is static.
+        kwargs: its keyword arguments.
+        dynamic_shapes: what is dynamic: the short language, `"x: batch, _"`, a Shapes, or whatever
+            `torch.export.export` takes.
+        strict: trace the bytecode instead of running the Python.
+        both: try both modes.
+        fix: if it does not export, apply fixes that are not lossy until it does or none is left.
+        spec: export with torch's ShapesSpec in place of Dims: sizes are unbacked, not specialized
+            on 0 and 1. Needs torch 2.14.
+        title: the call's title; `model(...)` by default.
+        cells: Python's file name of each notebook cell, and the name to show for it; by default
+            those of the notebook that runs this.
+        progress: called on each module that tracing enters, and as fixes are tried.
+
+    Raises:
+        TypeError: `model` cannot be called, or not with these arguments.
+        ShapesError: `dynamic_shapes` do not fit the call.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    from export_engine.attempt import Request, name_of
+    from export_engine.shapes import Shapes, ShapesError
+    from export_engine.torch_internals import attached_spec
+
+    if not isinstance(args, tuple | list):
+        raise TypeError(
+            f"args is a {type(args).__name__}. Give the positional arguments as a tuple: "
+            "explore(model, (x,))"
+        )
+    if is_exported_program(model):
+        call = (tuple(args), dict(kwargs or {})) if args or kwargs else None
+        return Exploration(Session([entry_of(model, title, call)]))
+    given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
+    attached = attached_spec(model)
+    if attached is not None and given is not None and given is not attached:
+        raise ShapesError(
+            "@dynamic_spec already says what is dynamic in this call; leave out dynamic_shapes"
+        )
+    if spec and given is not None:
+        shapes = given
+        if not isinstance(given, Shapes):
+            shapes = Shapes.from_torch(given, model, tuple(args), dict(kwargs or {}))
+        given = shapes.to_spec()
+    name = name_of(model)
+    request = Request(
+        target=model,
+        args=tuple(args),
+        kwargs=dict(kwargs or {}),
+        shapes=given,
+        strict=strict,
+        title=title or f"{name}(…)",
+        cells=cell_names() if cells is None else dict(cells),
+    )
+    modes = (False, True) if both else (strict,)
+    return explored(
+        *(request.with_changes(strict=mode) for mode in modes), fix=fix, progress=progress
+    )
+
+
+def explored(
+    *requests: Request,
+    fix: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Exports requests, which are tried beside each other.
+
+    Args:
+        requests: of one call.
+        fix: see `explore`.
+        progress: see `explore`.
+    """
+    session = Session([Entry(each.mode, _explained(each, progress)) for each in requests])
+    if fix and not session.entry.ok:
+        with suppress(KeyboardInterrupt):  # keep the failure and its fixes
+            session.autofix(session.current, progress)
+    return Exploration(session)
+
+
+def _explained(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
+    """An attempt; one that failed comes with its diagnosis and fixes."""
+    from export_engine.attempt import Failed
+    from export_engine.capture import capture
+    from export_engine.fixes import explain
+
+    attempt = capture(request, progress)
+    return explain(attempt, progress) if isinstance(attempt, Failed) else attempt

@@ -1,0 +1,41 @@
+"""From a file to an Exploration, or to a set of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import overload
+
+from explorer.exploration import Exploration
+from explorer.opening.exploring_sets import load_set
+from explorer.session.entry import Entry
+from explorer.session.opened_file import opened_file
+from explorer.session.session import Session
+from explorer.sets.loaded_programs import LoadedPrograms
+from export_engine.archive import program_names
+
+
+@overload
+def load(path: str | Path, *, model: str, trusted: bool = False) -> Exploration: ...
+@overload
+def load(
+    path: str | Path, *, model: str | None = None, trusted: bool = False
+) -> Exploration | LoadedPrograms: ...
+def load(
+    path: str | Path, *, model: str | None = None, trusted: bool = False
+) -> Exploration | LoadedPrograms:
+    """Opens a `.pt2` file as data. Nothing in it is run, and torch is not imported.
+
+    Args:
+        path: the file.
+        model: which program of a file that holds several, `decode`; by default all of them, as a
+            set: `explorer.load(path)["decode"]`.
+        trusted: you trust it, so its program may be loaded when needed: `ex.program`, Verify, Run,
+        Decompose. A hostile file can then run code. Files you saved on this machine with `ex.save`
+        are trusted.
+
+    Raises:
+        ArchiveError: there is no such file or program, or it is not an archive of a program.
+    """
+    if model is None and len(program_names(path)) > 1:
+        return load_set(path, trusted=trusted)
+    return Exploration(Session([Entry("loaded", opened_file(path, trusted=trusted, model=model))]))

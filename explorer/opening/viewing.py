@@ -1,0 +1,83 @@
+"""A program that the user has already, opened without exporting it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.exploration import Exploration
+from explorer.session.given_program import Call, entry_of, is_program, refuse_inputs
+from explorer.session.session import Session
+
+if TYPE_CHECKING:
+    from explorer.sets.programs import Programs
+
+
+def view(
+    program: Any,
+    inputs: tuple[Any, ...] | Mapping[str, Any] | None = None,
+    *,
+    title: str = "",
+) -> Exploration | Programs:
+    """Opens a program that exists, whatever made it. Nothing is exported and nothing is run.
+
+    Graph, source, signature, shapes, query, diff and HTML work for all of them. Verify, Run and
+    Watch work for an ExportedProgram; what needs the eager model is not checked.
+
+    Args:
+        program: an `ExportedProgram` of any dialect: training, core ATen, edge, after passes; a
+            `torch.fx.GraphModule`; a dict of them, or ExecuTorch's `EdgeProgramManager`, as a set;
+            or the path of a `.pt2` file, as `explorer.load` opens it.
+        inputs: what to run an ExportedProgram with where it has no example, or another: positional
+            arguments as a tuple, or keyword arguments as a dict.
+        title: what to call it; its class by default.
+
+    Raises:
+        ArchiveError: the file cannot be read.
+        TypeError: it is not a program, or a GraphModule or a set is given `inputs`.
+    """
+    from explorer.opening.loading import load
+
+    if isinstance(program, Exploration):
+        return program
+    if isinstance(program, str | Path):
+        refuse_inputs(inputs, "a file")
+        return load(program)
+    call = None if inputs is None else _call(inputs)
+    several = _programs_in(program)
+    if several is not None:
+        from explorer.sets.programs import Programs
+
+        refuse_inputs(inputs, "several programs")
+        made = {
+            name: _opened(each, f"{title or 'program'}: {name}") for name, each in several.items()
+        }
+        return Programs(made, title=title or type(program).__name__)
+    return _opened(program, title, call)
+
+
+def _programs_in(given: Any) -> dict[str, Any] | None:
+    """The programs of a dict, or of an object with `methods` and `exported_program(name)`."""
+    if isinstance(given, Mapping) and given and all(map(is_program, given.values())):
+        return dict(given)
+    methods, get = getattr(given, "methods", None), getattr(given, "exported_program", None)
+    if is_program(given) or methods is None or not callable(get):
+        return None
+    names = methods() if callable(methods) else methods
+    return {name: get(name) for name in sorted(names)}
+
+
+def _opened(program: Any, title: str, call: Call | None = None) -> Exploration:
+    return Exploration(Session([entry_of(program, title, call)]))
+
+
+def _call(inputs: object) -> Call:
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    if isinstance(inputs, tuple | list):
+        return tuple(inputs), {}
+    raise TypeError(
+        f"inputs is a {type(inputs).__name__}. Give the positional arguments as a tuple, or "
+        "keyword arguments as a dict: explorer.view(program, (x,))"
+    )

@@ -1,0 +1,1 @@
+"""What the actions of an Exploration return: runs, values, comparisons, costs, scripts."""

@@ -1,0 +1,215 @@
+"""Holds a run of a session's program against another run, op by op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from explorer.session.session import FixError, Session
+from export_engine.record import OpPlace
+
+if TYPE_CHECKING:
+    import torch
+
+    from export_engine.attempt import Exported, Request
+    from export_engine.progress import Progress
+    from export_engine.values import Compared, PairError, RunOf
+
+_MOST = 12
+
+
+class TensorPair(NamedTuple):
+    """What an op gave in both runs."""
+
+    one: torch.Tensor
+    other: torch.Tensor
+    difference: torch.Tensor
+    """The first minus the second, in float64."""
+
+
+class ComparedRuns:
+    """Two runs, op by op. `print` it; `first`, `worst`, `modules()`, `tensors("linear")`."""
+
+    def __init__(self, compared: Compared) -> None:
+        """Make one.
+
+        Args:
+            compared: the two runs.
+        """
+        self._compared = compared
+
+    @property
+    def ok(self) -> bool:
+        """Whether no op is off by more than float noise."""
+        return self._compared.pairs.agrees
+
+    @property
+    def sentence(self) -> str:
+        """Where an error enters, and which op is worst."""
+        return self._compared.pairs.sentence
+
+    @property
+    def first(self) -> str | None:
+        """The op at which an error first enters; None if there is none."""
+        faults = self._compared.pairs.faults
+        return self._compared.name(faults[0]) if faults else None
+
+    @property
+    def worst(self) -> str | None:
+        """The op that adds the largest error; None if none adds more than noise."""
+        worst = self._compared.pairs.worst
+        return self._compared.name(worst) if worst else None
+
+    @property
+    def rows(self) -> dict[str, PairError]:
+        """The errors of each op that has a partner, by name, in the order of execution.
+
+        An op of a nested graph is `true_graph_0.sin`; of a loop's body, this is its worst turn.
+        """
+        name = self._compared.name
+        return {name(OpPlace(row.graph, row.node)): row for row in self._compared.rows}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What was not compared inside of, and why."""
+        return tuple(self._compared.pairs.left_out)
+
+    @property
+    def out_of_range(self) -> dict[str, tuple[int, int]]:
+        """Ops that leave the range of their dtype: how many elements overflow and underflow."""
+        return {
+            name: (row.overflow, row.underflow)
+            for name, row in self.rows.items()
+            if row.overflow or row.underflow
+        }
+
+    def modules(self) -> dict[str, float]:
+        """The largest error that an op of each module adds, the worst module first."""
+        return self._compared.modules()
+
+    def tensors(self, op: str) -> TensorPair:
+        """What an op gave in both runs, and the difference; both programs run again.
+
+        Raises:
+            KeyError: there is no such op, or it has no partner.
+        """
+        rows = self.rows
+        if op not in rows:
+            raise KeyError(f"{op} is not an op with a partner. There are: {', '.join(rows)[:200]}")
+        one, other = self._compared.tensors(rows[op].node, rows[op].graph)
+        return TensorPair(one, other, one.double() - other.double())
+
+    def __repr__(self) -> str:
+        pairs = self._compared.pairs
+        lines = [
+            f"{pairs.one} against {pairs.other}, {pairs.device}, {pairs.inputs}",
+            pairs.sentence,
+        ]
+        lines.append(f"  {'op':<30}{'own':>10}{'relative':>10}{'absolute':>10}{'SQNR':>9}")
+        rows = self.rows
+        ranked = sorted(rows, key=lambda name: -rows[name].own.relative)[:_MOST]
+        for name in (each for each in rows if each in ranked):
+            row = rows[name]
+            lines.append(
+                f"{'✗' if row.beyond else ' '} {name[:29]:<30}{row.own.relative:>10.2g}"
+                f"{row.error.relative:>10.2g}{row.error.absolute:>10.2g}{row.error.sqnr:>6.0f} dB"
+            )
+        if len(rows) > len(ranked):
+            lines.append(f"  {len(rows) - len(ranked):,} more ops add less")
+        return "\n".join([*lines, *self.left_out])
+
+
+def compare_values(
+    session: Session,
+    number: int,
+    other: Any = "eager",
+    inputs: Any = None,
+    device: str = "cpu",
+    progress: Callable[[Progress], None] | None = None,
+) -> ComparedRuns:
+    """Runs the program of an attempt beside another, and adds what differs to its Record.
+
+    Raises:
+        FixError: there is no such run, or a program raises an error.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    from export_engine.run import full_name
+    from export_engine.values import StepFailed, called, outputs_apart
+    from export_engine.values import compare_values as compare_here
+
+    attempt = session.exported(number, "compare", progress)
+    record = session.entries[number].record
+    try:
+        request, label = called(attempt, record, inputs)
+        one, wanted = _runs(session, number, other, attempt, request, full_name(device))
+        found = compare_here(one, wanted, label, progress)
+        if other == "eager" and found.pairs.agrees and full_name(device) == "cpu":
+            apart = outputs_apart(attempt, record, request)
+            if apart:
+                found.add_difference(apart)
+    except (ValueError, MemoryError, StepFailed) as error:
+        raise FixError(str(error)) from error
+    session.keep(number, compared=found)
+    return ComparedRuns(found)
+
+
+def _runs(
+    session: Session, number: int, other: Any, attempt: Exported, request: Request, device: str
+) -> tuple[RunOf, RunOf]:
+    """The run in question, and the one that it is held against."""
+    from export_engine.run import backends, devices, full_name
+    from export_engine.values import RunOf, backend_run, dtype_named, eager_run, run_in_dtype
+
+    record = session.entries[number].record
+    plain = RunOf("program", attempt, record, request, device)
+    dtype = dtype_named(other)
+    if dtype is not None:
+        return run_in_dtype(attempt, record, request, device, dtype), plain
+    if not isinstance(other, str):
+        return plain, _given(other, request, device)
+    if other == "eager":
+        return plain, eager_run(attempt, request, device)
+    if other == "original":
+        parent = session.entries[number].parent
+        if parent < 0 or attempt.level is None:
+            raise FixError("This program was not decomposed from another one.")
+        before = session.exported(parent, "compare")
+        return plain, RunOf(other, before, session.entries[parent].record, request, device)
+    if other.partition(":")[0] in {each.partition(":")[0] for each in devices()}:
+        return RunOf(full_name(other), attempt, record, request, full_name(other)), plain
+    if other in backends() and other != "program":
+        return plain, backend_run(attempt, record, request, device, other)
+    return plain, _decomposed(session, number, other, request, device)
+
+
+def _decomposed(session: Session, number: int, table: str, request: Request, device: str) -> RunOf:
+    from export_engine.values import RunOf
+
+    current = session.current
+    made = session.decompose(number, "core" if table == "decomposed" else table)
+    session.use(current)
+    after = session.exported(made, "compare")
+    return RunOf("decomposed", after, session.entries[made].record, request, device)
+
+
+def _given(other: Any, request: Request, device: str) -> RunOf:
+    """Another result, or a bare ExportedProgram."""
+    from torch.export import ExportedProgram
+
+    from export_engine.attempt import Exported
+    from export_engine.describe import describe
+    from export_engine.trace import Recording
+    from export_engine.values import RunOf
+
+    session = getattr(other, "session", None)  # an Exploration's, which imports this module
+    if isinstance(session, Session):
+        attempt = session.exported(session.current, "compare")
+        record = session.entry.record
+        return RunOf(record.title or "the other", attempt, record, request, device)
+    if isinstance(other, ExportedProgram):
+        made = Exported(request=None, recording=Recording(), program=other, title="the other")
+        return RunOf("the other", made, describe(made), request, device)
+    raise FixError(
+        f"A {type(other).__name__} is not a run to compare with. Give 'eager', 'decomposed', "
+        "a dtype, a device, a backend, another result or an ExportedProgram."
+    )

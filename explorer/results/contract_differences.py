@@ -1,0 +1,140 @@
+"""One call exported with Dims and with a ShapesSpec: which ops, ranges and rejections differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from explorer.session.entry import Entry
+from explorer.text.attempt_text import cut, wrapped
+
+if TYPE_CHECKING:
+    from export_engine.diff import Rejection
+    from export_engine.record import Record
+
+_OF_CHECKS = ("aten._assert", "aten.sym_", "torch.sym_", "operator.")
+_TAKES_APART = "operator.getitem"
+"""Of the functions on Python values, the one that is also for tensors."""
+
+
+class ContractDifferences:
+    """How the programs of one call under Dims and under a ShapesSpec differ."""
+
+    def __init__(self, before: Entry, after: Entry) -> None:
+        """Compare.
+
+        Args:
+            before: an attempt that exported.
+            after: the attempt at the same call in the other form.
+        """
+        from export_engine.diff import rejected_differently
+
+        self.before: Record = before.record
+        self.after: Record = after.record
+        self.left_out = _left_out(self.before)
+        """What the first assumes and no Dim can say, where the second has Dims: a guard there
+        if the code asks for it."""
+        self.exported = after.ok
+        """Whether the call exports in the other form."""
+        self.rejections: list[Rejection] = (
+            rejected_differently(self.before, self.after) if after.ok else []
+        )
+        """Sizes that one program accepts and the other rejects."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether both export, with the same ops, ranges, rejections and assumptions."""
+        differences = self.ops or self.ranges or self.rejections or self.left_out
+        return self.exported and not differences
+
+    @property
+    def ops(self) -> dict[str, tuple[int, int]]:
+        """Ops that are not called as often in both, with how often. Size checks do not count."""
+        one, other = _ops(self.before), _ops(self.after)
+        names = sorted({*one, *other})
+        return {name: (one[name], other[name]) for name in names if one[name] != other[name]}
+
+    @property
+    def ranges(self) -> dict[str, tuple[str, str]]:
+        """Sizes of inputs whose range is not the same in both, by place: `x.shape[0]`."""
+        one, other = _ranges(self.before), _ranges(self.after)
+        places = dict.fromkeys([*one, *other])
+        return {
+            place: (one.get(place, ""), other.get(place, ""))
+            for place in places
+            if one.get(place) != other.get(place)
+        }
+
+    def __str__(self) -> str:
+        lines = [cut(f"{_form(self.before)}: {self.before.shapes}")]
+        lines.append(cut(f"{_form(self.after)}: {self.after.shapes}"))
+        if self.left_out:
+            said = ", ".join(f"`{each}`" for each in self.left_out)
+            lines.append(cut(f"No Dim can say {said}: with Dims the code alone asks for it."))
+        if not self.exported:
+            failure = self.after.failure
+            said = failure.sentence if failure else self.after.verdict
+            return "\n".join([*lines, *wrapped(f"The second does not export: {said}")])
+        lines.append("Same ops." if not self.ops else "Ops, and how often each form calls them:")
+        lines += [cut(f"  {op}: {one} → {other}") for op, (one, other) in self.ops.items()]
+        lines.append("Same ranges." if not self.ranges else "Ranges that differ:")
+        lines += [cut(f"  {place}: {one} → {other}") for place, (one, other) in self.ranges.items()]
+        lines.append(
+            "The same sizes are rejected, as far as tried."
+            if not self.rejections
+            else "Sizes that they judge differently:"
+        )
+        lines += [cut(f"  {each.sizes}: {each.before} → {each.after}") for each in self.rejections]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _left_out(record: Record) -> list[str]:
+    if _form(record) != "ShapesSpec" or not record.shapes:
+        return []
+    from export_engine.shapes import Shapes, ShapesError
+
+    try:
+        return Shapes.parse(record.shapes).closest_dims()[1]
+    except ShapesError:  # paths that the short language cannot write
+        return []
+
+
+def _form(record: Record) -> str:
+    """The form of a Record's shapes, as its symbols tell."""
+    inputs = {each.symbol for each in record.probe.inputs if each.symbol >= 0}
+    unbacked = any(record.symbols[number].kind == "unbacked" for number in inputs)
+    return "ShapesSpec" if unbacked or "unbacked" in record.shapes else "Dims"
+
+
+def _ops(record: Record) -> Counter[str]:
+    from export_engine.record import OPS
+
+    names = (
+        record.targets[target].name
+        for graph in record.graphs
+        for op, target in zip(graph.op, graph.target, strict=True)
+        if target >= 0 and OPS[op] == "call_function"
+    )
+    return Counter(
+        name for name in names if name == _TAKES_APART or not name.startswith(_OF_CHECKS)
+    )
+
+
+def _ranges(record: Record) -> dict[str, str]:
+    from export_engine.record import interval
+
+    found = {}
+    for each in record.probe.inputs:
+        if each.symbol < 0:
+            found[each.text] = str(each.example)
+            continue
+        symbol = record.symbols[each.symbol]
+        low, high = (
+            None if end is None else each.scale * end + each.offset
+            for end in (symbol.lower, symbol.upper)
+        )
+        steps = f" in steps of {each.scale}" if each.scale > 1 else ""
+        found[each.text] = interval(low, high) + steps
+    return found

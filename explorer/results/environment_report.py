@@ -1,0 +1,127 @@
+"""The contents of a bug report: versions, what this torch lacks, backends, devices, host."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
+
+PACKAGES = (
+    "export-explorer",
+    "torch",
+    "numpy",
+    "sympy",
+    "transformers",
+    "ipython",
+    "ipykernel",
+    "ipywidgets",
+    "anywidget",
+    "jupyterlab",
+    "notebook",
+    "marimo",
+    "msgspec",
+    "libcst",
+    "onnxruntime",
+    "onnxscript",
+    "executorch",
+    "openvino",
+)
+"""Packages whose versions matter to a report, ours first."""
+
+_HOSTS = (
+    ("COLAB_RELEASE_TAG", "Google Colab"),
+    ("KAGGLE_KERNEL_RUN_TYPE", "Kaggle"),
+    ("DATABRICKS_RUNTIME_VERSION", "Databricks"),
+    ("VSCODE_PID", "VS Code"),
+    ("VSCODE_CWD", "VS Code"),
+    ("JPY_SESSION_NAME", "Jupyter"),
+)
+"""Variables that a host sets for its kernels."""
+
+
+class Doctor(NamedTuple):
+    """The result of `explorer.doctor()`, to `print`; it names no user, file or folder."""
+
+    versions: dict[str, str]
+    """Version by package; packages that are not installed are left out."""
+    left_out: list[str]
+    """Sentences that say what this torch lacks."""
+    otherwise: list[str]
+    """Missing private names of torch that have an equivalent replacement."""
+    capabilities: int
+    """How many private names of torch were probed."""
+    devices: list[str]
+    backends: dict[str, str]
+    """Why each backend cannot run on this CPU; empty if it can."""
+    host: str
+    """The host of the view: `Jupyter`, `VS Code`, `a terminal`."""
+
+    def __repr__(self) -> str:
+        """All of it, as text to paste."""
+        missing = len(self.left_out) + len(self.otherwise)
+        rows = [
+            "Export Explorer",
+            *(f"  {name} {said}" for name, said in self.versions.items()),
+            f"Host\n  {self.host}",
+            f"Devices\n  {', '.join(self.devices)}",
+            "Backends on the CPU",
+            *(f"  {name}: {why or 'runs'}" for name, why in self.backends.items()),
+            "Private names of torch",
+            f"  {self.capabilities - missing} of {self.capabilities} are as expected",
+            *(f"  left out: {said}" for said in self.left_out),
+            *(f"  done without: {said}" for said in self.otherwise),
+        ]
+        return "\n".join(rows)
+
+
+def doctor() -> Doctor:
+    """Collects what a bug report needs; `print` the result into it."""
+    from explorer.results.running import backends
+    from export_engine.run import devices
+    from export_engine.torch_internals import all_capabilities
+
+    capabilities = all_capabilities()
+    absent = [each for each in capabilities if not each]
+    return Doctor(
+        versions=_versions(),
+        left_out=[_without_paths(each.sentence) for each in absent if each.sentence],
+        otherwise=[
+            _without_paths(f"{each.path}, {each.looked.reason}")
+            for each in absent
+            if not each.sentence
+        ],
+        capabilities=len(capabilities),
+        devices=list(devices()),
+        backends={name: _without_paths(why or "") for name, why in backends("cpu").items()},
+        host=_host(),
+    )
+
+
+_PATH = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?[\\/~](?:[^\s'\"():,]*[\\/])+[^\s'\"():,]*")
+
+
+def _without_paths(text: str) -> str:
+    """A text of torch or a backend without any folder names in it."""
+    return _PATH.sub("…", text)
+
+
+def _versions() -> dict[str, str]:
+    system = f"{platform.system()} {platform.machine()}"
+    found = {"Python": f"{platform.python_version()} on {system}"}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _host() -> str:
+    """The host, told by the environment variables it sets; their values are not read."""
+    if "ipykernel" not in sys.modules:
+        return "IPython in a terminal" if "IPython" in sys.modules else "a terminal"
+    named = [name for variable, name in _HOSTS if variable in os.environ]
+    return named[0] if named else "a Jupyter kernel"

@@ -1,0 +1,137 @@
+"""How a session's program is quantized, as a table, and what that costs in accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from explorer.results.quantization_text import accuracy_lines, quantization_lines
+from explorer.results.quantized_layers import Layer, LayerError, LeftInFloat
+from explorer.session.session import Session
+
+if TYPE_CHECKING:
+    from export_engine.progress import Progress
+    from export_engine.record import Quantization, Record
+
+
+class Accuracy(tuple[LayerError, ...]):
+    """The errors of layers, in the order of execution. `print` it."""
+
+    __slots__ = ()
+
+    @property
+    def worst(self) -> LayerError | None:
+        """The layer that adds the largest error."""
+        return max(self, key=lambda each: each.own, default=None)
+
+    def __str__(self) -> str:
+        return "\n".join(accuracy_lines(self, self.worst))
+
+
+class Quantized:
+    """What of a program is quantized. `print` it; `layers`, `in_float`, `accuracy(...)`."""
+
+    def __init__(self, session: Session, number: int) -> None:
+        """Make one.
+
+        Args:
+            session: whose attempt.
+            number: the attempt's.
+        """
+        self._session = session
+        self._number = number
+
+    @property
+    def _record(self) -> Record:
+        return self._session.entries[self._number].record
+
+    @property
+    def _found(self) -> Quantization | None:
+        return self._record.quantization
+
+    def __bool__(self) -> bool:
+        return self._found is not None
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The quantized ops, in the order of execution."""
+        found = self._found.layers if self._found else []
+        return tuple(
+            Layer(
+                *self._place(each.node),
+                each.scheme,
+                tuple(each.tensors),
+                self._name(each.result),
+            )
+            for each in found
+        )
+
+    @property
+    def in_float(self) -> tuple[LeftInFloat, ...]:
+        """Convolutions, linears, embeddings and products that are not quantized, and why."""
+        found = self._found.in_float if self._found else []
+        return tuple(LeftInFloat(*self._place(each.node), each.why, each.bytes) for each in found)
+
+    @property
+    def bytes(self) -> int:
+        """Of the parameters, buffers and constants that ops read; 0 where nothing is quantized."""
+        return self._found.bytes if self._found else 0
+
+    @property
+    def float_bytes(self) -> int:
+        """The same, with every quantized weight in its floating-point dtype."""
+        return self._found.float_bytes if self._found else 0
+
+    @property
+    def unread_bytes(self) -> int:
+        """Of the tensors that the program holds and no op reads, such as the float weights."""
+        return self._found.unread_bytes if self._found else 0
+
+    def accuracy(
+        self,
+        against: Any,
+        *,
+        inputs: Any = None,
+        device: str = "cpu",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Accuracy:
+        """Runs this program beside the float one, and says what each layer adds to the error.
+
+        Layers are matched by their modules, and a convolution with the batch norm that it took in.
+        The view's Values pane shows all ops; see `compare_values`.
+
+        Args:
+            against: the result or ExportedProgram of the float model, with the same inputs.
+            inputs: see `run`.
+            device: where both run.
+            progress: called every fifty ops.
+
+        Raises:
+            FixError: a program raises an error, or there are no such inputs.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.results.comparing_values import compare_values
+
+        found = compare_values(self._session, self._number, against, inputs, device, progress)
+        rows = found.rows
+        return Accuracy(
+            LayerError(each, row.own.relative, row.error.relative, row.error.sqnr)
+            for each in self.layers
+            if (row := rows.get(each.result)) is not None
+        )
+
+    def _name(self, node: int) -> str:
+        record = self._record
+        return record.strings[record.graphs[0].name[node]]
+
+    def _place(self, node: int) -> tuple[str, str, str]:
+        """A node's name, what it calls, and its module."""
+        record, graph = self._record, self._record.graphs[0]
+        target, scope = graph.target[node], graph.scope[node]
+        op = record.targets[target].label if target >= 0 else ""
+        return self._name(node), op, record.scopes[scope].path if scope >= 0 else ""
+
+    def __repr__(self) -> str:
+        if self._found is None:
+            return "Nothing in this program is quantized."
+        return "\n".join(quantization_lines(self._found, self.layers, self.in_float))

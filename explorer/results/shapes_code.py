@@ -1,0 +1,36 @@
+"""What a call asks to be dynamic, as Python to paste."""
+
+from __future__ import annotations
+
+from explorer.session.session import FixError
+from export_engine.attempt import NO_CALL, Fix, Request
+from export_engine.shapes import FormName, forms, shapes_of
+from export_engine.torch_internals import missing_shapes_spec
+
+
+def written(request: Request | None, fix: Fix | None, form: FormName | None) -> str:
+    """The statements that make the `dynamic_shapes` of a request, or of a fix of it.
+
+    Args:
+        request: whose; None for a file that was opened.
+        fix: to be in it.
+        form: `Dims` or `ShapesSpec`; None for the request's own.
+
+    Raises:
+        FixError: nothing is asked for, or the form cannot say it.
+    """
+    if request is None:
+        raise FixError(NO_CALL)
+    changed = fix.change(request) if fix else request
+    shapes = shapes_of(changed)
+    if shapes is None:
+        raise FixError("This call asks for no dynamic shapes.")
+    known = {
+        each.name: each for each in forms(shapes, changed.target, changed.args, changed.kwargs)
+    }
+    found = known.get(form) if form else next(iter(known.values()))
+    if found is None:
+        raise FixError(missing_shapes_spec() or f"There is no form {form!r}: Dims or ShapesSpec.")
+    if not found.python:
+        raise FixError(found.reason)
+    return found.python

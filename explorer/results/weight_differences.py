@@ -1,0 +1,154 @@
+"""Which weights of two programs hold other values: a comparison of graphs does not see that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from explorer.text.escape import harmless
+
+if TYPE_CHECKING:
+    from explorer.session.entry import Entry
+    from export_engine.archive import HeldWeight
+    from export_engine.record import Difference, ProgramDiff
+
+_FEW = 3
+
+
+def compared(before: Entry, after: Entry) -> ProgramDiff:
+    """How a program differs from another one, their weights included.
+
+    Raises:
+        ValueError: one of them has no program.
+    """
+    from msgspec.structs import replace
+
+    return replace(diff_of(before, after), weights=weights_sentence(before, after))
+
+
+def diff_of(before: Entry, after: Entry) -> ProgramDiff:
+    """How a program differs from another one, without a look at parameters and buffers.
+
+    The values of constants, which the code has and no training changes, are part of a program.
+
+    Raises:
+        ValueError: one of them has no program.
+    """
+    from msgspec.structs import replace
+
+    from export_engine.diff import diff_records
+
+    diff = diff_records(before.record, after.record)
+    changed = list(_constant_differences(before, after))
+    identical = diff.identical and not changed
+    return replace(diff, others=[*diff.others, *changed], identical=identical)
+
+
+def _constant_differences(before: Entry, after: Entry) -> Iterator[Difference]:
+    from export_engine.record import Difference
+
+    for name, (kind, mine, theirs) in _common_constants(before, after).items():
+        if None not in (mine, theirs) and mine != theirs:
+            text = f"constant tensor {kind}"
+            yield Difference("input", name, text, f"{text} with other values")
+
+
+def _common_constants(
+    before: Entry, after: Entry
+) -> dict[str, tuple[str, bytes | None, bytes | None]]:
+    """The constants of one name and type in both: the type, and values that are at hand."""
+    types = _constants(before)
+    names = [name for name, kind in _constants(after).items() if types.get(name) == kind]
+    mine, theirs = (_values(before), _values(after)) if names else ({}, {})
+    return {name: (types[name], mine.get(name), theirs.get(name)) for name in names}
+
+
+def _constants(entry: Entry) -> dict[str, str]:
+    """The constant tensors of a program, each with its type."""
+    record = entry.record
+    return {
+        each.target: record.types[each.type].text if each.type >= 0 else ""
+        for each in record.signature.inputs
+        if each.kind == "constant_tensor"
+    }
+
+
+def _values(entry: Entry) -> dict[str, bytes]:
+    """The values of constants, as far as they are at hand."""
+    from explorer.session.opened_file import OpenedFile
+    from export_engine.archive import ArchiveError, constants_in
+
+    if isinstance(entry.attempt, OpenedFile):
+        try:
+            return constants_in(entry.attempt.path, entry.attempt.model)
+        except ArchiveError:  # it was moved since it was opened
+            return {}
+    from export_engine.attempt import Exported
+    from export_engine.programs import constants_of
+
+    return constants_of(entry.attempt.program) if isinstance(entry.attempt, Exported) else {}
+
+
+def weights_sentence(before: Entry, after: Entry) -> str:
+    """`1 weight holds other values: layers.7.bias.`; empty where none does.
+
+    Weights go by their names. Two files are compared by the checksums in them, two programs in
+    memory by their bytes; of a file and a program in memory it is said that they were not, and
+    so it is where a program's own are not at hand.
+    """
+    mine, theirs = _weights(before), _weights(after)
+    constants = _common_constants(before, after)  # whose values the diff itself has
+    if mine is None or theirs is None or _of_file(before) != _of_file(after):
+        told = {name for name, values in constants.items() if None not in values}
+        return "The values of weights were not compared." if _names(after) - told else ""
+    shared = not _of_file(after)  # the members of two files have the same names
+    differing = [
+        name
+        for name, held in mine.items()
+        if name in theirs and name not in constants and not _same(held, theirs[name], shared)
+    ]
+    if not differing:
+        return ""
+    what = "1 weight holds" if len(differing) == 1 else f"{len(differing):,} weights hold"
+    more = f" and {len(differing) - _FEW:,} more" if len(differing) > _FEW else ""
+    return f"{what} other values: {harmless(', '.join(differing[:_FEW]))}{more}."
+
+
+def _same(one: HeldWeight, other: HeldWeight, shared: bool) -> bool:
+    """Whether two weights hold the same values; those in one place of `shared` memory do."""
+    if shared and one.place and one.place == other.place:
+        return True
+    return one.content() == other.content()
+
+
+def _of_file(entry: Entry) -> bool:
+    from explorer.session.opened_file import OpenedFile
+
+    return isinstance(entry.attempt, OpenedFile)
+
+
+def _names(entry: Entry) -> set[str]:
+    """The weights of a program, as its signature names them."""
+    inputs = entry.record.signature.inputs
+    return {each.target for each in inputs if each.kind != "user_input" and each.target}
+
+
+def _weights(entry: Entry) -> dict[str, HeldWeight] | None:
+    """What a program holds, by name; None where it is not at hand."""
+    from explorer.session.opened_file import OpenedFile
+    from export_engine.archive import ArchiveError, weights_in
+
+    if isinstance(entry.attempt, OpenedFile):
+        try:
+            return weights_in(entry.attempt.path, entry.attempt.model)
+        except ArchiveError:  # it was moved since it was opened
+            return None
+    from explorer.session.dropped_program import DroppedProgram
+    from export_engine.attempt import Exported
+    from export_engine.programs import weights_of, weights_of_model
+
+    if isinstance(entry.attempt, DroppedProgram):
+        # A program that is exported again holds the tensors of its model, not copies.
+        held = weights_of_model(entry.attempt.request.target)
+        return held if held.keys() >= _names(entry) else None
+    return weights_of(entry.attempt.program) if isinstance(entry.attempt, Exported) else None

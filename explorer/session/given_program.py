@@ -1,0 +1,83 @@
+"""An entry of a session from a program that the user has already. Nothing is exported."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from explorer.session.entry import Entry
+
+if TYPE_CHECKING:
+    import torch
+
+    from export_engine.attempt import Attempt
+
+Call = tuple[tuple[Any, ...], dict[str, Any]]
+"""Positional and keyword arguments."""
+
+
+def entry_of(program: Any, title: str = "", call: Call | None = None) -> Entry:
+    """The Entry of a program that the user has; see `view`.
+
+    Args:
+        program: an ExportedProgram or a GraphModule.
+        title: what to call it.
+        call: the positional and keyword arguments to run it with, where not with its example.
+
+    Raises:
+        TypeError: it is no ExportedProgram and no GraphModule.
+    """
+    from export_engine.attempt import Exported, GivenGraph, GraphProgram
+    from export_engine.torch_internals import with_example
+    from export_engine.trace import Recording
+
+    if not is_program(program):
+        raise TypeError(
+            f"A {type(program).__name__} is not a program. Give an ExportedProgram, a GraphModule, "
+            "a dict of them, or the path of a .pt2 file; explorer.explore exports a model."
+        )
+    kind = _kind(program)
+    attempt: Attempt
+    if kind == "GraphModule":
+        refuse_inputs(call, "a GraphModule")
+        attempt = GivenGraph(
+            request=None,
+            recording=Recording(),
+            program=GraphProgram(program),
+            title=title or type(program).__name__,
+            given=kind,
+        )
+    else:
+        held = program if call is None else with_example(program, *call)
+        attempt = Exported(
+            request=None, recording=Recording(), program=held, title=title or "program", given=kind
+        )
+    return Entry("given", attempt)
+
+
+def is_exported_program(given: object) -> bool:
+    """Whether it is an ExportedProgram. Imports no torch."""
+    torch = sys.modules.get("torch")  # where it was not imported, nothing of it is given
+    return torch is not None and isinstance(given, torch.export.ExportedProgram)
+
+
+def is_program(given: object) -> bool:
+    """Whether it is an ExportedProgram or a GraphModule. Imports no torch."""
+    torch = sys.modules.get("torch")
+    is_graph = torch is not None and isinstance(given, torch.fx.GraphModule)
+    return is_graph or is_exported_program(given)
+
+
+def _kind(program: torch.export.ExportedProgram | torch.fx.GraphModule) -> str:
+    """What to call it: an edge program is ExecuTorch's dialect of an ExportedProgram."""
+    import torch
+
+    if isinstance(program, torch.fx.GraphModule):
+        return "GraphModule"
+    return "edge program" if program.dialect == "EDGE" else "ExportedProgram"
+
+
+def refuse_inputs(inputs: object, kind: str) -> None:
+    """Raises TypeError where inputs were given for what takes none."""
+    if inputs is not None:
+        raise TypeError(f"inputs were given for {kind}, and only an ExportedProgram takes them.")

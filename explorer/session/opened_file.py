@@ -1,0 +1,193 @@
+"""A `.pt2` file opened as data: an attempt whose program is loaded once the file is trusted.
+
+Loading a hostile program runs code: torch unpickles, compiles and imports what it says.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from explorer.session.trusted_files import Signer, may_be_known, not_kept
+from explorer.validate_options import check_writable
+from export_engine.archive import ArchiveError, Content, private_copy, read, read_set
+
+if TYPE_CHECKING:
+    from export_engine.archive import KeptSet, ReadSet
+    from export_engine.attempt import Exported
+    from export_engine.record import GenerationPlan, Record
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class OpenedFile:
+    """A file that was opened as data."""
+
+    path: Path
+    content: Content
+    """What was read; if it has changed since, its program is not loaded."""
+    model: str
+    """Which of its programs."""
+    record: Record
+    trust: Literal["", "signed", "said", "to keep"] = ""
+    """Why its program may be loaded:
+
+    this user saved or trusted it before; the caller said so; or the user just trusted it, which is
+    to be remembered.
+    """
+
+    @property
+    def name(self) -> str:
+        """The file's."""
+        return self.path.name
+
+    def trusted(self) -> OpenedFile:
+        """A copy that the user trusts from now on."""
+        return replace(self, trust="to keep")
+
+    def make(self) -> Exported:
+        """Loads its program from a private copy.
+
+        Raises:
+            ArchiveError: the file has changed, or this torch cannot load its program.
+        """
+        from export_engine.archive import load
+
+        signer, note = _signer()
+        passing = signer.update if signer else _unheard
+        with private_copy(self.path, self.content, passing) as copy:
+            known = read(copy, self.model)
+            if known.record != self.record:  # it was another while it was read
+                raise ArchiveError(f"{self.name} has changed since it was opened. Load it again.")
+            if self.trust == "signed" and not (signer and signer.is_known()):
+                raise ArchiveError(f"{self.name} has changed since it was opened. Load it again.")
+            if self.trust == "to keep" and signer:
+                note = signer.keep()
+            made = load(copy, known=known)
+        if self.trust != "to keep" or not note:
+            return made
+        return replace(made, warnings=[*made.warnings, note])
+
+
+def opened_file(path: str | Path, *, trusted: bool, model: str | None = None) -> OpenedFile:
+    """Opens a file as data. Nothing in it is run.
+
+    Args:
+        path: the file.
+        trusted: whether the caller trusts it.
+        model: which of its programs; the first by default.
+
+    Raises:
+        ArchiveError: there is no such file or program, or it is not an archive of a program.
+    """
+    file = Path(path)
+    found = read(file, model)
+    content, trust = _content_and_trust(file, trusted)
+    return OpenedFile(file, content, found.model, found.record, trust)
+
+
+def opened_set(path: str | Path, *, trusted: bool) -> tuple[dict[str, OpenedFile], ReadSet]:
+    """Opens all programs of a file as data, in the order in which they are called.
+
+    Raises:
+        ArchiveError: as `opened_file` raises it.
+    """
+    file = Path(path)
+    found = read_set(file)
+    content, trust = _content_and_trust(file, trusted)
+    files = {
+        name: OpenedFile(file, content, name, each.archive.record, trust)
+        for name, each in found.programs.items()
+    }
+    return files, found
+
+
+def _content_and_trust(file: Path, trusted: bool) -> tuple[Content, Literal["", "signed", "said"]]:
+    try:
+        content = Content.of(file)
+    except OSError as error:
+        raise ArchiveError(f"{file} cannot be opened: {error}") from error
+    if trusted:
+        return content, "said"
+    return content, "signed" if is_signed(file) else ""
+
+
+def save_set_signed(
+    exported: Mapping[str, Exported],
+    records: Mapping[str, Record],
+    kept: KeptSet,
+    path: str | Path,
+    plan: GenerationPlan | None = None,
+) -> Path:
+    """Writes several programs to a file and trusts it on this machine; see `archive.save_set`."""
+    from export_engine.archive import save_set
+
+    _check_target(path)
+    programs = {name: each.program for name, each in exported.items()}
+    return _signed(lambda written: save_set(programs, records, kept, path, written, plan))
+
+
+def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:
+    """Writes a program to a file and trusts it on this machine; see `archive.save`."""
+    from export_engine.archive import save
+
+    _check_target(path)
+    return _signed(lambda written: save(exported, record, path, written=written))
+
+
+def _check_target(path: str | Path) -> None:
+    """Refuses the name of a page, and a file that cannot be written.
+
+    Raises:
+        ArchiveError: it ends in `.html`, or it cannot be written where it should be.
+    """
+    file = Path(path)
+    if file.suffix.lower() in (".html", ".htm"):
+        raise ArchiveError(
+            f"save() writes a .pt2 archive, and {file.name} is the name of a page: "
+            "call to_html() for that, or save with the suffix .pt2."
+        )
+    try:
+        check_writable(file)
+    except OSError as error:
+        raise ArchiveError(str(error)) from None
+
+
+def _signed(save: Callable[[Callable[[memoryview], object] | None], Path]) -> Path:
+    """Has a file written, and signs what was written."""
+    signer, note = _signer()
+    file = save(signer.update if signer else None)
+    if signer:
+        note = signer.keep()
+    if note:
+        logging.getLogger("export_explorer").warning(note)
+    return file
+
+
+def is_signed(file: Path) -> bool:
+    """Whether this user saved these bytes here, or trusted them before."""
+    with suppress(OSError):
+        if may_be_known(file.stat().st_size):
+            signer = Signer()
+            with file.open("rb") as opened:
+                while piece := opened.read(_CHUNK):
+                    signer.update(piece)
+            return signer.is_known()
+    return False
+
+
+def _signer() -> tuple[Signer | None, str]:
+    """A signer, or why there is none."""
+    try:
+        return Signer(), ""
+    except OSError as error:
+        return None, not_kept(error)
+
+
+def _unheard(_: bytes) -> None:
+    """A signer that signs nothing."""

@@ -1,0 +1,400 @@
+"""The Session: the attempts behind one view, each made from an earlier one, or the first.
+
+An attempt is never changed and none is lost. The current one, whose program the user has, changes
+only to something better or by the user's choice.
+
+Every Record is kept, and the programs of the last few attempts. An older program is rebuilt when it
+is needed: its request is exported again, or its parent decomposed again.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from explorer.internal_errors import own_defect
+from explorer.session.entry import Entry
+from explorer.session.opened_file import OpenedFile
+from explorer.session.variable_names import find_variable
+from export_engine.plain_errors import PlainError
+
+if TYPE_CHECKING:
+    from explorer.page.messages import AttemptHead
+    from explorer.session.dropped_program import DroppedProgram
+    from export_engine.attempt import Attempt, DecompositionTable, Exported
+    from export_engine.fixes import AutofixReport
+    from export_engine.progress import Report
+    from export_engine.verify import Verified
+
+    Table = str | Mapping[Any, Callable[..., Any]]
+
+
+HELD = 3
+"""How many programs a session keeps: those of the attempts that were made or used last."""
+
+
+class FixError(PlainError, RuntimeError):
+    """A fix cannot be applied. The current attempt stays."""
+
+
+class NotTrusted(FixError):
+    """The program of an untrusted file was requested."""
+
+
+def no_such_fix(offered: int, name: str = "ex") -> str:
+    """That fixes were asked for by numbers that an attempt does not have."""
+    if not offered:
+        return "This attempt offers no fixes."
+    numbers = "1 fix, number 0" if offered == 1 else f"{offered} fixes, numbers 0 to {offered - 1}"
+    return f"This attempt offers {numbers}: {name}.apply(0)."
+
+
+class Session:
+    """Attempts in the order they were made. Never empty."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        """Make one.
+
+        Args:
+            entries: the attempts to begin with.
+        """
+        self._entries = list(entries)
+        self._watchers: list[Callable[[], None]] = []
+        self.cell = ""
+        """The text of the notebook cell whose `%export` made it, as typed; empty if not known."""
+        exported = [n for n, each in enumerate(entries) if each.ok]
+        self.current = exported[0] if exported else 0
+        """The attempt that the user has: the first that exported, else the first."""
+        self._last_used: list[int] = [*range(len(entries)), self.current]
+        """Numbers of attempts, the one whose program was used last at the end."""
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All attempts, the oldest first."""
+        return tuple(self._entries)
+
+    @property
+    def entry(self) -> Entry:
+        """The current attempt."""
+        return self._entries[self.current]
+
+    @property
+    def other_verdicts(self) -> list[str]:
+        """A line for each attempt that is not the current one."""
+        return [each.record.verdict for each in self._entries if each is not self.entry]
+
+    @property
+    def name(self) -> str:
+        """What the user's Python calls the result; `ex` where no variable holds it."""
+        return find_variable(self) or "ex"
+
+    def heads(self) -> list[AttemptHead]:
+        """What a view knows of each attempt before its Record arrives."""
+        name = self.name
+        return [entry.head(name) for entry in self.entries]
+
+    def state(self) -> dict[str, Any]:
+        """The summary of each attempt, which a widget has from the start."""
+        import msgspec
+
+        return {
+            "attempts": msgspec.to_builtins(self.heads()),
+            "current": self.current,
+            "record": b""
+            if self.entry.has_values
+            else self.entry.encoded,  # a notebook may keep it
+        }
+
+    def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Calls `changed` whenever an attempt is added or another becomes current.
+
+        Returns:
+            A function that stops it.
+        """
+        self._watchers.append(changed)
+        return lambda: self._watchers.remove(changed) if changed in self._watchers else None
+
+    def use(self, number: int) -> None:
+        """Makes an attempt the current one."""
+        self.current = number
+        self._use(number)
+        self._tell()
+
+    def apply(self, number: int, fixes: Sequence[int], progress: Report | None = None) -> int:
+        """Applies fixes of an attempt together.
+
+        Args:
+            number: the attempt's.
+            fixes: the fixes' numbers among those it offers.
+            progress: called while it runs.
+
+        Returns:
+            The new attempt's number. It is current if it exported, or if nothing had yet.
+
+        Raises:
+            FixError: there are no such fixes, or they cannot be combined.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine.attempt import Failed
+        from export_engine.fixes import apply_fixes, explain
+
+        attempt = self.attempt(number, "fix", progress)
+        offered = self._entries[number].fixes
+        if not fixes or not all(0 <= fix < len(offered) for fix in fixes):
+            raise FixError(no_such_fix(len(offered), self.name))
+        chosen = [offered[fix] for fix in sorted(set(fixes))]
+        try:
+            found = apply_fixes(attempt, chosen, progress)
+        except Exception as error:
+            titles = "; ".join(fix.title for fix in chosen)
+            defect = own_defect(error, f"applying {titles}")
+            if defect is not None:
+                raise defect from error
+            raise FixError(f"This cannot be applied ({titles}): {error}") from error
+        if isinstance(found, Failed):
+            found = explain(found, progress)
+        return self._add([(found, "; ".join(fix.title for fix in chosen))], number)
+
+    def autofix(self, number: int, progress: Report | None = None) -> AutofixReport:
+        """Applies lossless fixes to an attempt until it exports or none is left.
+
+        Raises:
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine.fixes import autofix
+
+        report = autofix(self.attempt(number, "fix", progress), progress)
+        if report.kept:
+            self._add([(step.attempt, step.fix.title) for step in report.kept], number)
+        return report
+
+    def decompose(self, number: int, table: Table, progress: Report | None = None) -> int:
+        """Decomposes the program of an attempt; the new attempt becomes current.
+
+        Args:
+            number: the attempt's.
+            table: what to decompose: a text in the short language, `core -linear`, or functions by
+                op, as `run_decompositions` takes them.
+            progress: called while it runs.
+
+        Returns:
+            The new attempt's number; an equal earlier one is reused.
+
+        Raises:
+            FixError: it has no program, the table is invalid, or torch cannot decompose it.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        attempt = self.exported(number, "decompose", progress)
+        from export_engine.attempt import DecompositionTable, TableError
+        from export_engine.transform import DecomposeError, decompose
+
+        try:
+            wanted = DecompositionTable.of(table)
+            for known, entry in enumerate(self._entries):
+                if entry.parent == number and _table_of(entry) == wanted:
+                    self.use(known)
+                    return known
+            found = decompose(attempt, wanted, progress)
+        except (TableError, DecomposeError) as error:
+            raise FixError(str(error)) from error
+        return self._add([(found, f"Decomposed: {wanted}")], number)
+
+    def convert(self, number: int, progress: Report | None = None) -> int:
+        """Exports the call of an attempt with its shapes in the other form: Dims or a ShapesSpec.
+
+        What no Dim can say is left out.
+
+        Returns:
+            The new attempt's number; an equal earlier one is reused. What is current stays so.
+
+        Raises:
+            FixError: it has no program or no dynamic shapes, or this torch has no ShapesSpec.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine.attempt import Failed
+        from export_engine.fixes import explain, try_request
+        from export_engine.shapes import other_form, shapes_of
+        from export_engine.torch_internals import missing_shapes_spec
+
+        request = self.exported(number, "convert", progress).request
+        shapes = shapes_of(request) if request else None
+        if request is None or shapes is None:
+            raise FixError("This attempt has no dynamic shapes to convert.")
+        form = other_form(shapes)
+        if form is None:
+            raise FixError(missing_shapes_spec())
+        converted = shapes.to_spec() if form == "ShapesSpec" else shapes.closest_dims()[0]
+        step = f"As {form}: {converted}"
+        for known, entry in enumerate(self._entries):
+            if (entry.parent, entry.step) == (number, step):
+                return known
+        found = try_request(request.with_changes(shapes=converted), progress)
+        if isinstance(found, Failed):
+            found = explain(found, progress)
+        return self._add([(found, step)], number, use=False)
+
+    def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
+        """Checks the guarantees of an attempt's program, and adds them to its Record.
+
+        Raises:
+            FixError: it has no program.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        attempt = self.exported(number, "verify", progress)
+        from export_engine.fixes import find_wrong_size
+        from export_engine.verify import verify
+
+        verified = verify(attempt, self._entries[number].record, sizes, progress)
+        wrong = find_wrong_size(attempt, verified, progress)
+        self.keep(number, verified=verified, wrong_sizes=wrong)
+        return verified
+
+    def exported(self, number: int, wanted: str, progress: Report | None = None) -> Exported:
+        """An attempt with a program; one that was dropped, or of a trusted file, is made now.
+
+        Args:
+            number: the attempt's.
+            wanted: what the program is needed for: `verify`.
+            progress: called while it is made; without it, one line on stderr says so.
+
+        Raises:
+            FixError: it has none, or cannot be rebuilt.
+            NotTrusted: it is of an untrusted file.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        attempt = self.attempt(number, wanted, progress)
+        from export_engine.attempt import Exported, GivenGraph
+
+        if isinstance(attempt, GivenGraph):
+            raise FixError(
+                f"There is no program to {wanted}: a {attempt.given} cannot be run as a program. "
+                "It can be read, compared, counted and saved as a page."
+            )
+        if not isinstance(attempt, Exported):
+            raise FixError(f"There is no program to {wanted}: the export failed.")
+        return attempt
+
+    def generate(self, backend: str, progress: Report | None = None) -> str:
+        """Generates with a set of programs; see `JoinedSession.generate`.
+
+        Raises:
+            FixError: this is one program.
+        """
+        raise FixError("One program does not generate: explorer.explore_generation cuts a model.")
+
+    def trust(self, number: int) -> None:
+        """Trusts the file that was opened as data, and loads its program.
+
+        Raises:
+            FixError: the file has changed, or torch cannot load its program.
+        """
+        opened = self._entries[number].attempt
+        if isinstance(opened, OpenedFile):
+            self._make(number, opened.trusted())
+
+    def attempt(self, number: int, wanted: str, progress: Report | None = None) -> Attempt:
+        """An attempt, whether or not it has a program; see `exported`.
+
+        Raises:
+            FixError: its program cannot be loaded or rebuilt.
+            NotTrusted: it is of an untrusted file.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.session.dropped_program import DroppedProgram
+
+        attempt = self._entries[number].attempt
+        if isinstance(attempt, DroppedProgram):
+            attempt = self._rebuild(number, attempt, progress)
+        if not isinstance(attempt, OpenedFile):
+            self._use(number)
+            return attempt
+        if not attempt.trust:
+            raise NotTrusted(
+                f"There is no program to {wanted}: {attempt.name} was opened as data. Making its "
+                "program runs code from the file if it is hostile. If you know who made it, trust "
+                f"it: {self.name}.trust(), explorer.load(path, trusted=True), or --trusted."
+            )
+        return self._make(number, attempt)
+
+    def _make(self, number: int, opened: OpenedFile) -> Attempt:
+        from export_engine.archive import ArchiveError
+
+        try:
+            made = opened.make()
+        except ArchiveError as error:
+            raise FixError(str(error)) from error
+        self._entries[number] = self._entries[number].made(made)
+        self._tell()
+        return made
+
+    def _rebuild(self, number: int, old: DroppedProgram, progress: Report | None) -> Exported:
+        """Rebuilds a dropped program, and says so while it does."""
+        from explorer.session.dropped_program import NotTheSame
+        from export_engine.progress import Progress
+
+        parent = self._entries[number].parent
+        said = f"Attempt {number + 1} is rebuilt: only the last {HELD} programs are kept"
+        if old.known() is None:
+            if progress is not None:
+                progress(Progress(0, 0, said))
+            else:
+                sys.stderr.write(f"{said}.\n")
+        try:
+            made = old.again(lambda: self.exported(parent, "decompose", progress), progress)
+        except NotTheSame as error:
+            raise FixError(
+                f"Attempt {number + 1} cannot be rebuilt: {error}. Its Record can "
+                "still be read; export the call again for a program."
+            ) from error
+        self._entries[number] = self._entries[number].held(made)
+        return made
+
+    def _use(self, number: int) -> None:
+        """Notes that an attempt was made or used, and releases programs used long before."""
+        self._last_used = [*(each for each in self._last_used if each != number), number]
+        held = {self.current, *self._last_used[-HELD:]}
+        dropped = [
+            (other, light)
+            for other, entry in enumerate(self._entries)
+            if other not in held and (light := entry.dropped()) is not entry
+        ]
+        for other, light in dropped:
+            self._entries[other] = light
+        if dropped:
+            gc.collect()  # programs refer to themselves, and Python counts objects, not megabytes
+
+    def keep(self, number: int, **found: Any) -> None:
+        """Adds results to an attempt and its Record."""
+        self._entries[number] = self._entries[number].changed(**found)
+        self._tell()
+
+    def _add(self, made: list[tuple[Attempt, str]], parent: int, *, use: bool = True) -> int:
+        """Appends a chain of attempts, each with what was done; the last may become current."""
+        new: list[Entry] = []
+        for attempt, step in made:
+            entry = Entry(attempt.mode, attempt, parent, step)
+            entry.head()  # if one cannot be described, none is added
+            parent = len(self._entries) + len(new)
+            new.append(entry)
+        self._entries.extend(new)
+        if use and (self._entries[parent].ok or not self.entry.ok):
+            self.current = parent
+        self._use(parent)
+        self._tell()
+        return parent
+
+    def _tell(self) -> None:
+        for watcher in list(self._watchers):
+            watcher()
+
+
+def _table_of(entry: Entry) -> DecompositionTable | None:
+    """The table that an attempt was decomposed with, if any."""
+    from explorer.session.dropped_program import DroppedProgram
+
+    if isinstance(entry.attempt, DroppedProgram):
+        return entry.attempt.table
+    level = getattr(entry.attempt, "level", None)
+    return None if level is None else level.table

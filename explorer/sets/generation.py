@@ -1,0 +1,365 @@
+"""From a model that generates to the set of its programs, and generation by that set."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.exploration import Exploration
+from explorer.session.entry import Entry
+from explorer.session.joined import JoinedSession
+from explorer.session.notebook_cells import cell_names
+from explorer.session.session import FixError, Session
+from explorer.sets.loaded_programs import check_tokens, flat_programs
+from explorer.sets.programs import Programs, links_of
+from export_engine.defects import passed_over
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from export_engine.attempt import Attempt, Request
+    from export_engine.generation import CallApart, Cut, CutComponent, OpApart
+    from export_engine.progress import Progress
+    from export_engine.record import GenerationPlan, GenerationTrial
+    from export_engine.run import RepeatedBackend
+
+
+class _NotCompiled(RuntimeError):
+    """A backend that cannot compile a program. The message is a sentence."""
+
+    def __init__(self, message: str, component: int) -> None:
+        super().__init__(message)
+        self.component = component
+
+
+class Generations(list["GenerationTrial"]):
+    """Generations by the programs, in order: a list that prints as a table."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every one that was possible here has the same tokens as `generate()`."""
+        return all(each.outcome in ("same", "unavailable") for each in self)
+
+    def __repr__(self) -> str:
+        from explorer.text.generation_text import generation_lines
+
+        return "\n".join(generation_lines(self)) or "Nothing was generated."
+
+
+class GenerationPrograms(Programs):
+    """The programs of one `generate()`: a set that can be run end to end."""
+
+    def __init__(
+        self,
+        programs: Mapping[str, Exploration],
+        made: Cut,
+        inputs: Mapping[str, Any],
+        narrowed: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
+        """Make one; `explorer.explore_generation` does.
+
+        Args:
+            programs: by name, in the order in which they are called first.
+            made: the model, cut.
+            inputs: what its `generate()` takes.
+            narrowed: per program that did not export with every size dynamic, why, and what was
+                done.
+            options: as `Programs` takes them.
+        """
+        self._narrowed = dict(narrowed or {})
+        self._cut = made
+        self._inputs = dict(inputs)
+        super().__init__(programs, **options)
+
+    def _joined(self, shown: str = "") -> JoinedSession:
+        session = super()._joined(shown)
+        session.generates = lambda backend, progress: self.generate(
+            backend=backend, progress=progress
+        )
+        return session
+
+    def generate(
+        self,
+        tokens: int = 16,
+        *,
+        backend: str | Sequence[str] = "program",
+        sizes: Sequence[tuple[int, int]] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Generations:
+        """Generates greedily with the programs, and compares with the model's own `generate()`.
+
+        The results are kept: the view and `print(kit)` show them.
+
+        Args:
+            tokens: how many new tokens.
+            backend: `program`, which runs the graphs with torch; `aoti` (compiled ahead, weights
+                shared), `onnx`, `executorch`; several; or `all`. One that is not installed is a
+                trial that says so.
+            sizes: rows and prompt tokens, `[(1, 7), (4, 12)]`; by default the inputs' own, one
+                row, more rows, and longer and shorter prompts, within the bounds of the set.
+            progress: told before each generation.
+
+        Raises:
+            FixError: a program failed to export, there is no such backend, or tokens or sizes are
+                not numbers.
+            KeyboardInterrupt: interrupted; what has ended is kept.
+        """
+        from export_engine.generation import sizes_to_try
+
+        check_tokens(tokens)
+        failed = [name for name, each in self.items() if not each.ok]
+        if failed:
+            raise FixError(f"{', '.join(failed)} failed to export, so the set cannot generate.")
+        wanted = (
+            sizes_to_try(self._inputs, self._cut.bounds, tokens) if sizes is None else _pairs(sizes)
+        )
+        found = Generations()
+        try:
+            for each in repeated_backends(backend):
+                for trial in self._by(each, tokens, wanted, progress):
+                    found.append(trial)
+                    self._trials.append(trial)
+        finally:
+            self.session.changed()
+        return found
+
+    def _generation(self) -> GenerationPlan:
+        """How the programs generate without the model; found by generating with them."""
+        from export_engine.generation import planned
+
+        return planned(self._cut, flat_programs(self, "save"), self._inputs)
+
+    def _by(
+        self,
+        backend: RepeatedBackend,
+        tokens: int,
+        sizes: Sequence[tuple[int, int]],
+        progress: Callable[[Progress], None] | None,
+    ) -> Iterator[GenerationTrial]:
+        from export_engine.generation import first_op_apart, tried
+        from export_engine.record import GenerationTrial
+        from export_engine.run import missing_for
+
+        missing = missing_for(backend, "cpu")
+        if missing:
+            yield GenerationTrial("", backend.name, "unavailable", tokens, missing)
+            return
+
+        def located(apart: CallApart) -> OpApart:
+            session = self[apart.component].session
+            attempt = session.exported(session.current, "compare")
+            return first_op_apart(attempt, session.entry.record, apart, backend.name)
+
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                called = self._loaded(backend, Path(folder), progress)
+            except _NotCompiled as error:
+                yield GenerationTrial(
+                    "", backend.name, "failed", tokens, str(error), component=error.component
+                )
+                return
+            for trial in tried(
+                self._cut, called, self._inputs, tokens, sizes, backend.name, located, progress
+            ):
+                yield self._named(trial)
+
+    def _named(self, trial: GenerationTrial) -> GenerationTrial:
+        """A trial that went wrong with the program's names of sizes for torch's, and the reason."""
+        if trial.outcome not in ("failed", "differs") or trial.component < 0:
+            return trial
+        from msgspec.structs import replace
+
+        from export_engine.generation import kept_sentence
+        from export_engine.record import in_user_names
+
+        component = self._cut.components[trial.component]
+        name = component.name
+        sentence = in_user_names(trial.sentence, self[name].record.symbols)
+        why = self._narrowed.get(name, "") if trial.outcome == "failed" else ""
+        if component.keeps:  # no size would help
+            why = kept_sentence(name, component.keeps)
+        return replace(trial, sentence=f"{sentence.rstrip('.')}. {why}" if why else sentence)
+
+    def _loaded(
+        self, backend: RepeatedBackend, folder: Path, progress: Callable[[Progress], None] | None
+    ) -> dict[str, Callable[..., Any]]:
+        """What each component is called by, with a backend."""
+        from export_engine.progress import Progress
+        from export_engine.run import Job, named_symbols, refusing_first, sentence_of
+
+        found: dict[str, Callable[..., Any]] = {}
+        for number, each in enumerate(self._cut.components):
+            if progress:
+                progress(Progress(number, len(self), f"{backend.title}: {each.name}"))
+            session, own = self[each.name].session, folder / each.name
+            own.mkdir()
+            job = Job(
+                program=session.exported(session.current, "run").program,
+                model=each.module,
+                args=each.request.args,
+                kwargs=each.request.kwargs,
+                device="cpu",
+                folder=own,
+                names=named_symbols(session.entry.record),
+            )
+            try:
+                loaded = backend.load(job)
+            except Exception as error:
+                passed_over(error, f"compiling a set for {backend.name}")
+                said = sentence_of(error, backend.title, "cpu", "compile", f"`{each.name}`")
+                raise _NotCompiled(said, number) from error
+            record = session.entry.record
+            found[each.name] = (
+                loaded  # torch's module asks itself
+                if backend.name == "program"
+                else refusing_first(loaded, job.program, record)
+            )
+        return found
+
+
+def repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
+    """The backends of these names that can run a program call after call; `all` are all of them.
+
+    Raises:
+        FixError: there is no such backend, or it runs a program for fixed inputs only.
+    """
+    from export_engine.run import RepeatedBackend, backends
+
+    able = {name: each for name, each in backends().items() if isinstance(each, RepeatedBackend)}
+    if names == "all":
+        return list(able.values())
+    wanted = [each.strip() for each in names.split(",")] if isinstance(names, str) else names
+    unknown = [each for each in wanted if each not in able]
+    if unknown or not wanted:
+        said = f"There is no backend {unknown[0]!r} that generates" if unknown else "Name a backend"
+        raise FixError(f"{said}: there are {', '.join(able)}; or all.")
+    return [able[each] for each in dict.fromkeys(wanted)]
+
+
+def explore_generation(
+    model: Any,
+    inputs: Mapping[str, Any] | Tensor,
+    *,
+    bounds: str = "",
+    title: str = "",
+    cells: Mapping[str, str] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> GenerationPrograms:
+    """Cuts a model that generates into programs, and exports each with the sizes that vary.
+
+    A real `generate()` is observed at three sizes; its modules' outermost calls are the programs.
+    The model is as it was afterwards. Classes of caches stay registered as pytrees, since a program
+    cannot be called without.
+
+    Args:
+        model: one of transformers' that generates, or one with such a `generate()`.
+        inputs: what `generate()` takes: `tokenizer(text, return_tensors="pt")`; a tensor is its
+            `input_ids`.
+        bounds: of the sizes that vary, in the short language for shapes: `batch[..4], prompt[..64],
+            past[..128]`. ExecuTorch plans memory by the upper ones. `past` is the length of a cache
+            that a call is given.
+        title: of the set.
+        cells: Python's file name of each notebook cell, and the name to show for it; by default
+            those of the notebook that runs this.
+        progress: told what is observed, and of each module that tracing enters.
+
+    Raises:
+        CutError: the model does not generate, or not with these inputs.
+        ShapesError: the bounds do not follow the language, or name no size that varies.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    import torch
+
+    from export_engine.generation import cut
+
+    if isinstance(inputs, torch.Tensor):
+        inputs = {"input_ids": inputs}
+    made = cut(model, inputs, progress, bounds)
+    programs, narrowed = {}, {}
+    for each in made.components:
+        programs[each.name], why = _exported(
+            each, cell_names() if cells is None else dict(cells), progress
+        )
+        if why:
+            narrowed[each.name] = why
+    facts = {
+        each.name: {"role": each.role, "varying": each.varying, "arguments": each.arguments}
+        for each in made.components
+    }
+    return GenerationPrograms(
+        programs,
+        made,
+        inputs,
+        narrowed,
+        title=title or f"{type(model).__name__}.generate(…)",
+        links=links_of(programs),
+        facts=facts,
+        notes=[*made.notes, *narrowed.values()],
+    )
+
+
+def _pairs(sizes: object) -> list[tuple[int, int]]:
+    """Rows and prompt tokens; raises FixError where one of them is something else."""
+    found = []
+    for each in sizes if isinstance(sizes, Iterable) else [sizes]:
+        match each:
+            case (int(rows), int(prompt)) if min(rows, prompt) > 0:
+                found.append((rows, prompt))
+            case _:
+                raise FixError(
+                    f"{each!r} is not a size to generate at. Give rows and prompt tokens, "
+                    "sizes=[(1, 7), (4, 12)]."
+                )
+    return found
+
+
+def _exported(
+    component: CutComponent,
+    cells: dict[str, str],
+    progress: Callable[[Progress], None] | None,
+) -> tuple[Exploration, str]:
+    """A component, exported, and a sentence about it where its sizes are not simply named.
+
+    First with its sizes named, as the model is and as transformers traces it; then with lossless
+    fixes; then with the sizes left to torch.
+    """
+    from export_engine.attempt import Failed
+    from export_engine.capture import capture
+    from export_engine.fixes import explain
+
+    named = [each.with_changes(cells=cells) for each in (component.request, *component.fallbacks)]
+    automatic = named.pop()
+    for request in named:
+        attempt = capture(request, progress)
+        if not isinstance(attempt, Failed):
+            return _shown(request, attempt), ""
+    assert isinstance(attempt, Failed)
+    failed = _shown(request, explain(attempt, progress))
+    why = _why(component.name, failed)
+    report = failed.session.autofix(failed.session.current, progress)
+    if failed.ok:
+        titles = ", ".join(each.fix.title for each in report.kept)
+        return failed, f"{why} It exports with what was applied: {titles}."
+    attempt = capture(automatic, progress)
+    if not isinstance(attempt, Failed):
+        return _shown(automatic, attempt), f"{why} So torch chose its sizes."
+    return failed, ""
+
+
+def _shown(request: Request, attempt: Attempt) -> Exploration:
+    return Exploration(Session([Entry(request.mode, attempt)]))
+
+
+def _why(name: str, failed: Exploration) -> str:
+    """What fails with every size of a component dynamic, and where."""
+    from export_engine.source import innermost_own
+
+    record = failed.record
+    assert record.failure is not None
+    frame = innermost_own(record, record.failure.stack)
+    place = f" ({frame.name}:{frame.line})" if frame else ""
+    said = record.failure.sentence.rstrip(".")
+    return f"With every size dynamic, `{name}` does not export: {said}{place}."

@@ -1,0 +1,127 @@
+"""A set of programs of a file, which generates on its own where the file says how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from explorer.exploration import Exploration
+from explorer.session.session import FixError
+from explorer.sets.programs import Programs, check_name
+
+if TYPE_CHECKING:
+    import torch
+
+    from export_engine.generation import FlatProgram
+    from export_engine.record import GenerationPlan
+
+
+class LoadedPrograms(Programs):
+    """The programs of a file: a set that generates without the model, if it was cut by us."""
+
+    def __init__(
+        self, programs: Mapping[str, Exploration], plan: GenerationPlan, **options: Any
+    ) -> None:
+        """Make one; `explorer.load` does.
+
+        Args:
+            programs: by name, in the order in which they are called first.
+            plan: how they generate.
+            options: as `Programs` takes them.
+        """
+        self._plan = plan
+        super().__init__(programs, **options)
+
+    def generate(
+        self, inputs: Mapping[str, torch.Tensor], tokens: int = 16, *, stop: bool = True
+    ) -> torch.Tensor:
+        """Generates greedily with the programs: the tokens, with the prompt where there is one.
+
+        Args:
+            inputs: what the model's `generate()` took: `tokenizer(text, return_tensors="pt")`.
+            tokens: how many new tokens at most.
+            stop: end a row at the model's end of a text; else that token is not chosen.
+
+        Raises:
+            FixError: the file does not say how its programs generate, or a program does not take
+                such inputs.
+            NotTrusted: the file is not trusted, so that its programs are not loaded.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.text.escape import harmless
+        from export_engine.generation import NoProgram, PlanFailed, ProgramFailed, generate_by
+
+        plan = self._generation()
+        if plan.why_not:
+            raise FixError(harmless(plan.why_not))
+        given = _tensors(inputs)
+        check_tokens(tokens)
+        try:
+            return generate_by(plan, flat_programs(self, "generate"), given, tokens, stop)
+        except (PlanFailed, NoProgram, ProgramFailed) as error:
+            raise FixError(harmless(str(error))) from error
+
+    def _generation(self) -> GenerationPlan:
+        """How they generate, as the file says; not once a program that it calls is another."""
+        return self._plan
+
+    def add(self, name: str, exploration: Exploration) -> None:
+        """Adds a program, or replaces the one of this name; see `Programs.add`."""
+        from export_engine.record import GenerationPlan
+
+        check_name(name)
+        known = not self._plan.why_not
+        self._plan = GenerationPlan(
+            why_not=f"`{name}` was added to the set after it was loaded, so how its programs "
+            "generate is not known. Cut the model again with explorer.explore_generation."
+        )
+        if known or self._notes:
+            self._notes = [says_why_not(self._plan)]
+        super().add(name, exploration)
+
+
+def check_tokens(tokens: object) -> None:
+    """Raises FixError where it is not a number of tokens."""
+    if not isinstance(tokens, int) or tokens < 0:
+        raise FixError(f"{tokens!r} tokens cannot be generated. Give how many there are to be.")
+
+
+def says_why_not(plan: GenerationPlan) -> str:
+    """What a set says that cannot generate on its own."""
+    return f"The set does not generate without its model. {plan.why_not}"
+
+
+def flat_programs(kit: Mapping[str, Exploration], wanted: str) -> dict[str, FlatProgram]:
+    """The programs of a set, to be called.
+
+    Args:
+        kit: the set.
+        wanted: what they are needed for: `generate`.
+
+    Raises:
+        FixError: one failed to export.
+        NotTrusted: one is in an untrusted file.
+    """
+    from export_engine.generation import FlatProgram
+
+    found = {}
+    for name, each in kit.items():
+        program = each.session.exported(each.session.current, wanted).program
+        found[name] = FlatProgram(program, program.module())
+    return found
+
+
+def _tensors(inputs: object) -> dict[str, torch.Tensor]:
+    """The inputs that are tensors.
+
+    Raises:
+        FixError: they are not given by name.
+    """
+    import torch
+
+    if not isinstance(inputs, Mapping):
+        raise FixError(
+            f"The inputs are given as a {type(inputs).__name__}. Give them by name, as a tokenizer "
+            'does: {"input_ids": …}.'
+        )
+    return {name: each for name, each in inputs.items() if isinstance(each, torch.Tensor)}

@@ -1,0 +1,314 @@
+"""Programs: a set of programs that belong together, each of them an Exploration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.exploration import Exploration
+from explorer.session.joined import JoinedSession
+from explorer.session.opened_file import OpenedFile
+from explorer.session.session import FixError
+from explorer.text.escape import harmless
+from explorer.validate_options import check_writable
+from export_engine.plain_errors import WrongArgument
+
+if TYPE_CHECKING:
+    from explorer.text.release_verdict import Release
+    from export_engine.archive import HeldWeight
+    from export_engine.attempt import Exported
+    from export_engine.programs import Component, Link
+    from export_engine.progress import Progress
+    from export_engine.record import (
+        GenerationPlan,
+        GenerationTrial,
+        ProgramSet,
+        Seam,
+        SetFinding,
+        WeightRow,
+    )
+    from export_engine.verify import Verified
+
+
+class Programs(Mapping[str, Exploration]):
+    """A set of programs, in the order in which they are called first.
+
+    Show it by leaving it on the last line of a cell. `kit["decode"]` is the Exploration of one
+    program; `kit.seams` says what flows between them, `kit.findings` what is wrong there.
+    """
+
+    def __init__(
+        self,
+        programs: Mapping[str, Exploration],
+        *,
+        title: str = "",
+        links: Sequence[Link] = (),
+        facts: Mapping[str, Mapping[str, Any]] | None = None,
+        weights: Mapping[str, Mapping[str, HeldWeight]] | None = None,
+        trials: Sequence[GenerationTrial] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Make one; `explorer.explore_many` and `explorer.load` do.
+
+        Args:
+            programs: by name, in the order in which they are called first.
+            title: of the set.
+            links: what example calls show to flow between them.
+            facts: per program, what is known of its calls: fields of `programs.Component`.
+            weights: per program of a file, what it holds.
+            trials: generations that were run.
+            notes: sentences about the set.
+
+        Raises:
+            ValueError: there is no program.
+        """
+        if not programs:
+            raise WrongArgument("A set needs at least one program.")
+        self._programs = dict(programs)
+        self._title = title
+        self._links = list(links)
+        self._facts = {name: dict(each) for name, each in (facts or {}).items()}
+        self._weights = dict(weights or {})
+        self._trials = list(trials)
+        self._notes = list(notes)
+        self._known: tuple[Any, ProgramSet] | None = None
+        self.session = self._joined()
+
+    def _joined(self, shown: str = "") -> JoinedSession:
+        """All attempts of all programs, for the view: first one that failed, if there is one."""
+        members = {name: each.session for name, each in self._programs.items()}
+        failed = next((name for name, each in self._programs.items() if not each.ok), "")
+        return JoinedSession(members, lambda: self.record, shown or failed or next(iter(members)))
+
+    def __getitem__(self, name: str) -> Exploration:
+        if name not in self._programs:
+            raise KeyError(f"There is no program {name!r}; there are {', '.join(self._programs)}.")
+        return self._programs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._programs)
+
+    def __len__(self) -> int:
+        return len(self._programs)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every program exported."""
+        return all(each.ok for each in self._programs.values())
+
+    @property
+    def record(self) -> ProgramSet:
+        """What a view shows of the set beside each program's Record, as plain data."""
+        key = [
+            (name, each.session.current, each.session.entry.revision)
+            for name, each in self._programs.items()
+        ]
+        key.append(("", len(self._trials), len(self._links)))
+        if self._known is None or self._known[0] != key:
+            from export_engine.programs import described
+
+            components = [self._component(name) for name in self._programs]
+            made = described(self.title, components, self._links, self._trials, notes=self._notes)
+            self._known = key, made
+        return self._known[1]
+
+    def _component(self, name: str) -> Component:
+        from export_engine.programs import Component
+
+        entry = self._programs[name].session.entry
+        held = self._weights.get(name)
+        if held is None:
+            held = self._held(name)
+        return Component(name, entry.record, held, **self._facts.get(name, {}))
+
+    def _held(self, name: str) -> Mapping[str, HeldWeight]:
+        """The weights of a program in memory; none of one that failed, of a file or a graph."""
+        session = self._programs[name].session
+        if not session.entry.ok or isinstance(session.entry.attempt, OpenedFile):
+            return {}
+        from export_engine.attempt import GivenGraph
+        from export_engine.programs import weights_of
+
+        if isinstance(session.entry.attempt, GivenGraph):
+            return {}
+
+        return weights_of(session.exported(session.current, "compare").program)
+
+    @property
+    def title(self) -> str:
+        """The set's."""
+        return self._title or " · ".join(self._programs)
+
+    @property
+    def seams(self) -> list[Seam]:
+        """What flows from which program to which."""
+        return self.record.seams
+
+    @property
+    def weights(self) -> list[WeightRow]:
+        """Weights that several programs hold."""
+        return self.record.weights
+
+    @property
+    def findings(self) -> list[SetFinding]:
+        """What is wrong or surprising between programs, most severe first."""
+        return self.record.findings
+
+    def add(self, name: str, exploration: Exploration) -> None:
+        """Adds a program, or replaces the one of this name.
+
+        Raises:
+            ValueError: the name is not one that a file can hold.
+        """
+        check_name(name)
+        self._programs[name] = exploration
+        self._facts.pop(name, None)
+        self._weights.pop(name, None)
+        self._links = links_of(self._programs)
+        self._known = None
+        self.session = self._joined(name)
+
+    def trust(self) -> Programs:
+        """Trusts the file that the set was loaded from; see `Exploration.trust`."""
+        for each in self._programs.values():
+            if isinstance(each.session.entry.attempt, OpenedFile):
+                each.trust()
+        return self
+
+    def verify(
+        self, sizes: int = 8, progress: Callable[[Progress], None] | None = None
+    ) -> dict[str, Verified]:
+        """Checks torch.export's guarantees on each program that exported; by name.
+
+        Raises:
+            NotTrusted: a program is in an untrusted file.
+            KeyboardInterrupt: interrupted; what was checked is kept.
+        """
+        return {
+            name: each.verify(sizes, progress) for name, each in self._programs.items() if each.ok
+        }
+
+    def ready(self) -> Release:
+        """Whether the set can be shipped, as far as was checked. `print` the result.
+
+        It sums up each program, what is between them and what they generated, and runs nothing.
+        """
+        from explorer.text.set_release_verdict import set_release_of
+
+        return set_release_of(self.record, self._records()).called(self.session.name)
+
+    def save(self, path: str | Path) -> Path:
+        """Writes all programs into one `.pt2` file, a shared weight once.
+
+        torch reads it (`torch.export.pt2_archive.load_pt2`), `explorer.load` shows it.
+
+        Raises:
+            ArchiveError: torch cannot save one of them, or the file cannot be written.
+            FixError: a program failed to export.
+            NotTrusted: a program is in an untrusted file.
+        """
+        from explorer.session.opened_file import save_set_signed
+        from export_engine.archive import KeptSet
+
+        failed = [name for name, each in self._programs.items() if not each.ok]
+        if failed:
+            raise FixError(
+                f"{', '.join(failed)} failed to export, so the set has no program of that name. "
+                "Fix it, or leave it out, and save again."
+            )
+        record = self.record
+        kept = KeptSet(
+            order=list(self._programs),
+            roles={each.name: each.role for each in record.components if each.role},
+            links=[tuple(each) for each in self._links],  # type: ignore[misc]
+            trials=self._trials,
+        )
+        return save_set_signed(self._exported(), self._records(), kept, path, self._generation())
+
+    def _generation(self) -> GenerationPlan | None:
+        """How the programs generate without a model; None where nothing is known of it."""
+        return None
+
+    def _exported(self) -> dict[str, Exported]:
+        return {
+            name: each.session.exported(each.session.current, "save")
+            for name, each in self._programs.items()
+        }
+
+    def _records(self) -> dict[str, Any]:
+        return {name: each.record for name, each in self._programs.items()}
+
+    def to_html(self, path: str | Path) -> Path:
+        """Writes one HTML file with the whole set, for reading without a kernel or a network.
+
+        Raises:
+            OSError: the file cannot be written.
+            FrontEndMissing: the front end was not built.
+        """
+        from explorer.display.report import write_report
+
+        return write_report(self.session, path)
+
+    def to_json(self, path: str | Path) -> Path:
+        """Writes the set as JSON, for other tools: `set`, and the Record of each of `programs`.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from export_engine.record import set_to_json
+
+        file = Path(path)
+        check_writable(file)
+        records = {name: each.session.entry.kept for name, each in self._programs.items()}
+        file.write_bytes(set_to_json(self.record, records))
+        return file
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        from explorer.display.widget import widget_of
+        from widgets import FrontEndMissing
+
+        try:
+            widget = widget_of(self.session, self._static())
+            return widget._repr_mimebundle_(**options)
+        except FrontEndMissing as missing:
+            return self._static(note=str(missing))
+
+    def _static(self, **options: str) -> dict[str, str]:
+        """The fallback where no widget runs."""
+        from explorer.text.static_picture import static_html
+
+        entry = self.session.entry
+        page = static_html(entry.record, "all", [repr(self)], **options)
+        return {"text/plain": repr(self), "text/html": page}
+
+    def __repr__(self) -> str:
+        from explorer.text.set_text import set_text
+
+        return harmless(set_text(self.record, self._records()))
+
+
+_LONGEST_NAME = 100
+"""Characters: a name is part of file names."""
+
+
+def check_name(name: object) -> None:
+    """Raises ValueError if a program cannot have this name."""
+    from export_engine.archive import NAME
+
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME or not NAME.fullmatch(name):
+        raise WrongArgument(
+            f"{str(name)[:_LONGEST_NAME]!r} is not a name for a program: use up to "
+            f"{_LONGEST_NAME} letters, digits, `_`, `.` and `-`."
+        )
+
+
+def links_of(programs: Mapping[str, Exploration]) -> list[Link]:
+    """What the examples of programs show to flow between them."""
+    from export_engine.attempt import Exported
+    from export_engine.programs import links_by_value
+
+    attempts = {name: each.session.entry.attempt for name, each in programs.items()}
+    return links_by_value(
+        {name: each for name, each in attempts.items() if isinstance(each, Exported)}
+    )

@@ -1,0 +1,96 @@
+"""A program's cost as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from explorer.text.attempt_text import counted, cut, pair
+from explorer.text.run_text import amount
+from export_engine.plain_errors import WrongArgument
+from export_engine.source import innermost_own, source_line
+
+if TYPE_CHECKING:
+    from export_engine.cost import CostAt, ProgramCost
+    from export_engine.record import Record
+
+_FEW = 8
+_TERMS = 4
+
+
+def cost_lines(record: Record, cost: ProgramCost) -> list[str]:
+    """The formulas, then the numbers at the example's sizes and where most of it is.
+
+    Args:
+        record: of the program.
+        cost: of it.
+    """
+    lines = [
+        f"Cost of {record.title}, from its graph: nothing was run.",
+        pair("FLOPs", _shortened(str(cost.flops))),
+        pair("bytes moved", _shortened(str(cost.read + cost.written))),
+        pair("parameters", f"{cost.parameters:,}, weights {amount(cost.weights)}"),
+    ]
+    try:
+        at = cost.at()
+    except (WrongArgument, ArithmeticError, ValueError) as error:
+        lines.append(f"Not evaluated: {error}")
+    else:
+        lines += _at_example(record, cost, at)
+    if cost.unknown:
+        named = ", ".join(f"{name} ×{count}" for name, count in cost.unknown.items())
+        lines.append(cut(f"FLOPs not counted: {named}"))
+    return lines
+
+
+def _at_example(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
+    sizes = ", ".join(f"{name}={value}" for name, value in at.sizes.items())
+    graph = record.graphs[0]
+    lines = [
+        f"At {sizes}:" if sizes else "At the example's sizes, which are all fixed:",
+        pair("FLOPs", f"{scaled(at.flops)}, {scaled(at.torch_flops)} in products of matrices"),
+        pair("bytes moved", f"{amount(at.bytes)}, {at.intensity:.3g} FLOPs a byte"),
+    ]
+    if at.peak.node >= 0:
+        name = record.strings[graph.name[at.peak.node]]
+        alive = counted(len(at.peak.alive), "tensor")
+        where = f"{amount(at.peak_bytes)} at {name}: {alive}, beside inputs and weights"
+        lines.append(pair("peak of live memory", where))
+    lines += _by_line(record, cost, at)
+    return lines
+
+
+def _by_line(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
+    """The lines with the most FLOPs."""
+    totals: dict[str, int] = defaultdict(int)
+    for each, (flops, _, _) in zip(cost.ops, at.per_op, strict=True):
+        frame = innermost_own(record, record.graphs[0].stack[each.node])
+        if frame is not None and flops:
+            code = source_line(record, frame.file, frame.line).strip()
+            totals[f"{frame.name}:{frame.line}  {code}".rstrip()] += flops
+    if not totals:
+        return []
+    most = sorted(totals.items(), key=lambda each: -each[1])[:_FEW]
+    rows = (f"  {scaled(count):>8} {count / at.flops:>4.0%}  {line}" for line, count in most)
+    return ["Lines with the most FLOPs:", *map(cut, rows)]
+
+
+def scaled(count: int) -> str:
+    """`4.58 M`: a count with a decimal prefix."""
+    value = float(count)
+    for unit in ("", " k", " M", " G", " T"):
+        if abs(value) < _NEXT:
+            return f"{value:.3g}{unit}"
+        value /= 1000
+    return f"{value:.3g} P"
+
+
+_NEXT = 999.5
+
+
+def _shortened(formula: str) -> str:
+    """A formula with its first terms, which have the highest powers."""
+    terms = formula.split(" + ")
+    if len(terms) <= _TERMS:
+        return formula
+    return f"{' + '.join(terms[:_TERMS])} + {len(terms) - _TERMS} more terms"

@@ -1,0 +1,76 @@
+"""A program's graph as DOT text, and as a file where Graphviz's `dot` is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import graphviz
+
+from explorer.text.attempt_text import counted
+from explorer.text.escape import harmless
+from explorer.text.outline import Block, full_blocks, top_blocks
+from explorer.validate_options import check_writable
+from export_engine.plain_errors import PlainError, WrongArgument
+from export_engine.record import Record
+
+_SHAPES = {"input": "ellipse", "output": "ellipse", "op": "box", "scope": "box3d"}
+
+
+class DotMissing(PlainError, RuntimeError):
+    """Graphviz is not installed. The message says what to do."""
+
+
+def dot_graph(record: Record, full: bool = False) -> graphviz.Digraph:
+    """The graph: top-level scopes as boxes, or with `full` every op.
+
+    Works without Graphviz's programs; drawing it needs them.
+    """
+    drawing = graphviz.Digraph(
+        "program", graph_attr={"rankdir": "TB"}, node_attr={"fontsize": "11"}
+    )
+    blocks = full_blocks(record) if full else top_blocks(record)
+    for number, block in enumerate(blocks):
+        drawing.node(str(number), graphviz.escape(_label(block)), shape=_SHAPES[block.kind])
+        for source, text in block.inputs.items():
+            drawing.edge(str(source), str(number), label=graphviz.escape(text), fontsize="9")
+    return drawing
+
+
+def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
+    """Draws the graph into a file; its extension gives the format: `.svg`, `.pdf`, `.png`, `.dot`.
+
+    Raises:
+        DotMissing: `dot` is not installed (a `.dot` file needs none).
+        OSError: the file cannot be written.
+        ValueError: the file has no extension, or one that Graphviz does not know.
+    """
+    target = Path(path)
+    kind = target.suffix.removeprefix(".")
+    if not kind:
+        raise WrongArgument(
+            f"{target.name} has no file extension; write graph.svg, graph.pdf or graph.dot"
+        )
+    check_writable(target)
+    drawing = dot_graph(record, full)
+    if kind in ("dot", "gv"):
+        target.write_text(drawing.source, encoding="utf-8")
+        return target
+    if kind not in graphviz.FORMATS:
+        raise WrongArgument(
+            f"Graphviz cannot write .{kind} files; use graph.svg, graph.pdf or graph.png"
+        )
+    try:
+        target.write_bytes(drawing.pipe(format=kind))
+    except graphviz.ExecutableNotFound as error:
+        raise DotMissing(
+            "This needs Graphviz's `dot` program (apt install graphviz, or brew install "
+            "graphviz). A .dot file, and the widget's SVG button, do not."
+        ) from error
+    return target
+
+
+def _label(block: Block) -> str:
+    lines = [block.title, block.subtitle]
+    if block.kind == "scope":
+        lines.append(counted(block.ops, "op"))
+    return "\n".join(harmless(line[:80]) for line in lines if line)

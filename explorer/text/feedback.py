@@ -1,0 +1,111 @@
+"""Feedback of a few lines, from a lesson or the guide, for notebook and terminal.
+
+All text is escaped; backticks mark code.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from explorer.text.escape import escaped, harmless, marked
+
+_WIDTH = 88
+_MOST = 2000
+"""Characters of one piece of text; a diagnosis may quote a lot."""
+_BOX = "padding: 4px 0 4px 12px; margin: 6px 0; max-width: 52em; line-height: 1.5"
+
+
+def _tint(colour: str) -> str:
+    """Some of the text's own colour in it: JupyterLab's green alone is too light to read."""
+    return f"color-mix(in srgb, {colour} 80%, currentcolor)"
+
+
+_LOOKS = {
+    "right": ("✓", _tint("var(--jp-success-color1, light-dark(#2e7d32, #66bb6a))")),
+    "wrong": ("✗", _tint("var(--jp-error-color1, light-dark(#c62828, #ef7070))")),
+    "open": ("○", _tint("var(--jp-ui-font-color2, light-dark(#616161, #bdbdbd))")),
+    "note": ("→", _tint("var(--jp-brand-color1, light-dark(#1565c0, #64b5f6))")),
+}
+
+
+Kind = Literal["right", "wrong", "open", "note"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a list, with a mark of its own."""
+
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """An answer to the learner. `ok` says whether it is right."""
+
+    kind: Kind
+    title: str
+    reason: str = ""
+    lines: Sequence[Line] = ()
+    code: str = ""
+    after: str = ""
+    """What to do next, or the learner's progress."""
+
+    def titled(self, title: str) -> Reply:
+        """A copy with another title."""
+        return replace(self, title=title)
+
+    @property
+    def ok(self) -> bool:
+        """Whether an answer was checked and is correct."""
+        return self.kind == "right"
+
+    def __repr__(self) -> str:
+        shown = [f"{_LOOKS[self.kind][0]} {self.title}"]
+        shown += _wrapped(self.reason)
+        shown += [f"    {row}" for row in harmless(self.code).splitlines()]
+        shown += [
+            row
+            for line in self.lines
+            for row in _wrapped(f"{_LOOKS[line.kind][0]} {line.text}", "    ")
+        ]
+        return "\n".join([*shown, *_wrapped(self.after)])
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+    def html(self) -> str:
+        """As HTML without scripts or links; all text is escaped."""
+        mark, colour = _LOOKS[self.kind]
+        style = f"border-left: 3px solid {colour}; {_BOX}"
+        parts = [f'<div><b style="color: {colour}">{mark} {marked(self.title, _MOST)}</b></div>']
+        parts += [f"<div>{marked(self.reason, _MOST)}</div>"] if self.reason else []
+        if self.code:
+            parts.append(
+                '<pre style="margin: 4px 0; padding: 6px 10px; overflow-x: auto; '
+                'background: rgba(127, 127, 127, 0.15)">'
+                f"{escaped(self.code, _MOST)}</pre>"
+            )
+        for line in self.lines:
+            sign, tint = _LOOKS[line.kind]
+            parts.append(
+                f'<div style="padding-left: 1.4em; text-indent: -1.4em">'
+                f'<span style="color: {tint}">{sign}</span>&ensp;{marked(line.text, _MOST)}</div>'
+            )
+        if self.after:
+            parts.append(f'<div style="opacity: 0.75">{marked(self.after, _MOST)}</div>')
+        return f'<div style="{style}">{"".join(parts)}</div>'
+
+
+def _wrapped(text: str, indent: str = "  ") -> list[str]:
+    lines = harmless(text).splitlines()
+    return [
+        row
+        for line in lines
+        for row in textwrap.wrap(
+            line, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False
+        )
+    ]

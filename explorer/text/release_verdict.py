@@ -1,0 +1,416 @@
+"""What may be said of a program: one verdict, which every view, text, report and exit code reads.
+
+Read off the Record alone, and nothing is run for it. A claim never says more than was run, and no
+two of them contradict each other: where a run, a finding or a guarantee shows that the program
+differs from the model, no other claim counts as verified.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from explorer.exit_codes import BAD, OK, UNCHECKED
+from explorer.text.attempt_text import conditions_kept, counted
+from explorer.text.escape import harmless
+from export_engine.listing import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from export_engine.record import GuaranteeRow, Record, RunRow, Symbol
+
+State = Literal["good", "open", "bad", "none"]
+"""`open`: not checked yet, or for a person to decide. `none`: there is nothing to check."""
+
+
+class ReleaseItem(Struct, frozen=True):
+    """One claim about a program, and how it was answered."""
+
+    name: str
+    """`export`, `findings`, `verification`, `sizes`, `runs`, `values`; of a set, a program's name
+    too."""
+    state: State
+    sentence: str
+    """`1 guarantee is broken.`"""
+    command: str = ""
+    """Of one that is not good, what closes it, `ex.verify()`, or shows what is to be decided."""
+    words: str = ""
+    """The same in a few words, for a badge: `differs on cpu`; empty if nothing was looked at."""
+    count: str = ""
+    """Beside the name of its pane: a number or a sign."""
+    tried: str = ""
+    """Of a good one, what was run, for the verdict: `13 guarantees hold`."""
+
+
+class Release(Struct, frozen=True):
+    """Whether a program, or a set of them, can be shipped. `print` it, or use `ok` in a test."""
+
+    verdict: Literal["ready", "open", "not ready"]
+    """`not ready` if an item is bad, else `open` if one is, else `ready`."""
+    sentence: str
+    """The verdict with its reasons, in a line."""
+    items: list[ReleaseItem]
+    sign: State = "good"
+    """The worst of what was looked at: `good` also where nothing was since the export."""
+    doubted: list[str] = []
+    """Guarantees that held when they were checked, and that something else gainsays, by name."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong, and nothing that can be checked is left open."""
+        return self.verdict == "ready"
+
+    @property
+    def begun(self) -> bool:
+        """Whether more is known than that it exports."""
+        return any(each.words or each.state == "bad" for each in self.items)
+
+    def item(self, name: str) -> ReleaseItem | None:
+        """One claim by its name; None if the verdict has no such claim."""
+        return next((each for each in self.items if each.name == name), None)
+
+    def exit_code(self, asked: Collection[str] | None = None) -> int:
+        """The code that a command exits with.
+
+        Args:
+            asked: names of the claims that the command was asked to check; by default all.
+
+        Returns:
+            `BAD` if any claim is bad, else `UNCHECKED` if one that was asked for is open, else
+            `OK`.
+        """
+        if self.verdict == "not ready":
+            return BAD
+        wanted = [each for each in self.items if asked is None or each.name in asked]
+        return UNCHECKED if any(each.state == "open" for each in wanted) else OK
+
+    def __str__(self) -> str:
+        wide = max(_WIDE, *(len(each.name) for each in self.items))
+        lines = [harmless(self.sentence)]
+        for each in self.items:
+            start = f"  {MARKS[each.state]} {harmless(each.name):<{wide}}  "
+            lines.append(f"{start}{harmless(each.sentence)}")
+            if each.command:
+                lines.append(f"{' ' * len(start)}→ {harmless(each.command)}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def called(self, name: str) -> Release:
+        """The same for what has another name than `ex` or `kit`: `_export.verify()`."""
+        items = [
+            replace(each, command=_CALLED.sub(lambda _: name, each.command)) for each in self.items
+        ]
+        return replace(self, items=items)
+
+
+_WIDE = len("verification")
+_FEW = 4
+_CALLED = re.compile(r"(?:^|(?<=; )|(?<=print\())(?:ex|kit)\b")
+"""What a command calls the program, or the set of them."""
+MARKS: dict[State, str] = {"good": "✓", "open": "?", "bad": "✗", "none": "–"}
+
+
+def release_of(record: Record) -> Release:
+    """The verdict on an attempt."""
+    if record.failure is not None or record.outcome != "exported":
+        reason = record.failure.sentence if record.failure else record.verdict
+        failed = ReleaseItem("export", "bad", reason, words="failed")
+        return Release("not ready", "Not ready to ship: it does not export.", [failed], "bad")
+    items = [
+        _export(record),
+        _findings(record),
+        _verification(record),
+        _sizes(record),
+        _runs(record),
+        *_values(record),
+    ]
+    release = verdict_on(_reconciled(items, record))
+    return replace(release, doubted=_doubted(items, record))
+
+
+def verdict_on(items: list[ReleaseItem]) -> Release:
+    """The verdict that follows from claims."""
+    states = [each.state for each in items]
+    if "bad" in states:
+        return Release("not ready", f"Not ready to ship: {reason_of(items)}.", items, "bad")
+    sign: State = "open" if any(each.words and each.state == "open" for each in items) else "good"
+    if "open" in states:
+        said = f"Nothing wrong so far; still open: {reason_of(items)}."
+        return Release("open", said, items, sign)
+    return Release("ready", f"Ready to ship: {reason_of(items)}.", items, sign)
+
+
+def reason_of(items: Sequence[ReleaseItem]) -> str:
+    """What is wrong, in few words; else the claims that are open, by name; else what was tried."""
+    wrong = [each for each in items if each.state == "bad"]
+    bad = [each.words for each in wrong if each.words] or [each.name for each in wrong]
+    still = [each.name for each in items if each.state == "open"]
+    tried = [each.tried for each in items if each.tried]
+    return "; ".join(bad) or ", ".join(still) or "; ".join(tried) or "every check passed"
+
+
+def _reconciled(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
+    """The claims, of which none counts as verified beside evidence that the program is wrong."""
+    against = set(_evidence(items, record))
+    bad = any(each.state == "bad" for each in items)
+    told = []
+    for each in items:
+        others = [item for item in items if item.name in against and item.name != each.name]
+        if each.state == "good" and others and _is_agreement(each, record):
+            named = " and ".join(item.name for item in others)
+            sentence = f"{each.sentence} See {named}: there the program differs."
+            count = "?" if each.count else ""
+            each = replace(  # noqa: PLW2901 - the claim as it may be said beside the others
+                each, state="open", sentence=sentence, count=count, command=others[0].command
+            )
+        if each.words == VERIFIED and bad:
+            each = replace(each, words=each.tried)  # noqa: PLW2901 - the same
+        told.append(each)
+    return told
+
+
+def _doubted(items: Sequence[ReleaseItem], record: Record) -> list[str]:
+    """What Verify found right of the program's answers, and a run or a finding found wrong."""
+    others = set(_evidence(items, record)) - {"verification", "runs"}
+    differs = any(row.outcome == "differs" and row.backend == "program" for row in record.runs)
+    rows = record.verification.rows if record.verification and (others or differs) else []
+    return [row.name for row in rows if row.name in _ANSWERS and row.verdict == "holds"]
+
+
+def _is_agreement(item: ReleaseItem, record: Record) -> bool:
+    """Whether a claim says that the program answers as the model does."""
+    if item.name == "export":
+        return record.check is not None
+    return item.name in ("verification", "sizes")
+
+
+def _evidence(items: Sequence[ReleaseItem], record: Record) -> Iterator[str]:
+    """Names of the claims which show that the program answers otherwise than the model."""
+    rows = record.verification.rows if record.verification else []
+    bad = {each.name for each in items if each.state == "bad"}
+    yield from bad & {"export", "findings", "values"}
+    if any(row.verdict == "broken" and row.name in _ANSWERS for row in rows):
+        yield "verification"
+    if any(row.outcome == "differs" for row in record.runs):
+        yield "runs"
+
+
+VERIFIED = "verified"
+"""The badge where every guarantee was checked and holds, and nothing else is wrong."""
+_ANSWERS = ("sound", "state")
+"""Guarantees that compare what the program and the model answer."""
+
+
+def _export(record: Record) -> ReleaseItem:
+    check, state = record.check, fixes_checked(record)
+    if check is not None and state != "good":
+        command = "ex.verify()" if state == "open" else ""
+        return ReleaseItem("export", state, check.sentence, command, _FIXES[check.verdict])
+    if record.given_up:
+        lost = " ".join(f"{each.rstrip('.')}." for each in record.given_up)
+        said = f"Uses lossy fixes: {lost}"
+        return ReleaseItem("export", "open", said, "print(ex)", "lossy fixes")
+    said = f"{record.verdict[:1].upper()}{record.verdict[1:]}."
+    if check is not None and check.verdict == "agrees":
+        said += f" {check.sentence}"
+    return ReleaseItem("export", "good", said)
+
+
+_FIXES = {
+    "differs": "fix differs from eager",
+    "refused": "fix rejects sizes",
+    "not checked": "fix not compared",
+}
+
+
+def fixes_checked(record: Record) -> State:
+    """Whether a program that fixes made is known to be the model's; `good` without fixes.
+
+    Where it was not compared with eager as fixes were applied, Verify may have done so since.
+    """
+    check, sound = record.check, _sound(record)
+    if check is None or check.verdict == "agrees":
+        return "good"
+    if check.verdict == "not checked":
+        return "good" if sound is not None and sound.verdict == "holds" else "open"
+    return "bad"
+
+
+def _findings(record: Record) -> ReleaseItem:
+    grave = [each for each in record.findings if each.severity != "note"]
+    wrong = sum(each.severity == "wrong" for each in grave)
+    words = counted(len(grave), "finding") + (f", {wrong} wrong" if wrong else "")
+    count = str(len(grave))
+    if wrong:
+        verb = "says" if wrong == 1 else "say"
+        said = f"{counted(wrong, 'finding')} {verb} that the program may differ from the model."
+        return ReleaseItem("findings", "bad", said, "ex.findings", words, count)
+    if grave:
+        said = f"{counted(len(grave), 'finding')} to decide on."
+        return ReleaseItem("findings", "open", said, "ex.findings", words, count)
+    notes, left = len(record.findings), len(record.not_looked_for)
+    said = f"None but {counted(notes, 'note')}." if notes else "None."
+    said += f" {counted(left, 'kind')} not looked for: they need the model." if left else ""
+    if not notes:
+        return ReleaseItem("findings", "good", said)
+    return ReleaseItem("findings", "good", said, "", counted(notes, "note"), str(notes))
+
+
+def _verification(record: Record) -> ReleaseItem:
+    name, found = "verification", record.verification
+    if found is None:
+        return ReleaseItem(name, "open", "Not run.", "ex.verify()")
+    of = {
+        verdict: [row for row in found.rows if row.verdict == verdict]
+        for verdict in ("holds", "broken", "not checked")
+    }
+    broken, left = of["broken"], [row for row in of["not checked"] if not row.lacking]
+    shown = "print(ex.verify())"
+    if broken:
+        words = f"{counted(len(broken), 'guarantee')} broken"
+        return ReleaseItem(name, "bad", found.sentence, shown, words, str(len(broken)))
+    if left:
+        words = f"{counted(len(left), 'guarantee')} not checked"
+        return ReleaseItem(name, "open", found.sentence, shown, words, "?")
+    count = len(of["holds"])
+    held = f"{count} guarantee holds" if count == 1 else f"{count} guarantees hold"
+    if not of["not checked"]:
+        return ReleaseItem(name, "good", f"{held}.", "", VERIFIED, "✓", held)
+    lacking = ", ".join(dict.fromkeys(row.lacking for row in of["not checked"]))
+    missing = f"{len(of['not checked'])} could not be checked without {lacking}"
+    return ReleaseItem(name, "good", f"{held}; {missing}.", "", held, "✓", f"{held}; {missing}")
+
+
+def _sizes(record: Record) -> ReleaseItem:
+    if not record.symbols:
+        said = "All are static: the program accepts only the sizes of the example."
+        return ReleaseItem("sizes", "none", said)
+    varies, sound = _varies(record.symbols), _sound(record)
+    if sound is not None and sound.lacking:
+        return ReleaseItem("sizes", "none", f"{varies}: {sound.sentence}{_only_where(record)}")
+    if sound is not None:
+        state: State = _OF_GUARANTEES[sound.verdict]
+        said = f"{sound.sentence}{_only_where(record)}"
+        command = "print(ex.verify())" if state in ("bad", "open") else ""
+        return ReleaseItem("sizes", state, said, command, tried=_as_part(sound.sentence))
+    check = record.check
+    if check is not None and check.verdict == "agrees":
+        said = f"{check.sentence} The program accepts {varies}."
+        return ReleaseItem("sizes", "good", said, tried=_as_part(check.sentence))
+    return ReleaseItem(
+        "sizes", "open", f"{varies}: not compared with eager at other sizes.", "ex.verify()"
+    )
+
+
+_OF_GUARANTEES: dict[str, State] = {
+    "holds": "good",
+    "broken": "bad",
+    "not checked": "open",
+    "not applicable": "none",
+}
+
+
+def _as_part(sentence: str) -> str:
+    """A sentence as a part of a longer one."""
+    return f"{sentence[:1].lower()}{sentence[1:]}".rstrip(".")
+
+
+def _only_where(record: Record) -> str:
+    """What the program asks of several sizes at once, which no range says."""
+    kept = [rule.text for rule in conditions_kept(record)]
+    more = f", and {counted(len(kept) - 1, 'more condition')}" if len(kept) > 1 else ""
+    return f" Only where {kept[0]}{more}." if kept else ""
+
+
+def _sound(record: Record) -> GuaranteeRow | None:
+    """The guarantee that the program answers as eager does within its contract, if checked."""
+    rows = record.verification.rows if record.verification else []
+    return next((row for row in rows if row.name == "sound"), None)
+
+
+def _varies(symbols: Sequence[Symbol]) -> str:
+    """The dynamic sizes, and how many numbers are computed from data, whose names say little."""
+    backed = [each for each in symbols if each.kind == "backed"]
+    said = ", ".join(f"{each.name} {each.range}" for each in backed[:4])
+    said += f" and {len(backed) - 4} more" if len(backed) > 4 else ""
+    unbacked = len(symbols) - len(backed)
+    if not unbacked:
+        return said
+    return f"{said}{' and ' if said else ''}{counted(unbacked, 'number')} computed from data"
+
+
+def _runs(record: Record) -> ReleaseItem:
+    """What was run beside eager; a row that could not run counts until one like it does."""
+    unlike = [row for row in record.runs if row.backend == "eager" and row.outcome == "failed"]
+    alone = {(row.device, row.inputs, row.where) for row in unlike}
+    rows = [
+        row
+        for row in record.runs
+        if (row.backend != "eager" or row.outcome == "differs")
+        and (row.outcome != "failed" or (row.device, row.inputs, row.where) not in alone)
+    ]
+    of = {
+        outcome: [row for row in rows if row.outcome == outcome]
+        for outcome in ("differs", "failed", "agrees", "refused", "unavailable")
+    }
+    for outcome, verb in (("differs", "differs from eager"), ("failed", "fails")):
+        if wrong := of[outcome]:
+            what = f"does not keep {listed(wrong[0].lost)}" if wrong[0].lost else verb
+            said = f"{wrong[0].title} {what} on {wrong[0].device}{_inputs(wrong[0])}."
+            said += f" So do {len(wrong) - 1} more runs." if len(wrong) > 1 else ""
+            badge = f"{'differs' if outcome == 'differs' else 'failed'} on {_devices(wrong)}"
+            command = f"print(ex.run(backend={wrong[0].backend!r}))"
+            said = f"{said[:1].upper()}{said[1:]}"
+            return ReleaseItem("runs", "bad", said, command, badge, str(len(wrong)))
+    if unlike:
+        said = f"Eager fails on {unlike[0].device}{_inputs(unlike[0])}: nothing to compare with."
+        badge = f"eager failed on {_devices(unlike)}"
+        return ReleaseItem("runs", "open", said, "print(ex.run())", badge, "?")
+    ran = {(row.backend, row.device) for row in of["agrees"]}
+    refused = [row for row in of["refused"] if (row.backend, row.device) not in ran]
+    if refused:
+        said = f"{refused[0].title} was not called: the program rejects the inputs."
+        return ReleaseItem("runs", "open", said, "ex.run()", "inputs rejected", "–")
+    absent = [row for row in of["unavailable"] if (row.backend, row.device) not in ran]
+    if absent:
+        said = f"{absent[0].title} did not run on {absent[0].device}: {absent[0].sentence}"
+        badge = f"did not run on {_devices(absent)}"
+        return ReleaseItem("runs", "open", said, "ex.run()", badge, "–")
+    if not ran:
+        return ReleaseItem("runs", "open", "Not run.", "ex.run()")
+    names = _few([f"{row.title} on {row.device}{_inputs(row)}" for row in of["agrees"]])
+    inputs = dict.fromkeys(map(_inputs, of["agrees"]))
+    where = next(iter(inputs)) if len(inputs) == 1 else f" at {len(inputs)} inputs"
+    badge = f"agrees on {_devices(of['agrees'])}{where}"
+    tried = f"runs agree: {names}"
+    return ReleaseItem("runs", "good", f"Agrees with eager: {names}.", "", badge, "✓", tried)
+
+
+def _few(names: Sequence[str]) -> str:
+    told = list(dict.fromkeys(names))
+    more = f" and {len(told) - _FEW} more" if len(told) > _FEW else ""
+    return ", ".join(told[:_FEW]) + more
+
+
+def _devices(rows: Sequence[RunRow]) -> str:
+    return ", ".join(dict.fromkeys(row.device for row in rows))
+
+
+def _inputs(row: RunRow) -> str:
+    """` at batch=2`."""
+    named = "the example" if row.inputs == "example" else row.inputs
+    return f" at {named}" if named else ""
+
+
+def _values(record: Record) -> Iterator[ReleaseItem]:
+    """Whether values agree with eager's op by op, if they were compared."""
+    pairs = record.pairs
+    if pairs is None or pairs.other != "eager" or pairs.agrees:
+        return
+    command = "print(ex.compare_values())"
+    yield ReleaseItem("values", "open", pairs.sentence, command, "values differ", "≠")

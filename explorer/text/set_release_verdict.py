@@ -1,0 +1,78 @@
+"""The release verdict on a set of programs: each program's, and what is between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from explorer.text.attempt_text import counted
+from explorer.text.release_verdict import (
+    Release,
+    ReleaseItem,
+    State,
+    reason_of,
+    release_of,
+    verdict_on,
+)
+
+if TYPE_CHECKING:
+    from export_engine.record import ProgramSet, Record
+
+
+_STATES: dict[str, State] = {"ready": "good", "open": "open", "not ready": "bad"}
+_OF_PROGRAMS = {
+    "ready": "Checked by itself: {}.",
+    "open": "Still open: {}.",
+    "not ready": "Not ready: {}.",
+}
+
+
+def set_release_of(programs: ProgramSet, records: Mapping[str, Record]) -> Release:
+    """The verdict on a set. Nothing is run for it: what was not done is said to be open."""
+    items = []
+    for name, record in records.items():
+        release = release_of(record)
+        own = release.called(f"kit[{name!r}]")
+        commands = dict.fromkeys(each.command for each in own.items if each.command)
+        state, reason = _STATES[release.verdict], reason_of(release.items)
+        said = _OF_PROGRAMS[release.verdict].format(reason)
+        tried = f"{name}: {reason}"
+        items.append(ReleaseItem(name, state, said, "; ".join(commands), tried=tried))
+    items.append(_between(programs))
+    end = _end_to_end(programs)
+    items += [end] if end else []
+    return verdict_on(items)
+
+
+def _between(programs: ProgramSet) -> ReleaseItem:
+    found = {
+        severity: sum(each.severity == severity for each in programs.findings)
+        for severity in ("wrong", "surprising")
+    }
+    if found["wrong"]:
+        several = "mismatch" if found["wrong"] == 1 else "mismatches"
+        said = f"{found['wrong']} {several} between programs."
+        return ReleaseItem("between them", "bad", said, "kit.findings")
+    if found["surprising"]:
+        said = f"{counted(found['surprising'], 'finding')} to decide on."
+        return ReleaseItem("between them", "open", said, "kit.findings")
+    if not programs.seams:
+        return ReleaseItem("between them", "none", "Nothing flows between the programs.")
+    matching = f"{counted(len(programs.seams), 'connection')} without a mismatch"
+    return ReleaseItem("between them", "good", f"{matching}.", tried=matching)
+
+
+def _end_to_end(programs: ProgramSet) -> ReleaseItem | None:
+    """How its generations went; None for a set that is not known to generate."""
+    ran = [each for each in programs.trials if each.outcome != "unavailable"]
+    wrong = [each for each in ran if each.outcome != "same"]
+    if wrong:
+        where = ", ".join(filter(None, (wrong[0].backend, wrong[0].sizes)))
+        return ReleaseItem("end to end", "bad", f"{where}: {wrong[0].sentence}")
+    if ran:
+        by = ", ".join(dict.fromkeys(each.backend for each in ran))
+        said = f"{counted(len(ran), 'generation')} with the same tokens as generate(), by {by}."
+        return ReleaseItem("end to end", "good", said, tried=said.rstrip("."))
+    if programs.trials:
+        return ReleaseItem("end to end", "open", programs.trials[-1].sentence, "kit.generate()")
+    return None
