@@ -58,7 +58,8 @@ def test_it_has_the_packages_the_front_end_and_nothing_else(wheel: zipfile.ZipFi
         if "frontend" not in path.parts
     }
     built = {
-        f"widgets/static/{name}" for name in ("explorer.js", "lab.js", "loader.js", "LICENSES.txt")
+        f"widgets/static/{name}"
+        for name in ("explorer.js", "lab.js", "layout.js", "loader.js", "LICENSES.txt")
     }
     typed = {f"{package}/py.typed" for package in PACKAGES}
 

@@ -6,6 +6,7 @@ It receives Records as bytes and sends requests back; it knows neither torch nor
 from widgets.bundle import FrontEndMissing
 from widgets.bundle import bundle as front_end
 from widgets.bundle import bundle_file as front_end_file
+from widgets.bundle import layout as front_end_layout
 from widgets.bundle import notices as front_end_notices
 from widgets.explorer_widget import Answer, ExplorerWidget, Refusal
 from widgets.library_widget import LibraryWidget
@@ -18,5 +19,6 @@ __all__ = [
     "Refusal",
     "front_end",
     "front_end_file",
+    "front_end_layout",
     "front_end_notices",
 ]

@@ -22,6 +22,12 @@ def bundle() -> bytes:
     return _read("explorer.js")
 
 
+@lru_cache(maxsize=1)
+def layout() -> bytes:
+    """The layout worker, which the bundle works without: one ES module. Raises FrontEndMissing."""
+    return _read("layout.js")
+
+
 def bundle_file() -> Path:
     """The file with the bundle. Raises FrontEndMissing."""
     bundle()
@@ -37,7 +43,7 @@ def notices() -> str:
 @lru_cache(maxsize=1)
 def bundle_hash() -> str:
     """The hash of the bundle, which identifies its version on a page. Raises FrontEndMissing."""
-    return hashlib.sha256(bundle()).hexdigest()[:16]
+    return hashlib.sha256(bundle() + layout()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=1)
@@ -47,13 +53,14 @@ def loader() -> str:
 
 
 class BundleWidget(Widget):  # type: ignore[misc]  # ipywidgets is untyped
-    """Carries the bundle to the page: once per kernel, whatever the number of outputs.
+    """Carries the bundle and the layout worker to the page: once per kernel, for all outputs.
 
     It has no view. An explorer widget names it, and the page finds it by that name even while the
     kernel is busy.
     """
 
-    source = traitlets.Bytes(b"").tag(sync=True)
+    bundle = traitlets.Bytes(b"").tag(sync=True)
+    layout = traitlets.Bytes(b"").tag(sync=True)
 
 
 _shared: BundleWidget | None = None
@@ -67,7 +74,7 @@ def shared_bundle() -> BundleWidget:
     """
     global _shared  # noqa: PLW0603 - one per kernel is the point
     if _shared is None or _shared.comm is None:
-        _shared = BundleWidget(source=bundle())
+        _shared = BundleWidget(bundle=bundle(), layout=layout())
     return _shared
 
 

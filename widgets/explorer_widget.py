@@ -17,7 +17,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from widgets.bundle import bundle, bundle_hash, loader, shared_bundle
+from widgets.bundle import bundle, bundle_hash, layout, loader, shared_bundle
 
 Answer = tuple[Any, list[bytes]]
 """A value that JSON can carry, and buffers."""
@@ -187,6 +187,8 @@ class ExplorerWidget(anywidget.AnyWidget):
     def _answered(self, ask: str, message: dict[str, Any]) -> Answer:
         if ask == "bundle":
             return None, [bundle()]
+        if ask == "layout":
+            return None, [layout()]
         return self._answer(ask, message)
 
 

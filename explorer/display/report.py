@@ -47,12 +47,16 @@ const unpacked = async (id) => {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).text();
 };
+const loaded = async (id) => {
+  const source = new Blob([await unpacked(id)], { type: "text/javascript" });
+  return import(URL.createObjectURL(source));
+};
 const home = document.getElementById("report");
 try {
-  const source = await unpacked("front-end");
-  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-  const { mountFrozen } = await import(url);
-  await mountFrozen(document.getElementById("held").textContent, home);
+  const layout = loaded("layout").then((module) => module.default);
+  layout.catch(() => {});
+  const { mountFrozen } = await loaded("front-end");
+  await mountFrozen(document.getElementById("held").textContent, home, layout);
 } catch (error) {
   const note = document.createElement("p");
   note.textContent = `The interactive view cannot start: ${error}. A still picture stands below.`;
@@ -94,7 +98,7 @@ def report_html(
     session: Session, compared: int = -1, preface: str = "", values: bool = False
 ) -> str:
     """The page's text. Raises FrontEndMissing."""
-    from widgets import front_end, front_end_notices
+    from widgets import front_end, front_end_layout, front_end_notices
 
     record = session.entry.record
     title = escaped(record.title or "program")
@@ -118,6 +122,7 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 {f'<section style="padding: 4px 16px; font-size: 14px">{preface}</section>' if preface else ""}
 <main id="report">{static_html(record, note="")}</main>
 <script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
+<script type="application/octet-stream" id="layout">{_packed(front_end_layout())}</script>
 <script type="application/octet-stream" id="held">{held}</script>
 <script type="module">{_START}</script>
 <template id="licences"><pre>{escaped(licences, most=len(licences))}</pre></template>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from tornado import web
 
 from explorer.opening.file_page import page_of_file
 from export_engine.archive import ArchiveError
-from widgets import FrontEndMissing, front_end
+from widgets import FrontEndMissing, front_end, front_end_layout
 
 NAME = "export-explorer"
 
@@ -74,13 +75,18 @@ class RootHandler(APIHandler):
 
 
 class FrontEndHandler(APIHandler):
-    """`GET front-end`: the module that draws views."""
+    """`GET front-end`: the module that draws views; `GET layout`: the one that it lays out with."""
+
+    def initialize(self, read: Callable[[], bytes]) -> None:
+        """Set which module is sent."""
+        super().initialize()
+        self._read = read
 
     @web.authenticated
     async def get(self) -> None:
-        """The bundle of this installation."""
+        """The module of this installation."""
         try:
-            source = front_end()
+            source = self._read()
         except FrontEndMissing as error:
             raise web.HTTPError(500, reason=_line(error)) from error
         self.set_header("Content-Type", "text/javascript; charset=utf-8")
@@ -95,7 +101,8 @@ def add_handlers(app: Any) -> None:
         [
             (url_path_join(base, NAME, "program"), ProgramHandler),
             (url_path_join(base, NAME, "root"), RootHandler),
-            (url_path_join(base, NAME, "front-end"), FrontEndHandler),
+            (url_path_join(base, NAME, "front-end"), FrontEndHandler, {"read": front_end}),
+            (url_path_join(base, NAME, "layout"), FrontEndHandler, {"read": front_end_layout}),
         ],
     )
 

@@ -17,7 +17,7 @@ from export_engine.attempt import Exported
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import encode
-from widgets.bundle import bundle
+from widgets.bundle import bundle, layout
 
 from ..browser import chromium
 from ..models import llama32
@@ -154,12 +154,16 @@ def empty_page(page: Page) -> Page:
     """An empty page with the bundle loaded, as after the first output of a notebook."""
     page.goto("about:blank")
     page.evaluate(
-        """async ([source]) => {
-            const bytes = Uint8Array.from(atob(source), c => c.charCodeAt(0));
-            const url = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
-            window.explorer = await import(url);
+        """async (sources) => {
+            const load = (source) => {
+                const bytes = Uint8Array.from(atob(source), c => c.charCodeAt(0));
+                return import(URL.createObjectURL(new Blob([bytes], { type: "text/javascript" })));
+            };
+            const [explorer, worker] = await Promise.all(sources.map(load));
+            const layout = Promise.resolve(worker.default);
+            window.explorer = { mount: (place) => explorer.mount({ ...place, layout }) };
         }""",
-        [base64.b64encode(bundle()).decode()],
+        [base64.b64encode(source).decode() for source in (bundle(), layout())],
     )
     return page
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 
 import explorer
 from explorer.display.report import frozen_page
-from widgets import front_end
+from widgets import front_end, front_end_layout
 
 from ..models import Case, VisionNet, branching, gpt2_2, llama, tutorial, vision
 
@@ -111,15 +111,18 @@ PAGE = """<!doctype html><meta charset="utf-8">
 <div id="view"></div>
 """
 
-START = """async (code) => {
-    const bytes = Uint8Array.from(atob(code), (each) => each.charCodeAt(0));
-    const url = URL.createObjectURL(new Blob([bytes], { type: "text/javascript" }));
-    const { mountFrozen } = await import(url);
+START = """async (codes) => {
+    const load = (code) => {
+        const bytes = Uint8Array.from(atob(code), (each) => each.charCodeAt(0));
+        return import(URL.createObjectURL(new Blob([bytes], { type: "text/javascript" })));
+    };
+    const [{ mountFrozen }, layout] = await Promise.all(codes.map(load));
     let leave = () => {};
     window.show = async (held) => {
         leave();
         performance.clearMarks();
-        leave = await mountFrozen(held, document.getElementById("view"));
+        leave = await mountFrozen(
+            held, document.getElementById("view"), Promise.resolve(layout.default));
     };
 }"""
 
@@ -207,7 +210,8 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     page = context.new_page()
     page.goto(path.as_uri())
     page.evaluate(NOTE_PAINTING)
-    page.evaluate(START, base64.b64encode(front_end()).decode())
+    sources = (front_end(), front_end_layout())
+    page.evaluate(START, [base64.b64encode(source).decode() for source in sources])
     yield page
     context.close()
 

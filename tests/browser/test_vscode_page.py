@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from explorer import explore
 from tests.browser.lab import SCREENSHOTS
 from tests.browser.test_explorer import unfold_outline
-from widgets import front_end
+from widgets import front_end, front_end_layout
 
 ROOT = Path(__file__).parents[2]
 HOME = "https://vscode.test"
@@ -91,6 +91,7 @@ def extension(
         "/page": (built["html"], "text/html"),
         "/webview.js": (built["script"], "text/javascript"),
         "/front-end.js": (front_end().decode(), "text/javascript"),
+        "/layout.js": (front_end_layout().decode(), "text/javascript"),
     }
 
     def answer(route: Route) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import widgets.bundle
 from widgets import Answer, ExplorerWidget, FrontEndMissing, Refusal
-from widgets.bundle import bundle, bundle_hash, loader, shared_bundle
+from widgets.bundle import bundle, bundle_hash, layout, loader, shared_bundle
 
 
 def answered(ask: str, request: dict[str, Any]) -> Answer:
@@ -78,9 +78,17 @@ def test_the_bundle_is_the_widgets_own_to_give(
     widget: ExplorerWidget, sent: list[tuple[Any, Any]]
 ) -> None:
     ask(widget, {"id": 2, "ask": "bundle"})
-    [(reply, [source])] = sent
+    ask(widget, {"id": 3, "ask": "layout"})
+    (reply, [source]), (_, [worker]) = sent
     assert reply == {"id": 2, "ok": True, "value": None}
     assert source == bundle()
+    assert worker == layout()
+
+
+def test_the_layout_worker_is_an_asset_of_its_own() -> None:
+    assert len(bundle()) < 500_000
+    assert b"WebAssembly" in layout()
+    assert shared_bundle().layout == layout()
 
 
 def test_a_refusal_is_a_sentence(widget: ExplorerWidget, sent: list[tuple[Any, Any]]) -> None:
@@ -159,10 +167,10 @@ def test_a_saved_notebook_gets_a_picture_and_a_text_beside_the_widget(
 @pytest.fixture
 def unbuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(widgets.bundle, "STATIC", tmp_path)
-    for cached in (bundle, bundle_hash, loader):
+    for cached in (bundle, bundle_hash, layout, loader):
         cached.cache_clear()
     yield
-    for cached in (bundle, bundle_hash, loader):
+    for cached in (bundle, bundle_hash, layout, loader):
         cached.cache_clear()
 
 

@@ -1,7 +1,8 @@
 /**
- * Builds the front end into `widgets/static/`: `explorer.js` (all of it, one ES module),
- * `loader.js` (what an anywidget loads first), `lab.js` (JupyterLab's extension), `LICENSES.txt`, and `sources.sha256`, which is
- * written last and says what the rest was built from.
+ * Builds the front end into `widgets/static/`: `explorer.js` (one ES module), `layout.js` (the layout
+ * worker, which it loads on demand), `loader.js` (what an anywidget loads first), `lab.js`
+ * (JupyterLab's extension), `LICENSES.txt`, and `sources.sha256`, which is written last and says what
+ * the rest was built from.
  */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,6 +25,7 @@ mkdirSync(STATIC, { recursive: true });
 const inputs = new Set();
 for (const [entry, name, format] of /** @type {const} */ ([
   ["src/index.ts", "explorer.js", "esm"],
+  ["src/layout_asset.ts", "layout.js", "esm"],
   ["src/loader.ts", "loader.js", "esm"],
   ["src/lab/index.ts", "lab.js", "iife"],
 ])) {

@@ -14,9 +14,13 @@ import { App } from "./shell/App";
 import { Store } from "./store";
 import style from "./style/index.css";
 
-/** Mounts a view of an anywidget's model. Returns how to take it away again. */
-export function mount({ model, el }: { model: Model; el: HTMLElement }): () => void {
+/**
+ * Mounts a view of an anywidget's model, with the layout worker's code when it comes. Returns how to
+ * take it away again.
+ */
+export function mount({ model, el, layout }: Mounted): () => void {
   performance.mark("tx:record-received");
+  startLayouts(layout); // Graphviz starts while the record is read
   keepStill(model);
   const view = `${PAGE}-${++views}`;
   tell(model, "opened", view);
@@ -25,6 +29,12 @@ export function mount({ model, el }: { model: Model; el: HTMLElement }): () => v
     unmount();
     tell(model, "closed", view);
   };
+}
+
+interface Mounted {
+  model: Model;
+  el: HTMLElement;
+  layout: Promise<string>;
 }
 
 function mountApp(model: Model, el: HTMLElement): () => void {
@@ -53,15 +63,31 @@ function tell(model: Model, ask: "opened" | "closed", view: string): void {
   }
 }
 
-/** Mounts a view of what a page without a kernel holds, in place of what is there. */
-export async function mountFrozen(packed: string, el: HTMLElement): Promise<() => void> {
-  return mountPage(await unpack(packed), el);
+/**
+ * Mounts a view of what a page without a kernel holds, in place of what is there.
+ *
+ * @param layout the layout worker's code; by default it is imported from beside this module
+ */
+export async function mountFrozen(
+  packed: string,
+  el: HTMLElement,
+  layout = layoutBeside(),
+): Promise<() => void> {
+  startLayouts(layout);
+  return mountPage(await unpack(packed), el, layout);
 }
 
 /** The same of what a server has read from a file. */
-export function mountPage(frozen: Frozen, el: HTMLElement): () => void {
+export function mountPage(frozen: Frozen, el: HTMLElement, layout = layoutBeside()): () => void {
+  startLayouts(layout);
   el.replaceChildren();
   return mountHost(new FrozenHost(frozen), el);
+}
+
+/** The layout worker's code, where this module was loaded from a folder that holds it, too. */
+async function layoutBeside(): Promise<string> {
+  const url = new URL("layout.js", import.meta.url); // there is none beside a blob
+  return ((await import(/* @vite-ignore */ url.href)) as { default: string }).default;
 }
 
 /**
@@ -70,7 +96,6 @@ export function mountPage(frozen: Frozen, el: HTMLElement): () => void {
  * @param notebook tells the path of the notebook that a live kernel is of; empty if not known
  */
 export function mountHost(host: Host, el: HTMLElement, notebook = (): string => ""): () => void {
-  startLayouts(); // Graphviz starts while the record is read
   addStyle(el);
   const store = new Store(host);
   const root = document.createElement("div");

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import loader from "./loader";
 import { bytesOf, FakeModel, type Sent } from "./testing/fake_model";
+import { soon } from "./testing/soon";
 
 const BUNDLES = Symbol.for("export-explorer.bundles");
 
@@ -11,10 +12,21 @@ const source = (text: string): DataView =>
     return () => { el.textContent = "gone"; };
   };`);
 
+/** A bundle that shows what the layout worker's code is. */
+const showing = (): DataView =>
+  bytesOf(`export const mount = ({ el, layout }) => {
+    layout.then((code) => { el.textContent = code; }, () => { el.textContent = "none"; });
+    return () => {};
+  };`);
+
+const worker = (code: string): DataView => bytesOf(`export default ${JSON.stringify(code)};`);
+
+/** A kernel that sends the bundle, and no layout worker. */
 const answering =
   (text: string) =>
-  ({ id }: Sent, model: FakeModel): void =>
-    model.reply({ id, ok: true, value: null }, [source(text)]);
+  ({ id, ask }: Sent, model: FakeModel): void => {
+    if (ask === "bundle") model.reply({ id, ok: true, value: null }, [source(text)]);
+  };
 
 function render(model: FakeModel): { el: HTMLElement; done: Promise<(() => void) | undefined> } {
   const el = document.createElement("div");
@@ -42,8 +54,44 @@ test("the bundle is asked for once, whatever the number of outputs", async () =>
   const two = render(second);
   await Promise.all([one.done, two.done]);
   expect([one.el.textContent, two.el.textContent]).toEqual(["hello", "hello"]);
-  expect(first.sent.map(({ ask }) => ask)).toEqual(["bundle"]);
+  expect(first.sent.map(({ ask }) => ask)).toEqual(["bundle", "layout"]);
   expect(second.sent).toEqual([]);
+});
+
+test("the layout worker is asked for beside the bundle, once, and not waited for", async () => {
+  const open: Sent[] = [];
+  const first = new FakeModel({ bundle: "abc" }, (message, model) => {
+    if (message.ask === "layout") open.push(message);
+    else model.reply({ id: message.id, ok: true, value: null }, [showing()]);
+  });
+  const one = render(first);
+  await one.done;
+  expect(one.el.textContent).toBe("");
+  first.reply({ id: open[0]?.id, ok: true, value: null }, [worker("<b>code</b>")]);
+  await soon(() => expect(one.el.textContent).toBe("<b>code</b>"));
+  const second = new FakeModel({ bundle: "abc" });
+  const two = render(second);
+  await two.done;
+  await soon(() => expect(two.el.textContent).toBe("<b>code</b>"));
+  expect(second.sent).toEqual([]);
+});
+
+test("a view without the layout worker is shown, and the next one asks again", async () => {
+  const refusing = new FakeModel({ bundle: "abc" }, ({ id, ask }, model) =>
+    ask === "layout"
+      ? model.reply({ id, ok: false, error: "not built" })
+      : model.reply({ id, ok: true, value: null }, [showing()]),
+  );
+  const { el, done } = render(refusing);
+  await done;
+  await soon(() => expect(el.textContent).toBe("none"));
+  const next = new FakeModel({ bundle: "abc" }, ({ id }, model) =>
+    model.reply({ id, ok: true, value: null }, [worker("here")]),
+  );
+  const later = render(next);
+  await later.done;
+  await soon(() => expect(later.el.textContent).toBe("here"));
+  expect(next.sent.map(({ ask }) => ask)).toEqual(["layout"]);
 });
 
 test("another version of the bundle is another bundle", async () => {
@@ -54,7 +102,9 @@ test("another version of the bundle is another bundle", async () => {
 });
 
 test("a widget that carries the bundle makes the question needless", async () => {
-  const holder = { get: () => source("carried") };
+  const holder = {
+    get: (name: string) => (name === "bundle" ? source("carried") : worker("carried, too")),
+  };
   const model = new FakeModel({ bundle: "abc", bundle_model: "holder" });
   Object.assign(model, { widget_manager: { get_model: async () => holder } });
   const { el, done } = render(model);

@@ -1,6 +1,7 @@
 /**
- * The module that anywidget loads: it gets the bundle, once per page, and mounts it. One widget of
- * the kernel carries the bundle; where a host cannot look up widgets, the kernel is asked for it.
+ * The module that anywidget loads: it gets the bundle, once per page, and mounts it; the layout worker
+ * is got beside it, and not waited for. One widget of the kernel carries both; where a host cannot
+ * look up widgets, the kernel is asked for them.
  * Until it arrives, or if no kernel answers, a still picture is shown. Every output, and perhaps
  * every saved notebook, contains this file, so it is kept small.
  */
@@ -26,8 +27,16 @@ interface Reply {
 }
 
 interface Bundle {
-  mount(context: { model: Model; el: HTMLElement }): () => void;
+  mount(context: { model: Model; el: HTMLElement; layout: Promise<string> }): () => void;
 }
+
+/** The layout worker: its code, as text. */
+interface Layout {
+  default: string;
+}
+
+/** The modules that the kernel sends: a trait of the widget that carries them, or asked for by it. */
+type Asset = "bundle" | "layout";
 
 /** What is seen while no kernel answers. */
 interface Still {
@@ -36,7 +45,7 @@ interface Still {
   picture?: unknown;
 }
 
-/** Bundles by the hash of their content, shared by all widgets of the page. */
+/** Assets by name and the hash of their content, shared by all widgets of the page. */
 const STORE = Symbol.for("export-explorer.bundles");
 /** How long a widget waits for what another one asked for, before it asks by itself. */
 const PATIENCE_MS = 4000;
@@ -46,35 +55,35 @@ const WAITING =
   "Waiting for the kernel to send the view. If it has stopped, start it and run the cell again.";
 const STILL = "A still picture: the kernel that drew it is gone. Run the cell again to explore it.";
 
-const shared = globalThis as unknown as Record<symbol, Map<string, Promise<Bundle>> | undefined>;
+const shared = globalThis as unknown as Record<symbol, Map<string, Promise<unknown>> | undefined>;
 
-async function bundle(model: Model): Promise<Bundle> {
+async function get<Module>(asset: Asset, model: Model): Promise<Module> {
   shared[STORE] ??= new Map();
-  const bundles = shared[STORE];
-  const hash = String(model.get("bundle"));
-  const known = bundles.get(hash);
+  const assets = shared[STORE];
+  const key = `${asset} ${model.get("bundle")}`;
+  const known = assets.get(key);
   if (known) {
     // Whoever asked first may get no answer: its kernel may be gone, ours is not.
     const found = await Promise.race([known.catch(() => null), later(PATIENCE_MS)]);
-    if (found) return found;
+    if (found) return found as Module;
   }
-  const asked = fetchBundle(model);
-  bundles.set(hash, asked);
-  asked.catch(() => bundles.get(hash) === asked && bundles.delete(hash));
-  return asked;
+  const asked = load(asset, model);
+  assets.set(key, asked);
+  asked.catch(() => assets.get(key) === asked && assets.delete(key));
+  return asked as Promise<Module>;
 }
 
 const later = (ms: number): Promise<null> =>
   new Promise((resolve) => setTimeout(() => resolve(null), ms));
 
-async function fetchBundle(model: Model): Promise<Bundle> {
-  const source = (await carried(model)) ?? (await ask(model));
+async function load(asset: Asset, model: Model): Promise<unknown> {
+  const source = (await carried(asset, model)) ?? (await ask(asset, model));
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   try {
-    return (await import(url)) as Bundle;
+    return await import(url);
   } catch (error) {
     if (error instanceof SyntaxError) throw error;
-    return (await import(await dataUrl(source))) as Bundle; // a page that forbids blob: scripts
+    return await import(await dataUrl(source)); // a page that forbids blob: scripts
   } finally {
     URL.revokeObjectURL(url);
   }
@@ -89,12 +98,12 @@ function dataUrl(source: DataView<ArrayBuffer>): Promise<string> {
 }
 
 /**
- * The bundle as the kernel's one bundle widget carries it; it is there while the kernel is busy.
+ * An asset as the kernel's one bundle widget carries it; it is there while the kernel is busy.
  */
-async function carried(model: Model): Promise<DataView<ArrayBuffer> | null> {
+async function carried(asset: Asset, model: Model): Promise<DataView<ArrayBuffer> | null> {
   try {
     const holder = await model.widget_manager?.get_model(String(model.get("bundle_model")));
-    const source = holder?.get?.("source") as DataView<ArrayBuffer> | undefined;
+    const source = holder?.get?.(asset) as DataView<ArrayBuffer> | undefined;
     return source && source.byteLength > 0 ? source : null;
   } catch {
     return null; // a host that keeps its widgets to itself
@@ -102,9 +111,9 @@ async function carried(model: Model): Promise<DataView<ArrayBuffer> | null> {
 }
 
 /** Waits as long as it takes: a busy kernel answers once it has run what it is running. */
-function ask(model: Model): Promise<DataView<ArrayBuffer>> {
+function ask(asset: Asset, model: Model): Promise<DataView<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
-    const id = `bundle-${Math.random().toString(36).slice(2)}`;
+    const id = `${asset}-${Math.random().toString(36).slice(2)}`;
     const receive = (content: Reply, buffers: DataView[]): void => {
       if (content.id !== id) return;
       model.off("msg:custom", receive);
@@ -114,7 +123,7 @@ function ask(model: Model): Promise<DataView<ArrayBuffer>> {
         reject(new Error(content.error ?? "The kernel did not send the view. Run the cell again."));
     };
     model.on("msg:custom", receive);
-    model.send({ id, ask: "bundle" });
+    model.send({ id, ask: asset });
   });
 }
 
@@ -166,10 +175,13 @@ export default {
     }
     const timer = setTimeout(() => showStill(model, el, WAITING), SILENCE_MS);
     try {
-      const { mount } = await bundle(model);
+      const bundle = get<Bundle>("bundle", model);
+      const layout = get<Layout>("layout", model).then((module) => module.default);
+      layout.catch(() => {}); // the view does without it
+      const { mount } = await bundle;
       clearTimeout(timer);
       el.textContent = "";
-      return mount({ model, el });
+      return mount({ model, el, layout });
     } catch (error) {
       clearTimeout(timer);
       showStill(model, el, error instanceof Error ? error.message : String(error));

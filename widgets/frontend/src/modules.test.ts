@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import worker from "./graph/layout.worker?worker";
+import worker from "./layout_asset";
 import tokens from "./style/tokens.css";
 
 test("a worker is the text of one script, with all that it imports", () => {

@@ -1,13 +1,15 @@
 import { render } from "preact";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { userEvent } from "vitest/browser";
 import type { Host } from "../host";
+import layoutCode from "../layout_asset";
 import type { Program } from "../program";
 import { Store } from "../store";
 import style from "../style/index.css";
 import { branchingProgram, layeredProgram, smallProgram } from "../testing/models";
 import { soon } from "../testing/soon";
 import { GraphPane } from "./GraphPane";
+import { startLayouts } from "./layout";
 
 const host: Host = {
   layout: "graph",
@@ -23,6 +25,8 @@ const host: Host = {
 
 let root: HTMLElement;
 let store: Store;
+
+beforeAll(() => startLayouts(Promise.resolve(layoutCode)));
 
 beforeEach(() => {
   const sheet = document.createElement("style");

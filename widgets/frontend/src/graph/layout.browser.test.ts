@@ -1,22 +1,32 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import code from "../layout_asset";
 import type { LayoutBox } from "./layout_types";
 
+const PAGE_MODULE = new URL("./layout.ts", import.meta.url).href;
 const leaf: LayoutBox = { width: 60, height: 24 };
 const box: LayoutBox = { width: 0, height: 0, children: [leaf, leaf], links: [[0, 1, 30]] };
 
-beforeEach(() => vi.resetModules()); // the layouter is one per page
+let page: typeof import("./layout");
+let pages = 0;
+
+beforeEach(async () => {
+  // The layouter is one per page, and a browser imports a module anew only by another address
+  page = await import(/* @vite-ignore */ `${PAGE_MODULE}?page=${pages++}`);
+});
 
 afterEach(() => vi.unstubAllGlobals());
 
-async function placed() {
-  const { layouter } = await import("./layout");
+async function placed(worker = Promise.resolve(code)) {
+  const { layouter, startLayouts } = page;
+  startLayouts(worker);
   const placed = await layouter().place(box);
   const [first, second] = placed?.children ?? [];
   const points = placed?.links?.[0]?.points.length ?? 0;
   return { below: (second?.y ?? 0) > (first?.y ?? 0), points };
 }
 
-test("a layout comes from a worker", async () => {
+/** Counts how often the page makes a worker. */
+function countWorkers() {
   const made = vi.fn();
   const Plain = Worker;
   vi.stubGlobal(
@@ -28,6 +38,11 @@ test("a layout comes from a worker", async () => {
       }
     },
   );
+  return made;
+}
+
+test("a layout comes from a worker", async () => {
+  const made = countWorkers();
   expect((await placed()).below).toBe(true);
   expect(made).toHaveBeenCalledOnce();
 });
@@ -69,6 +84,22 @@ test("a page that has neither workers nor their code lays out plainly", async ()
   expect(points).toBe(8);
 });
 
+test("a page to which the code does not come lays out plainly, until a view brings it", async () => {
+  const made = countWorkers();
+  const gone = Promise.reject(new Error("the kernel is gone"));
+  gone.catch(() => {});
+  expect(await placed(gone)).toEqual({ below: true, points: 8 });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const never = placed(new Promise(() => {}));
+  await vi.advanceTimersByTimeAsync(10_000);
+  vi.useRealTimers();
+  expect(await never).toEqual({ below: true, points: 8 });
+  expect(made).not.toHaveBeenCalled();
+  expect((await placed()).below).toBe(true);
+  expect((await placed()).below).toBe(true);
+  expect(made).toHaveBeenCalledOnce();
+});
+
 /** A flat group whose edges are long: Graphviz alone would take many seconds. */
 function tangle(count: number): LayoutBox {
   const links = Array.from({ length: 3 * count }, (_, at): [number, number, number] => {
@@ -79,7 +110,8 @@ function tangle(count: number): LayoutBox {
 }
 
 test("a view does not wait for what another one wants, nor for what it no longer wants", async () => {
-  const { layouter } = await import("./layout");
+  const { layouter, startLayouts } = page;
+  startLayouts(Promise.resolve(code));
   const [large, small] = [layouter(), layouter()];
   await small.place(box);
   const groups = Array.from({ length: 12 }, (_, at) => tangle(60 + at));

@@ -1,12 +1,11 @@
 /**
- * The client of the layout worker, which all views of the page share. Where a page forbids workers,
- * layout runs on the main thread; where it forbids the worker's code too, the simple layout is
- * used.
+ * The client of the layout worker, which all views of the page share. The worker's code is an asset
+ * that the host loads. Where a page forbids workers, layout runs on the main thread; where it forbids
+ * the worker's code too, or the code does not come, the simple layout is used.
  */
 
 import { Placer } from "./graphviz_layout";
 import { Lanes } from "./lanes";
-import workerCode from "./layout.worker.ts?worker";
 import { type LayoutBox, type LayoutReply, PLACER, type Placed } from "./layout_types";
 
 /** Places a box and its contents; null where a newer request of the same view superseded it. */
@@ -22,24 +21,67 @@ interface Office {
   drop(lane: number): void;
 }
 
-let shared: Office | undefined;
+/** How long a picture waits for the worker's code before it gets the simple layout. */
+const PATIENCE_MS = 10_000;
+
+/** Waits for the worker's code; the first that comes is used by all views. */
+class LateOffice implements Office {
+  private opened: Office | undefined;
+  private readonly plain = new PageOffice(null);
+  private waiting: Promise<unknown> = Promise.resolve();
+
+  /** Takes the worker's code, which each view brings. */
+  bring(code: Promise<string>): void {
+    if (this.opened) return;
+    const open = code.then(
+      (text) => {
+        this.opened ??= start(text);
+      },
+      () => {}, // a kernel that is gone, or a page that forbids it
+    );
+    this.waiting = Promise.race([open, later(PATIENCE_MS)]);
+  }
+
+  async place(lane: number, box: LayoutBox): Promise<Placed | null> {
+    if (!this.opened) await this.waiting;
+    return (this.opened ?? this.plain).place(lane, box);
+  }
+
+  drop(lane: number): void {
+    this.plain.drop(lane);
+    if (this.opened) this.opened.drop(lane);
+    else void this.waiting.then(() => this.opened?.drop(lane));
+  }
+}
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+let shared: LateOffice | undefined;
 let lanes = 0;
 
-/** Starts loading the page's layout worker. Call it early: Graphviz takes a moment to start. */
-export function startLayouts(): void {
-  shared ??= start();
+/**
+ * Starts loading the page's layout worker. Call it early: Graphviz takes a moment to start.
+ *
+ * @param code the text of the worker, as `layout.js` exports it
+ */
+export function startLayouts(code: Promise<string>): void {
+  office().bring(code);
+}
+
+function office(): LateOffice {
+  shared ??= new LateOffice();
+  return shared;
 }
 
 /** A layouter for one view. */
 export function layouter(): Layouter {
-  startLayouts();
-  const office = shared as Office;
+  const all = office();
   const lane = lanes++;
-  return { place: (box) => office.place(lane, box), dispose: () => office.drop(lane) };
+  return { place: (box) => all.place(lane, box), dispose: () => all.drop(lane) };
 }
 
-function start(): Office {
-  const url = URL.createObjectURL(new Blob([workerCode], { type: "text/javascript" }));
+function start(code: string): Office {
+  const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   try {
     return new WorkerOffice(new Worker(url), url);
   } catch {
@@ -110,11 +152,12 @@ interface Page {
 class PageOffice implements Office {
   private readonly lanes: Promise<Lanes>;
 
-  constructor(url: string) {
-    this.lanes = import(/* @vite-ignore */ url)
-      .then(() => (globalThis as unknown as Page)[PLACER]())
-      .catch(() => new Placer(null))
-      .then((placer) => new Lanes(placer, breathe));
+  /** @param url of the worker's code; null where there is none */
+  constructor(url: string | null) {
+    const placer = url
+      ? import(/* @vite-ignore */ url).then(() => (globalThis as unknown as Page)[PLACER]())
+      : Promise.resolve(new Placer(null));
+    this.lanes = placer.catch(() => new Placer(null)).then((placer) => new Lanes(placer, breathe));
   }
 
   async place(lane: number, box: LayoutBox): Promise<Placed | null> {

@@ -7,10 +7,11 @@ import type { App, Services } from "./shared_modules";
 import { asHighAsTab } from "./tab_height";
 
 interface FrontEnd {
-  mountPage(frozen: Frozen, el: HTMLElement): () => void;
+  mountPage(frozen: Frozen, el: HTMLElement, layout: Promise<string>): () => void;
 }
 
-let frontEnd: Promise<FrontEnd> | undefined;
+/** The modules that the server has, once per page. */
+const assets = new Map<string, Promise<unknown>>();
 
 interface Shown {
   /** Above the view. */
@@ -35,9 +36,12 @@ export function fillWithView(
   home.style.padding = "0 8px";
   home.textContent = "Reading the file …";
   const stop = asHighAsTab(node, home, 52);
-  Promise.all([frozen(), loaded(app, services)])
+  const load = <Module>(asset: string) => loadAsset<Module>(app, services, asset);
+  const layout = load<{ default: string }>("layout").then((module) => module.default);
+  layout.catch(() => {}); // the view does without it
+  Promise.all([frozen(), load<FrontEnd>("front-end")])
     .then(([held, { mountPage }]) => {
-      if (!closed) unmount = mountPage(held, home);
+      if (!closed) unmount = mountPage(held, home, layout);
     })
     .catch((error: unknown) => {
       home.setAttribute("role", "alert");
@@ -62,16 +66,16 @@ export async function read(
   return said;
 }
 
-/** The front end, once per page. */
-function loaded(app: App, services: Services): Promise<FrontEnd> {
-  frontEnd ??= ask(app, services, "front-end")
+function loadAsset<Module>(app: App, services: Services, name: string): Promise<Module> {
+  const known = assets.get(name);
+  if (known) return known as Promise<Module>;
+  const asked = ask(app, services, name)
     .then((reply) => reply.text())
     .then((source) => {
       const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-      return import(url) as Promise<FrontEnd>;
+      return import(url) as Promise<Module>;
     });
-  frontEnd.catch(() => {
-    frontEnd = undefined; // it may be asked for again
-  });
-  return frontEnd;
+  assets.set(name, asked);
+  asked.catch(() => assets.delete(name)); // it may be asked for again
+  return asked;
 }

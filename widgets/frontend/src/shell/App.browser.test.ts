@@ -1,5 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { startLayouts } from "../graph/layout";
 import { mountHost } from "../index";
+import layoutCode from "../layout_asset";
 import type { Record } from "../record.gen";
 import { SYMBOL_COLOUR_NAMES } from "../symbol_colour";
 import { FakeHost } from "../testing/fake_host";
@@ -8,6 +10,8 @@ import { RecordBuilder } from "../testing/records";
 
 let home: HTMLElement;
 let unmount: () => void = () => undefined;
+
+beforeAll(() => startLayouts(Promise.resolve(layoutCode)));
 
 beforeEach(() => {
   localStorage.clear();
