@@ -196,8 +196,7 @@ $(BUNDLE): $(FRONTEND_SOURCES) $(FRONTEND)/node_modules/.installed
 # What the package needs, which needs no bundle: so npm can make that in the meantime
 $(VENV)/.packages: pyproject.toml constraints.txt $(VENV)/.node
 	@echo "setup: torch and JupyterLab (a few minutes the first time)"
-	@$(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-	print(*project['dependencies'], *project['optional-dependencies']['lab'], sep='\n')" >$@.txt
+	@$(BIN)/python -m tests.requirements lab >$@.txt
 	@$(PIP) -r $@.txt
 	@touch $@
 

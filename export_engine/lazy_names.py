@@ -26,7 +26,7 @@ def lazy_names(face: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
             raise AttributeError(f"module {face!r} has no attribute {name!r}")
         if homes[name] == face:  # a package inside of it
             return import_module(f"{face}.{name}")
-        value = getattr(import_module(homes[name]), name)
+        value = import_name(homes[name], name)
         setattr(sys.modules[face], name, value)
         return value
 
@@ -34,6 +34,20 @@ def lazy_names(face: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]
         return sorted({*vars(sys.modules[face]), *homes})
 
     return load, names
+
+
+def import_name(module: str, name: str) -> Any:
+    """A name of a module.
+
+    Raises:
+        MissingPackage: the module needs an optional package that is not installed.
+    """
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        from export_engine.missing_packages import missing_package
+
+        raise missing_package(error) or error from error
 
 
 def _homes(face: str) -> dict[str, str]:

@@ -24,10 +24,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from pathlib import Path
 
 from tests.matrix_table import ALL, HEAD, SUITES, SUPPORTED, Result, with_results
+from tests.requirements import requirements
 from tests.shared_packages import share
 
 ROOT = Path(__file__).parents[1]
@@ -221,7 +221,10 @@ def install(home: Path, command: str, torch: str, index: str | None) -> None:
     # Compiling all of torch takes longer than compiling what is imported.
     _run(*pip, "--no-cache-dir", "--no-compile", *where, wanted, timeout=INSTALL_SECONDS)
     if not share(
-        home, _links(home) / "site-packages", ["numpy", *TESTED_WITH, *_needs()], BOUND_TO_TORCH
+        home,
+        _links(home) / "site-packages",
+        ["numpy", *TESTED_WITH, *requirements("torch")],
+        BOUND_TO_TORCH,
     ):
         with tempfile.TemporaryDirectory() as folder:
             constraints = Path(folder, "constraints.txt")
@@ -233,12 +236,6 @@ def install(home: Path, command: str, torch: str, index: str | None) -> None:
 def _links(home: Path) -> Path:
     """The folder of the packages that an environment shares."""
     return home.with_name(f"shared-{home.name}")
-
-
-def _needs() -> list[str]:
-    """What the package itself needs."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return list(project["project"]["dependencies"])
 
 
 def _constraints() -> list[str]:
@@ -253,7 +250,7 @@ def _install_wheel(home: Path) -> None:
         _run(python, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
         (wheel,) = Path(folder).glob("*.whl")
         pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        _run(*pip, "-c", "/dev/null", wheel)
+        _run(*pip, "-c", "/dev/null", f"export-explorer[torch] @ {wheel.as_uri()}")
         _run(*pip, "--no-deps", "--force-reinstall", wheel)
 
 

@@ -89,6 +89,42 @@ def built(folder: Path) -> str:
     return f"{wheel.name}, {size / 2**20:.2f} MiB"
 
 
+MOST_WITHOUT_TORCH = 15_000_000
+"""The budget of an installation without extras, bytes without bytecode."""
+
+
+def without_torch(folder: Path) -> str:
+    """The wheel alone, without extras: its size, and what it does with a file."""
+    (wheel,) = folder.glob("*.whl")
+    venv.create(folder / "light", with_pip=True)
+    python = python_of(folder, "light")
+    pip = (python, "-m", "pip", "--disable-pip-version-check")
+    others = set(site_packages(folder).rglob("*"))
+    run(*pip, "install", "-q", "--no-compile", "-c", ROOT / "constraints.txt", wheel,
+        within=folder)  # fmt: skip
+    new = [path for path in set(site_packages(folder).rglob("*")) - others if path.is_file()]
+    size = sum(path.stat().st_size for path in new if path.suffix != ".pyc")
+    if size > MOST_WITHOUT_TORCH:
+        raise Failed(f"{size:,} bytes; the budget is {MOST_WITHOUT_TORCH:,}")
+    command = python.with_name("export-explorer")
+    run(sys.executable, "-c", SAVE_ONE, within=folder)
+    shown = run(command, "one.pt2", "--html", "one.html", "--diff", "one.pt2", within=folder)
+    if "Identical up to names" not in shown:
+        raise Failed(shown)
+    return f"{size / 1e6:.1f} MB; {shown.splitlines()[-1]}"
+
+
+SAVE_ONE = """
+import torch, explorer
+explorer.explore(torch.nn.ReLU(), (torch.ones(3, 4),), dynamic_shapes="input: n, _").save("one.pt2")
+"""
+
+
+def site_packages(folder: Path) -> Path:
+    """Where the packages of the environment without extras are."""
+    return next((folder / "light").rglob("site-packages"))
+
+
 def installed(folder: Path) -> str:
     """The wheel in an empty environment, with the versions that the constraints pin."""
     (wheel,) = folder.glob("*.whl")
@@ -143,7 +179,7 @@ def licensed(folder: Path) -> str:
 
 
 CHECKS: tuple[Callable[[Path], str], ...]
-CHECKS = (one_version, recipe, built, installed, tour, licensed)
+CHECKS = (one_version, recipe, built, without_torch, installed, tour, licensed)
 
 
 def main() -> int:

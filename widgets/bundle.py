@@ -1,4 +1,4 @@
-"""The built front end in `widgets/static`, and the one widget that carries it."""
+"""The built front end in `widgets/static`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
-import traitlets
-from ipywidgets import Widget
-
 STATIC = Path(__file__).parent / "static"
 
 
 class FrontEndMissing(RuntimeError):
-    """The front end was not built. The message says how to."""
+    """The front end was not built, or anywidget is missing. The message says what to do."""
 
 
 @lru_cache(maxsize=1)
@@ -50,32 +47,6 @@ def bundle_hash() -> str:
 def loader() -> str:
     """The module that an anywidget loads first; it asks for the bundle. Raises FrontEndMissing."""
     return _read("loader.js").decode()
-
-
-class BundleWidget(Widget):  # type: ignore[misc]  # ipywidgets is untyped
-    """Carries the bundle and the layout worker to the page: once per kernel, for all outputs.
-
-    It has no view. An explorer widget names it, and the page finds it by that name even while the
-    kernel is busy.
-    """
-
-    bundle = traitlets.Bytes(b"").tag(sync=True)
-    layout = traitlets.Bytes(b"").tag(sync=True)
-
-
-_shared: BundleWidget | None = None
-
-
-def shared_bundle() -> BundleWidget:
-    """The kernel's one BundleWidget; a new one where the last was closed.
-
-    Raises:
-        FrontEndMissing: if the front end was not built.
-    """
-    global _shared  # noqa: PLW0603 - one per kernel is the point
-    if _shared is None or _shared.comm is None:
-        _shared = BundleWidget(bundle=bundle(), layout=layout())
-    return _shared
 
 
 def _read(name: str) -> bytes:

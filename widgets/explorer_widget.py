@@ -17,11 +17,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from widgets.bundle import bundle, bundle_hash, layout, loader, shared_bundle
-
-Answer = tuple[Any, list[bytes]]
-"""A value that JSON can carry, and buffers."""
-
+from widgets.answers import Answer, Refusal
+from widgets.bundle import bundle, bundle_hash, layout, loader
+from widgets.bundle_widget import shared_bundle
 
 _LOGGER = logging.getLogger("export_explorer")
 MOST_RECORD = 32_768
@@ -30,20 +28,6 @@ MOST_RECORD = 32_768
 
 _MOST_TEXT = 2_000
 """Characters of an error that the page shows."""
-
-
-class Refusal(Exception):
-    """Why a request of the page is rejected. The message is shown as it is."""
-
-    def __init__(self, reason: str, report: str = "") -> None:
-        """Make one.
-
-        Args:
-            reason: the text.
-            report: of a defect of Export Explorer's own: what to send.
-        """
-        super().__init__(reason)
-        self.report = report
 
 
 class ExplorerWidget(anywidget.AnyWidget):
@@ -64,7 +48,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     bundle = traitlets.Unicode("").tag(sync=True)
     """The hash of the front end."""
     bundle_model = traitlets.Unicode("").tag(sync=True)
-    """Which widget carries the front end; see `widgets.bundle.BundleWidget`."""
+    """Which widget carries the front end; see `widgets.bundle_widget.BundleWidget`."""
     still = traitlets.Dict().tag(sync=True)
     """`text` and `picture` (SVG), shown while no kernel answers."""
     programs = traitlets.Dict().tag(sync=True)

@@ -10,7 +10,8 @@ from typing import Any
 
 import traitlets
 
-from widgets.explorer_widget import Answer, ExplorerWidget
+from widgets.answers import Answer
+from widgets.explorer_widget import ExplorerWidget
 
 
 class LibraryWidget(ExplorerWidget):

@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from explorer.cli.sets import carried_out, opening
@@ -25,6 +26,7 @@ from explorer.session.session import FixError
 from explorer.sets.programs import Programs
 from explorer.text.escape import harmless, logged
 from explorer.validate_options import check_ahead
+from export_engine.missing_packages import missing_package
 
 __all__ = ["BAD", "DEFECT", "OK", "UNCHECKED", "USAGE", "main"]
 
@@ -98,6 +100,10 @@ def _guarded(given: Sequence[str], run: Callable[[], int]) -> int:
     try:
         return run()
     except (*OURS, ImportError, ValueError, OSError, FixError) as error:
+        missing = missing_package(error) if isinstance(error, ImportError) else None
+        if missing is not None:
+            _complain(missing)
+            return USAGE
         defect = own_defect(error, f"carrying out `{' '.join(map(str, given))}`")
         if defect is not None:
             _complain(f"{defect}\n\n{defect.report}")
@@ -171,7 +177,25 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+_WITH_TORCH = ("ready", "verify", "run", "backend", "profile", "decompose", "save", "fix")
+"""Options that need the program itself, not only what a file says of it."""
+
+
+def _check_torch(asked: argparse.Namespace) -> None:
+    """Raises MissingPackage for a command that needs torch, before anything is read."""
+    if find_spec("torch") is not None:
+        return
+    options = [f"--{option}" for option in _WITH_TORCH if getattr(asked, option)]
+    functions = [
+        program for program in (asked.program, asked.diff) if program and not _is_file(program)
+    ]
+    for purpose in [*options, *(f"Exporting {program}" for program in functions)]:
+        missing = ModuleNotFoundError(name="torch")
+        raise missing_package(missing, purpose) or missing
+
+
 def _run(asked: argparse.Namespace) -> int:
+    _check_torch(asked)
     check_ahead(asked.decompose, [asked.save, asked.html, asked.json], asked.run, asked.backend)
     first = _opened(asked.program, asked)
     if asked.diff:
@@ -262,10 +286,14 @@ def _complain(what: object) -> None:
     sys.stderr.write(f"export-explorer: {logged(harmless(what))}\n")
 
 
+def _is_file(program: str) -> bool:
+    """Whether an argument names a file, not a function."""
+    return ":" not in program or Path(program).exists() or program.endswith(".pt2")
+
+
 def _opened(program: str, asked: argparse.Namespace) -> Exploration | Programs:
     """A file, or what a function gives."""
-    colon = ":" in program
-    if not colon or Path(program).exists() or program.endswith(".pt2"):
+    if _is_file(program):
         if asked.dynamic or asked.strict or asked.fix or asked.contracts:
             raise ValueError(
                 f"{program} is already exported: leave out -d, --strict, --fix and --contracts."

@@ -93,11 +93,12 @@ class Comparison:
         return session
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        from explorer.display.widget import widget_of
         from widgets import FrontEndMissing
 
         still = {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
         try:
+            from explorer.display.widget import widget_of
+
             widget = widget_of(self.session(), still, compared=0)
         except FrontEndMissing:
             return still

@@ -13,6 +13,7 @@ from explorer.page import messages as m
 from explorer.session.entry import Entry
 from explorer.session.main_thread import in_main_thread
 from explorer.session.session import FixError, Session
+from export_engine.missing_packages import MissingPackage
 from export_engine.record import ProgramDiff, TensorSlice, TextDiff
 from widgets import Answer, Refusal
 
@@ -41,6 +42,8 @@ class MessageHandlers:
         """
         try:
             return answered(self, m.ASKS, ask, request)
+        except MissingPackage as missing:
+            raise Refusal(str(missing)) from missing
         except (*OURS, RuntimeError) as error:
             defect = own_defect(error, f"answering `{ask}`")
             if defect is None:

@@ -27,10 +27,11 @@ class View:
         self._first = first
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        from explorer.display.widget import widget_of
         from widgets import FrontEndMissing
 
         try:
+            from explorer.display.widget import widget_of
+
             widget = widget_of(self._session, self._static(), self._pane, first=self._first)
             return widget._repr_mimebundle_(**options)
         except FrontEndMissing as missing:

@@ -9,6 +9,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
+from export_engine.missing_packages import MissingPackage
+
 PACKAGES = (
     "export-explorer",
     "torch",
@@ -48,11 +50,11 @@ class Doctor(NamedTuple):
     versions: dict[str, str]
     """Version by package; packages that are not installed are left out."""
     left_out: list[str]
-    """Sentences that say what this torch lacks."""
+    """Sentences that say what this torch lacks, or that there is none."""
     otherwise: list[str]
     """Missing private names of torch that have an equivalent replacement."""
     capabilities: int
-    """How many private names of torch were probed."""
+    """How many private names of torch were probed; 0 without torch."""
     devices: list[str]
     backends: dict[str, str]
     """Why each backend cannot run on this CPU; empty if it can."""
@@ -66,6 +68,10 @@ class Doctor(NamedTuple):
             "Export Explorer",
             *(f"  {name} {said}" for name, said in self.versions.items()),
             f"Host\n  {self.host}",
+        ]
+        if not self.capabilities:
+            return "\n".join([*rows, *self.left_out])
+        rows += [
             f"Devices\n  {', '.join(self.devices)}",
             "Backends on the CPU",
             *(f"  {name}: {why or 'runs'}" for name, why in self.backends.items()),
@@ -79,6 +85,13 @@ class Doctor(NamedTuple):
 
 def doctor() -> Doctor:
     """Collects what a bug report needs; `print` the result into it."""
+    try:
+        return _with_torch()
+    except MissingPackage as missing:
+        return Doctor(_versions(), [str(missing)], [], 0, [], {}, _host())
+
+
+def _with_torch() -> Doctor:
     from explorer.results.running import backends
     from export_engine.run import devices
     from export_engine.torch_internals import all_capabilities

@@ -265,10 +265,11 @@ class Programs(Mapping[str, Exploration]):
         return file
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        from explorer.display.widget import widget_of
         from widgets import FrontEndMissing
 
         try:
+            from explorer.display.widget import widget_of
+
             widget = widget_of(self.session, self._static())
             return widget._repr_mimebundle_(**options)
         except FrontEndMissing as missing:

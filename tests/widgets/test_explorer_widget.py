@@ -10,7 +10,8 @@ import pytest
 
 import widgets.bundle
 from widgets import Answer, ExplorerWidget, FrontEndMissing, Refusal
-from widgets.bundle import bundle, bundle_hash, layout, loader, shared_bundle
+from widgets.bundle import bundle, bundle_hash, layout, loader
+from widgets.bundle_widget import shared_bundle
 
 
 def answered(ask: str, request: dict[str, Any]) -> Answer:
