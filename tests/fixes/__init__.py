@@ -1,0 +1,1 @@
+"""Fixes by their outcomes: plain models, and what `autofix` makes of each."""
