@@ -3,7 +3,7 @@
 Whatever snapshots or replaces process state is a context manager made by `undone`. It takes the one
 lock first, so two threads never restore over each other, and lets no interrupt in between a change
 and its undo. `Patience` ends a call of the user's code that never would. While an action goes on,
-kernels that would stop a GPU for good look first.
+kernels that would stop a GPU for good look first. `forked` makes calls in a fork meanwhile.
 """
 
 from typing import TYPE_CHECKING
@@ -12,6 +12,9 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.process.children import another_python as another_python
+    from export_engine.process.forks import Forked as Forked
+    from export_engine.process.forks import can_fork as can_fork
+    from export_engine.process.forks import forked as forked
     from export_engine.process.generators import seed as seed
     from export_engine.process.gpu_checks import gpu_unchecked as gpu_unchecked
     from export_engine.process.interrupts import answered as answered
