@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.old_names import OldSaves
 from explorer.session.entry import Entry
 from explorer.session.session import Session
 from explorer.text.attempt_text import cut
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from export_engine.record import ProgramDiff
 
 
-class Comparison(OldSaves):
+class Comparison:
     """The difference of two programs, up to the names of nodes and symbols.
 
     Show it by leaving it on the last line of a cell, `print` it, or use `ok` in a test.
@@ -72,7 +71,7 @@ class Comparison(OldSaves):
 
     __repr__ = __str__
 
-    def save(self, path: str | Path) -> Path:
+    def to_html(self, path: str | Path) -> Path:
         """Writes one HTML file with both programs, compared.
 
         Raises:

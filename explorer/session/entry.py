@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from explorer.text.release_verdict import Release
     from export_engine.attempt import Attempt, Exported, Fix, Request
     from export_engine.findings import Finding
-    from export_engine.record import Overlay, Profile, Record, RunRow
+    from export_engine.record import Overlay, Profile, Record, RunRow, Stages
     from export_engine.values import Compared, Watched
     from export_engine.verify import Verified
 
@@ -38,6 +38,8 @@ class Entry:
     """The runs of its program, oldest first."""
     profile: Profile | None = None
     """The profile of its program, if measured."""
+    stages: tuple[Stages, ...] = ()
+    """What backends made of its program, oldest first."""
     watched: Watched | None = None
     """The last run that was watched, if any."""
     compared: Compared | None = None
@@ -106,6 +108,7 @@ class Entry:
         record = with_runs(record, self.runs, self.profile)
         return msgspec.structs.replace(
             record,
+            stages=[*record.stages, *self.stages],
             values=self.watched.values if self.watched else record.values,
             pairs=self.compared.pairs if self.compared else record.pairs,
             overlays=[*record.overlays, *self.overlays],

@@ -133,6 +133,14 @@ if TYPE_CHECKING:
     from export_engine.record.size_probe import probe_sizes as probe_sizes
     from export_engine.record.size_probe import sizes_named as sizes_named
     from export_engine.record.size_probe import sizes_of_symbols as sizes_of_symbols
+    from export_engine.record.stages import STAGES_VERSION as STAGES_VERSION
+    from export_engine.record.stages import Kernel as Kernel
+    from export_engine.record.stages import StageCode as StageCode
+    from export_engine.record.stages import StageGraph as StageGraph
+    from export_engine.record.stages import StageLine as StageLine
+    from export_engine.record.stages import StageRemark as StageRemark
+    from export_engine.record.stages import Stages as Stages
+    from export_engine.record.stages import StageTimes as StageTimes
     from export_engine.record.tried_sizes import sizes_shown as sizes_shown
     from export_engine.record.tried_sizes import sizes_tried as sizes_tried
     from export_engine.record.typescript import declarations as declarations

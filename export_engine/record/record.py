@@ -33,6 +33,7 @@ from export_engine.record.overlays import Overlay
 from export_engine.record.quantization import Quantization
 from export_engine.record.runs import Profile, RunRow
 from export_engine.record.signature import Signature
+from export_engine.record.stages import Stages
 from export_engine.record.values import ValuePairs, Values
 from export_engine.record.verdicts import Check, FindingRow, Verification
 
@@ -111,6 +112,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The runs, oldest first."""
     profile: Profile | None = None
     """The profile, if measured."""
+    stages: list[Stages] = []
+    """What backends made of the program, oldest first."""
     values: Values | None = None
     """Statistics of a run op by op, if one was watched. No file keeps them unless asked to."""
     pairs: ValuePairs | None = None

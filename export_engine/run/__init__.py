@@ -10,7 +10,9 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.run.accepted_call import refusing_first as refusing_first
+    from export_engine.run.backend import Backend as Backend
     from export_engine.run.backend import Job as Job
+    from export_engine.run.backend import Ready as Ready
     from export_engine.run.backend import RepeatedBackend as RepeatedBackend
     from export_engine.run.backend import WatchedBackend as WatchedBackend
     from export_engine.run.backend_registry import backends as backends
@@ -38,5 +40,6 @@ if TYPE_CHECKING:
     from export_engine.run.torch_devices import full_name as full_name
     from export_engine.run.torch_devices import missing_device as missing_device
     from export_engine.run.torch_devices import present_device as present_device
+    from export_engine.run.torch_devices import synchronize as synchronize
 else:
     __getattr__, __dir__ = lazy_names(__name__)

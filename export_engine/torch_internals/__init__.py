@@ -140,6 +140,18 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.running import shortened_program as shortened_program
     from export_engine.torch_internals.scans import linear_recurrence as linear_recurrence
     from export_engine.torch_internals.scans import scans_exported as scans_exported
+    from export_engine.torch_internals.structured_trace import STAGE_ARTIFACTS as STAGE_ARTIFACTS
+    from export_engine.torch_internals.structured_trace import CompilationTrace as CompilationTrace
+    from export_engine.torch_internals.structured_trace import artifact_name as artifact_name
+    from export_engine.torch_internals.structured_trace import caches_off as caches_off
+    from export_engine.torch_internals.structured_trace import (
+        compilation_traced as compilation_traced,
+    )
+    from export_engine.torch_internals.structured_trace import compiler_options as compiler_options
+    from export_engine.torch_internals.structured_trace import (
+        missing_provenance as missing_provenance,
+    )
+    from export_engine.torch_internals.structured_trace import unknown_options as unknown_options
     from export_engine.torch_internals.symbols import asserted as asserted
     from export_engine.torch_internals.symbols import (
         asserted_before_replacement as asserted_before_replacement,

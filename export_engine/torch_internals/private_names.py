@@ -562,6 +562,26 @@ AOT_JOINT = Capability(
     "joint",
     takes="stack module args kwargs",
 )
+
+
+# Stages of a compilation
+
+_NO_STAGES = "Stages after export are not shown: torch does not report them."
+TRACE_LOG = Capability("torch._logging._internal.trace_log", _NO_STAGES, "run")
+INTERNED = Capability("torch._logging.structured.INTERN_TABLE", "", "run")
+INDUCTOR_CONFIG = Capability("torch._inductor.config.patch", _NO_STAGES, "run")
+INDUCTOR_OPTIONS = Capability(
+    "torch._inductor.list_options", "Options of Inductor are not checked by name.", "run", takes=""
+)
+PROVENANCE_LEVEL = Capability(
+    "torch._inductor.config.trace.provenance_tracking_level", _NO_STAGES, "run"
+)
+KERNEL_PROFILE = Capability(
+    "torch._inductor.config.cpp.enable_kernel_profile",
+    "Fused kernels are not timed on the CPU.",
+    "run",
+)
+
 OF_COMPARISON = (
     BYTECODE_HOOK, INPUT_CODES, CACHE_ENTRIES, RESET_CODE, RESET_SIZES, COMPILE_ID
 )  # fmt: skip

@@ -368,6 +368,84 @@ export interface Profile {
   total: number;
 }
 
+export interface StageGraph {
+  name: "decomposed" | "post-grad";
+  text: string;
+  ops: string[];
+  targets: string[];
+  types: string[];
+  line: Column;
+  nodes: Ragged;
+}
+
+export interface Kernel {
+  name: string;
+  kind: "extern" | "fused";
+  calls: string;
+  ops: number[];
+  nodes: number[];
+  lines: number[];
+  code: number;
+  call_line: number;
+  body: number;
+  body_line: number;
+  microseconds: number;
+  spread: number;
+}
+
+export interface StageLine {
+  file: number;
+  name: string;
+  line: number;
+  code: string;
+}
+
+export interface StageCode {
+  title: string;
+  language: "cpp" | "python";
+  text: string;
+}
+
+export interface StageRemark {
+  kernel: number;
+  kind: "copy" | "float64" | "fusion" | "layout" | "recomputed";
+  text: string;
+  lines: number[];
+}
+
+export interface StageTimes {
+  method: string;
+  calls: number;
+  call: number;
+  spread: number;
+  kernels: number;
+  overhead: number;
+  owned: number;
+  between: number;
+  other: string;
+}
+
+export interface Stages {
+  version: number;
+  backend: string;
+  title: string;
+  settings: string;
+  device: string;
+  inputs: string;
+  torch_version: string;
+  seconds: number;
+  cached: boolean;
+  exported: number;
+  graphs: StageGraph[];
+  kernels: Kernel[];
+  lines: StageLine[];
+  codes: StageCode[];
+  removed: Column;
+  remarks: StageRemark[];
+  times: StageTimes | null;
+  left_out: string[];
+}
+
 export interface OpValues {
   graph: number;
   runs: Column;
@@ -512,6 +590,7 @@ export interface Record {
   verification: Verification | null;
   runs: RunRow[];
   profile: Profile | null;
+  stages: Stages[];
   values: Values | null;
   pairs: ValuePairs | null;
   quantization: Quantization | null;

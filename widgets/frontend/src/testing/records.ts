@@ -325,6 +325,7 @@ export class RecordBuilder {
       pairs: null,
       quantization: null,
       overlays: [],
+      stages: [],
     };
   }
 

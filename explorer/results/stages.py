@@ -1,0 +1,221 @@
+"""What a backend made of a program, from its lines to kernels and their times: `ex.stages()`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from explorer.session.session import FixError, Session
+from explorer.text.escape import harmless
+from explorer.text.stages_text import kernel_details, kernel_line, stages_lines
+from explorer.validate_options import check_writable
+from export_engine.plain_errors import WrongArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from export_engine.progress import Progress
+    from export_engine.record import Kernel, Record, Stages
+    from export_engine.stages import LineSet, LineTime, StagesDiff
+
+
+class StagesResult:
+    """The stages of a program after export. `print` it; the view has them under After export.
+
+    `.kernel(name)` tells of one kernel, `.of(line)` of the kernels of a line, `.diff(other)` what
+    another compilation made differently.
+    """
+
+    def __init__(self, record: Record, stages: Stages) -> None:
+        """Make one.
+
+        Args:
+            record: of the program.
+            stages: of it.
+        """
+        self._record = record
+        self.data = stages
+        """The stages as plain data, joined with the Record by numbers of nodes."""
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels in the order in which they are called."""
+        return tuple(self.data.kernels)
+
+    @property
+    def slowest(self) -> list[LineSet]:
+        """Sets of lines with their kernels' time in µs; each kernel is in exactly one set."""
+        from export_engine.stages import times_by_line_set
+
+        return times_by_line_set(self.data)
+
+    @property
+    def by_line(self) -> list[LineTime]:
+        """Per line, the µs of kernels that are its own, and of those that it shares."""
+        from export_engine.stages import times_by_line
+
+        return times_by_line(self.data)
+
+    def kernel(self, name: str) -> KernelResult:
+        """One kernel. `print` it: its ops, its lines, and its call in the generated code.
+
+        Args:
+            name: `cpp_fused_gelu_0:2`, or without the number of the call if there is one call.
+
+        Raises:
+            WrongArgument: there is no such kernel, or several calls of it.
+        """
+        names = [each.name for each in self.data.kernels]
+        found = [n for n, each in enumerate(names) if each == name]
+        found = found or [n for n, each in enumerate(names) if each.rpartition(":")[0] == name]
+        if not found:
+            raise WrongArgument(f"There is no kernel {name!r}. The kernels: {', '.join(names)}.")
+        if len(found) > 1:
+            calls = ", ".join(names[n] for n in found)
+            raise WrongArgument(f"{name!r} is called {len(found)} times: {calls}. Name one call.")
+        return KernelResult(self._record, self.data, found[0])
+
+    def of(self, line: int | str) -> list[KernelResult]:
+        """The kernels that compute for a line, in the order of their calls.
+
+        Args:
+            line: `12`, or `net.py:12` where the program has lines of several files.
+
+        Raises:
+            WrongArgument: no kernel computes for this line.
+        """
+        file, _, number = str(line).rpartition(":")
+        wanted = {
+            n
+            for n, each in enumerate(self.data.lines)
+            if str(each.line) == number and (not file or each.name in (file, Path(file).name))
+        }
+        found = [
+            KernelResult(self._record, self.data, n)
+            for n, each in enumerate(self.data.kernels)
+            if wanted & set(each.lines)
+        ]
+        if not found:
+            known = ", ".join(f"{each.name}:{each.line}" for each in self.data.lines)
+            raise WrongArgument(f"No kernel computes for line {line}. Lines with kernels: {known}.")
+        return found
+
+    def diff(self, after: StagesResult) -> StagesDiff:
+        """What another compilation made differently. `print` it.
+
+        Args:
+            after: the later one, of this program or of another version of the model.
+        """
+        from export_engine.stages import compare_stages
+
+        return compare_stages(self.data, after.data)
+
+    def to_json(self, path: str | Path) -> Path:
+        """Writes the stages as JSON, with the texts of graphs and generated code.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        import msgspec
+
+        file = Path(path)
+        check_writable(file)
+        file.write_bytes(msgspec.json.Encoder(enc_hook=list).encode(self.data))
+        return file
+
+    def __repr__(self) -> str:
+        return harmless("\n".join(stages_lines(self._record, self.data)))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+class KernelResult:
+    """One kernel of a program's compiled code. `print` it."""
+
+    def __init__(self, record: Record, stages: Stages, number: int) -> None:
+        """Make one.
+
+        Args:
+            record: of the program.
+            stages: of it.
+            number: the kernel's, into `stages.kernels`.
+        """
+        self._record = record
+        self._stages = stages
+        self._number = number
+
+    @property
+    def data(self) -> Kernel:
+        """The kernel as plain data."""
+        return self._stages.kernels[self._number]
+
+    @property
+    def name(self) -> str:
+        """`cpp_fused_gelu_0:2`."""
+        return self.data.name
+
+    @property
+    def nodes(self) -> list[str]:
+        """The ops of the exported program that it computes, by name."""
+        graph = self._record.graphs[0]
+        return [self._record.strings[graph.name[node]] for node in self.data.nodes]
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that it computes for: `net.py:12`."""
+        rows = [self._stages.lines[each] for each in self.data.lines]
+        return [f"{each.name}:{each.line}" for each in rows]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Why it is there, where that may not be expected."""
+        return [each.text for each in self._stages.remarks if each.kernel == self._number]
+
+    @property
+    def code(self) -> str:
+        """The generated code of its definition; of a library's kernel, the line that calls it."""
+        kernel = self.data
+        if kernel.body >= 0:
+            rows = self._stages.codes[kernel.body].text.splitlines()[kernel.body_line - 1 :]
+            ends = (n for n, row in enumerate(rows) if row.startswith(("''')", "}")))
+            return "\n".join(rows[: next(ends, len(rows)) + 1])
+        if kernel.code < 0:
+            return ""
+        return self._stages.codes[kernel.code].text.splitlines()[kernel.call_line - 1].strip()
+
+    def __str__(self) -> str:
+        return harmless("\n".join(kernel_details(self._record, self._stages, self._number)))
+
+    def __repr__(self) -> str:
+        return harmless(kernel_line(self._stages, self._number).strip())
+
+
+def compile_stages(
+    session: Session,
+    number: int,
+    backend: str = "inductor",
+    device: str = "cpu",
+    inputs: Any = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> StagesResult:
+    """Compiles the program of an attempt, and adds its stages to its Record.
+
+    Raises:
+        FixError: it has no program, it does not compile, or there is no such backend or input.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    from export_engine.stages import StagesMissing
+    from export_engine.stages import compile_stages as compile_here
+
+    attempt = session.exported(number, "compile", progress)
+    record = session.entries[number].record
+    try:
+        made = compile_here(attempt, record, backend, device, inputs, options, progress)
+    except (ValueError, MemoryError, StagesMissing) as error:
+        raise FixError(str(error)) from error
+    session.keep(number, stages=(*session.entries[number].stages, made))
+    return StagesResult(session.entries[number].record, made)

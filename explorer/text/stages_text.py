@@ -1,0 +1,163 @@
+"""Stages after export as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from explorer.text.attempt_text import counted, cut, pair, wrapped
+from explorer.text.run_text import duration
+from export_engine.record import Kernel, Record, StageLine, Stages
+from export_engine.stages import times_by_line_set
+
+_SLOWEST = 10
+_KERNELS = 12
+_REMARKS = 8
+
+
+def stages_lines(record: Record, stages: Stages) -> list[str]:
+    """The ladder, the slowest lines, the kernels, and what is remarkable of them.
+
+    Args:
+        record: of the program.
+        stages: of it.
+    """
+    settings = f", {stages.settings}" if stages.settings else ""
+    cached = " from torch's cache" if stages.cached else ""
+    lines = [
+        cut(
+            f"{stages.title}{settings} on {stages.device}, {stages.inputs}: compiled in "
+            f"{duration(stages.seconds)}{cached}"
+        ),
+        *ladder_lines(stages),
+        *time_lines(record, stages),
+        *slowest_lines(stages),
+        *_kernel_lines(stages),
+        *_remark_lines(stages),
+        *_removed_lines(record, stages),
+    ]
+    return [*lines, *(cut(each) for each in stages.left_out)]
+
+
+def ladder_lines(stages: Stages) -> list[str]:
+    """How many ops each stage has."""
+    rungs = [f"exported {counted(stages.exported, 'op')}"]
+    rungs += [f"{graph.name} {counted(len(graph.ops), 'op')}" for graph in stages.graphs]
+    if stages.kernels:
+        fused = sum(kernel.kind == "fused" for kernel in stages.kernels)
+        extern = len(stages.kernels) - fused
+        rungs.append(f"{counted(len(stages.kernels), 'kernel')} ({fused} fused, {extern} extern)")
+    return [cut("  " + " → ".join(rungs))]
+
+
+def time_lines(record: Record, stages: Stages) -> list[str]:
+    """A call and its parts; beside it the same, op by op, if that was measured."""
+    times = stages.times
+    if times is None:
+        return []
+    spread = f" ± {duration(times.spread / 2e6)}" if times.spread > 0 else ""
+    rows = [
+        pair("a call", f"{_time(times.call)}{spread}"),
+        pair("kernels", f"{_time(times.kernels)}, {times.owned:.0%} of it of known lines"),
+        pair("rest of the call", f"{_time(times.overhead)}: Python, allocations, launches"),
+    ]
+    if times.between > 0:
+        rows.append(pair("between kernels", f"{_time(times.between)}: {times.other}"))
+    if record.profile is not None and record.profile.device == stages.device:
+        rows.append(pair("op by op, in eager", _time(record.profile.total)))
+    return [*rows, cut(f"  {times.method}")]
+
+
+def slowest_lines(stages: Stages, most: int = _SLOWEST) -> list[str]:
+    """The slowest lines; the lines of one kernel stand together, and their time is not split."""
+    total = sum(max(kernel.microseconds, 0.0) for kernel in stages.kernels)
+    if total <= 0:
+        return []
+    rows = ["Slowest lines; lines that share a kernel are one row:"]
+    for row in times_by_line_set(stages)[:most]:
+        share = f"{_time(row.microseconds):>9} {row.microseconds / total:>4.0%}  "
+        rows.append(cut("  " + share + name_lines([stages.lines[n] for n in row.lines])))
+    return rows
+
+
+def name_lines(lines: Sequence[StageLine]) -> str:
+    """`net.py:12  y = x + 1`; of several, `net.py:12, 14 +1`; of none, that none is known."""
+    if not lines:
+        return "(of no known line)"
+    if len(lines) == 1:
+        return f"{lines[0].name}:{lines[0].line}  {lines[0].code}".rstrip()
+    files: dict[str, list[str]] = {}
+    for each in lines:
+        files.setdefault(each.name, []).append(str(each.line))
+    return "; ".join(f"{name}:{', '.join(numbers)}" for name, numbers in files.items())
+
+
+def kernel_line(stages: Stages, number: int) -> str:
+    """A kernel in a line: its time, its name, its ops and its lines."""
+    kernel = stages.kernels[number]
+    named = name_lines([stages.lines[n] for n in kernel.lines])
+    calls = f" calls {kernel.calls}" if kernel.calls else ""
+    return cut(f"  {_time(kernel.microseconds):>9}  {kernel.name}{calls}  {named}")
+
+
+def kernel_details(record: Record, stages: Stages, number: int) -> list[str]:
+    """All that is known of a kernel, with its call in the generated code."""
+    kernel = stages.kernels[number]
+    graph = record.graphs[0]
+    nodes = [record.strings[graph.name[node]] for node in kernel.nodes]
+    rows = [
+        kernel.name,
+        pair("time", f"{_time(kernel.microseconds)} ± {duration(kernel.spread / 2e6)}"),
+        pair("ops of the program", ", ".join(nodes) or "none is known"),
+        pair("post-grad ops", ", ".join(_ops_of(stages, kernel)) or "none is known"),
+    ]
+    if kernel.calls:
+        rows.append(pair("calls", kernel.calls))
+    rows += [
+        pair("line" if at == 0 else "", name_lines([stages.lines[line]]))
+        for at, line in enumerate(kernel.lines)
+    ]
+    remarks = [each.text for each in stages.remarks if each.kernel == number]
+    rows += [f"  {row}" for text in remarks for row in wrapped(text)]
+    if kernel.code >= 0:
+        code = stages.codes[kernel.code]
+        text = code.text.splitlines()[kernel.call_line - 1].strip()
+        rows.append(pair(f"{code.title}, line {kernel.call_line}", text))
+    return rows
+
+
+def _ops_of(stages: Stages, kernel: Kernel) -> list[str]:
+    graph = next((each for each in stages.graphs if each.name == "post-grad"), None)
+    return [graph.ops[op] for op in kernel.ops] if graph is not None else []
+
+
+def _kernel_lines(stages: Stages) -> list[str]:
+    slowest = sorted(range(len(stages.kernels)), key=lambda n: -stages.kernels[n].microseconds)
+    if not slowest:
+        return []
+    more = len(slowest) - _KERNELS
+    rows = ["Kernels, the slowest first:" if stages.times else "Kernels:"]
+    rows += [kernel_line(stages, number) for number in slowest[:_KERNELS]]
+    return [*rows, f"  and {more:,} more"] if more > 0 else rows
+
+
+def _remark_lines(stages: Stages) -> list[str]:
+    if not stages.remarks:
+        return []
+    rows = ["Worth a look:"]
+    for each in stages.remarks[:_REMARKS]:
+        named = name_lines([stages.lines[n] for n in each.lines])
+        rows += [f"  {row}" for row in wrapped(f"{named.partition('  ')[0]}: {each.text}")]
+    more = len(stages.remarks) - _REMARKS
+    return [*rows, f"  and {more:,} more"] if more > 0 else rows
+
+
+def _removed_lines(record: Record, stages: Stages) -> list[str]:
+    if not stages.removed:
+        return []
+    graph = record.graphs[0]
+    names = [record.strings[graph.name[node]] for node in stages.removed]
+    return [cut(f"Removed, so that no kernel computes them: {', '.join(names)}")]
+
+
+def _time(microseconds: float) -> str:
+    return duration(microseconds / 1e6) if microseconds >= 0 else "–"

@@ -1,0 +1,235 @@
+"""Compiles a program with provenance on, and makes Stages of what torch told meanwhile."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from array import array
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from export_engine.attempt import Exported
+from export_engine.plain_errors import WrongArgument
+from export_engine.process import raise_if_interrupted
+from export_engine.progress import Progress, Report
+from export_engine.record import Record, Stages
+from export_engine.run import (
+    Backend,
+    Bench,
+    Inputs,
+    Job,
+    Ready,
+    backends,
+    calls_of,
+    missing_for,
+    present_device,
+)
+from export_engine.stages.joining import (
+    Joined,
+    Provenance,
+    is_consistent,
+    join_stages,
+    read_provenance,
+)
+from export_engine.stages.kernel_times import time_kernels
+from export_engine.stages.program_ops import own_ops
+from export_engine.torch_internals import (
+    CompilationTrace,
+    caches_off,
+    compilation_traced,
+    compiler_options,
+    missing_provenance,
+    unknown_options,
+)
+from export_engine.verify import examined
+
+COMPILERS = ("inductor", "aoti")
+_STEPS = {
+    "before_pre_grad_graph": "decomposing",
+    "before_post_grad_graph": "post-grad passes",
+    "inductor_post_grad_graph": "generating and compiling kernels",
+    "inductor_provenance_tracking_node_mappings": "loading the compiled code",
+}
+_COUNT = len(_STEPS) + 3
+
+
+class StagesMissing(RuntimeError):
+    """Stages cannot be had. The message can be shown as it is."""
+
+
+def compile_stages(
+    exported: Exported,
+    record: Record,
+    backend: str = "inductor",
+    device: str = "cpu",
+    inputs: Inputs = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Report | None = None,
+) -> Stages:
+    """Compiles a copy of a program, and times its kernels.
+
+    Args:
+        exported: whose program.
+        record: the same, described.
+        backend: `inductor` or `aoti`.
+        device: where it runs.
+        inputs: what to run it with; the example's by default.
+        options: of the compiler, as `torch.compile(options=...)` takes them.
+        progress: called before each step.
+
+    Raises:
+        StagesMissing: it does not compile, or this torch or machine cannot tell.
+        WrongArgument: there is no such backend, device or input.
+        KeyboardInterrupt: the user interrupted; everything is as it was.
+    """
+    device = present_device(device)
+    _check_options(options or {})
+    chosen = _compiler(backend, device)
+    steps = _Steps(progress)
+    with examined(exported, record, 0) as subject, tempfile.TemporaryDirectory() as folder:
+        if subject.without_values:
+            raise StagesMissing(subject.without_values)
+        bench = Bench(subject, calls_of(subject, inputs, None)[0], device)
+        if bench.other_inputs:
+            raise WrongArgument(f"The program rejects these inputs: {bench.other_inputs}.")
+        own = Path(folder)
+        compiled = _Compiled(bench, chosen, own, dict(options or {}), steps)
+        trace, ready, seconds = compiled.run(nullcontext())
+        joined, provenance = _joined(record, trace)
+        note = ""
+        if trace.cached and not is_consistent(record, joined, provenance):
+            steps.say("compiling again: the cache has the kernels of another program's lines")
+            trace, ready, seconds = compiled.run(caches_off())
+            joined, provenance = _joined(record, trace)
+        if not joined.kernels:
+            note = "torch told of no kernel of this program: nothing is left to compute."
+        steps.say("timing kernels")
+        timed = bench.seeded(lambda: time_kernels(joined.kernels, ready.call, device, steps.count))
+    return Stages(
+        backend=backend,
+        title=chosen.title,
+        settings=", ".join(f"{name}={value!r}" for name, value in (options or {}).items()),
+        device=device,
+        inputs=bench.call.label,
+        torch_version=str(torch.__version__),
+        seconds=round(seconds, 3),
+        cached=trace.cached,
+        exported=len(own_ops(record)),
+        graphs=joined.graphs,
+        kernels=timed.kernels,
+        lines=joined.lines,
+        codes=joined.codes,
+        removed=array("i", joined.removed),
+        remarks=joined.remarks,
+        times=timed.times,
+        left_out=[each for each in (_untold(trace), note) if each],
+    )
+
+
+class _Steps:
+    """Tells of progress, and lets an interrupt in."""
+
+    def __init__(self, progress: Report | None) -> None:
+        self._progress = progress
+        self._done = 0
+
+    def artifact(self, name: str) -> None:
+        """Called as torch makes an artifact."""
+        if name in _STEPS:
+            self.say(_STEPS[name])
+
+    def say(self, step: str) -> None:
+        """A new step begins."""
+        raise_if_interrupted()
+        if self._progress is not None:
+            self._progress(Progress(min(self._done, _COUNT), _COUNT, step, "stage"))
+        self._done += 1
+
+    def count(self, done: int, total: int) -> None:
+        """Within the last step."""
+        if self._progress is not None:
+            self._progress(Progress(done, total, f"call {done}", "stage"))
+
+
+class _Compiled:
+    """Compiles a program for one call."""
+
+    def __init__(
+        self, bench: Bench, backend: Backend, folder: Path, options: dict[str, Any], steps: _Steps
+    ) -> None:
+        self._bench = bench
+        self._backend = backend
+        self._folder = folder
+        self._options = options
+        self._steps = steps
+
+    def run(self, around: AbstractContextManager[None]) -> tuple[CompilationTrace, Ready, float]:
+        """The trace, what runs the code, and the seconds that compiling took."""
+        self._steps.say("tracing")
+        job: Job = self._bench.job(self._folder)
+        started = time.perf_counter()
+        with (
+            around,
+            compiler_options(self._options),
+            compilation_traced(self._steps.artifact) as trace,
+        ):
+            try:
+                ready: Ready = self._bench.seeded(lambda: self._backend.prepare(job))
+            except Exception as error:
+                said = str(error).strip().partition("\n")[0]
+                raise StagesMissing(
+                    f"{self._backend.title} does not compile this program: "
+                    f"{type(error).__name__}: {said}"
+                ) from error
+        return trace, ready, time.perf_counter() - started
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Raises WrongArgument for an option that the compiler does not have."""
+    unknown = unknown_options(options)
+    if unknown:
+        raise WrongArgument(
+            f"Inductor has no option {unknown[0]!r}; torch.compile's docs list its options."
+        )
+
+
+def _compiler(name: str, device: str) -> Backend:
+    """The backend, which can run here."""
+    if name not in COMPILERS:
+        known = ", ".join(COMPILERS)
+        raise WrongArgument(f"{name!r} has no stages; these have: {known}.")
+    chosen = backends()[name]
+    missing = missing_provenance() or missing_for(chosen, device)
+    if missing:
+        raise StagesMissing(missing)
+    return chosen
+
+
+def _joined(record: Record, trace: CompilationTrace) -> tuple[Joined, Provenance]:
+    provenance = read_provenance(trace.texts)
+    return join_stages(record, trace.texts, provenance), provenance
+
+
+def _untold(trace: CompilationTrace) -> str:
+    """Which rungs are not there, as a sentence."""
+    absent = [
+        rung
+        for name, rung in (
+            ("before_post_grad_graph", "the decomposed graph"),
+            ("inductor_post_grad_graph", "the post-grad graph"),
+            ("inductor_provenance_tracking_node_mappings", "the ops of kernels"),
+        )
+        if name not in trace.texts
+    ]
+    if not absent:
+        return ""
+    why = (
+        "the code came from torch's cache, which does not keep it"
+        if trace.cached
+        else ("this torch did not report it")
+    )
+    return f"Not shown: {', '.join(absent)}; {why}."

@@ -1,0 +1,250 @@
+"""Joins what a compilation told with the Record: node → op → kernel, and kernel → line."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from export_engine.record import (
+    Kernel,
+    Ragged,
+    Record,
+    StageCode,
+    StageGraph,
+    StageLine,
+    StageRemark,
+)
+from export_engine.source import innermost_own, parse_stack_trace, source_line
+from export_engine.stages.generated_code import CodePlace, find_calls, find_definitions
+from export_engine.stages.kernel_calls import base_name, called_op, is_extern
+from export_engine.stages.printed_graph import PrintedOp, read_printed_graph
+from export_engine.stages.program_ops import align_program, own_ops
+from export_engine.stages.remarks import find_remarks
+
+Texts = Mapping[str, str]
+"""Artifacts of a compilation, by name."""
+
+
+class Provenance(NamedTuple):
+    """What the compiler tells of where ops and kernels come from, by their names."""
+
+    before: dict[str, list[str]]
+    """Per op of the post-grad graph, the ops of the first graph."""
+    ops: dict[str, list[str]]
+    """Per kernel, in the order of the calls, the ops of the post-grad graph."""
+    traces: dict[str, list[str]]
+    """Per kernel, the stack traces of its ops."""
+
+
+class Joined(NamedTuple):
+    """The stages, joined."""
+
+    graphs: list[StageGraph]
+    kernels: list[Kernel]
+    lines: list[StageLine]
+    codes: list[StageCode]
+    removed: list[int]
+    remarks: list[StageRemark]
+
+
+def read_provenance(texts: Texts) -> Provenance:
+    """The maps that torch tells, with nothing in them where it tells none."""
+    mapped = _parsed(texts.get("inductor_provenance_tracking_node_mappings", ""))
+    traces = _parsed(texts.get("inductor_provenance_tracking_kernel_stack_traces", ""))
+    ops = _lists(mapped.get("cppCodeToPost"))
+    names = sorted({*ops, *traces}, key=_handle)
+    return Provenance(
+        _lists(mapped.get("postToPre")),
+        {name: ops.get(name, []) for name in names},
+        _lists(traces),
+    )
+
+
+def join_stages(record: Record, texts: Texts, provenance: Provenance) -> Joined:
+    """The graphs and kernels of a compilation, each op with the nodes that it comes from.
+
+    Args:
+        record: of the program.
+        texts: the compilation's artifacts.
+        provenance: how they hang together.
+    """
+    # where a cache has the code, torch makes no graph before pre-grad passes: Dynamo's is the same
+    given = texts.get("before_pre_grad_graph") or texts.get("dynamo_output_graph", "")
+    first = read_printed_graph(given)
+    aligned = align_program(record, first)
+    post = read_printed_graph(texts.get("inductor_post_grad_graph", ""))
+    nodes = {
+        op.name: sorted({aligned[e] for e in provenance.before.get(op.name, []) if e in aligned})
+        for op in post
+    }
+    graphs = []
+    if texts.get("before_post_grad_graph"):
+        graphs.append(_graph("decomposed", texts["before_post_grad_graph"], nodes))
+    if post:
+        graphs.append(_graph("post-grad", texts["inductor_post_grad_graph"], nodes))
+    codes = _codes(texts)
+    lines = Lines(record)
+    kernels = _kernels(provenance, post, nodes, codes, lines)
+    present = {node for each in nodes.values() for node in each}
+    known = set(aligned.values()) if first else set()
+    # an op that Dynamo left out is not aligned, and has become nothing either
+    removed = [node for node in own_ops(record) if node not in present] if known and post else []
+    last = graphs[-1] if post else None
+    remarks = find_remarks(last, kernels, lines.of_nodes)
+    return Joined(graphs, kernels, lines.rows, codes, removed, remarks)
+
+
+def is_consistent(record: Record, joined: Joined, provenance: Provenance) -> bool:
+    """Whether kernels' stack traces name lines of their nodes, where both are known.
+
+    torch's cache finds code by the graph alone: what it then tells may be of another program with
+    the same graph, whose lines and names are others.
+    """
+    traced = Lines(record)
+    for kernel in joined.kernels:
+        told = traced.of_traces(provenance.traces.get(kernel.name, []))
+        places = {_place(traced.rows[each]) for each in told}
+        own = {_place(joined.lines[each]) for each in kernel.lines}
+        if kernel.nodes and places and own and not places & own:
+            return False
+    return True
+
+
+class Lines:
+    """The user's lines, each once."""
+
+    def __init__(self, record: Record) -> None:
+        self.rows: list[StageLine] = []
+        self._record = record
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._files = {each.path: number for number, each in enumerate(record.files)}
+
+    def of_nodes(self, nodes: Iterable[int]) -> list[int]:
+        """The lines of nodes of the main graph."""
+        stack = self._record.graphs[0].stack
+        found = []
+        for node in nodes:
+            frame = innermost_own(self._record, stack[node])
+            if frame is not None:
+                found.append(self._number(frame.file, frame.name, frame.line))
+        return sorted(set(found))
+
+    def of_traces(self, traces: Iterable[str]) -> list[int]:
+        """The lines of stack traces, as torch prints them: the innermost that is not torch's."""
+        found = []
+        for trace in traces:
+            shown = parse_stack_trace(trace)
+            own = [each for each in shown if "/torch/nn/" not in each.file.replace("\\", "/")]
+            place = (own or list(shown))[-1:]
+            for each in place:
+                file = self._files.get(each.file, -1)
+                name = self._record.files[file].name if file >= 0 else each.file.rpartition("/")[2]
+                found.append(self._number(file, name, each.line))
+        return sorted(set(found))
+
+    def _number(self, file: int, name: str, line: int) -> int:
+        key = (str(file) if file >= 0 else name, line)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.rows)
+            code = source_line(self._record, file, line) if file >= 0 else ""
+            self.rows.append(StageLine(file, name, line, code))
+        return self._numbers[key]
+
+
+def _kernels(
+    provenance: Provenance,
+    post: Sequence[PrintedOp],
+    nodes: Mapping[str, list[int]],
+    codes: Sequence[StageCode],
+    lines: Lines,
+) -> list[Kernel]:
+    calls, bodies = find_calls(codes), find_definitions(codes)
+    numbers = {op.name: number for number, op in enumerate(post)}
+    fused = {op for name, ops in provenance.ops.items() if not is_extern(name) for op in ops}
+    order = [name for name in calls if name in provenance.ops]
+    rest = [name for name in provenance.ops if name not in calls]
+    made = []
+    for name in [*order, *rest]:
+        own = _own_ops(name, provenance.ops[name], fused)
+        origins = sorted({node for op in own for node in nodes.get(op, [])})
+        found = lines.of_nodes(origins) or lines.of_traces(provenance.traces.get(name, []))
+        call, body = calls.get(name, CodePlace(-1, 0)), bodies.get(base_name(name))
+        made.append(
+            Kernel(
+                name=name,
+                kind="extern" if is_extern(name) else "fused",
+                calls=called_op(name),
+                ops=sorted(numbers[op] for op in own if op in numbers),
+                nodes=origins,
+                lines=found,
+                code=call.code,
+                call_line=call.line,
+                body=body.code if body else -1,
+                body_line=body.line if body else 0,
+            )
+        )
+    return made
+
+
+def _own_ops(kernel: str, ops: Sequence[str], fused: set[str]) -> list[str]:
+    """The ops that a kernel computes. For a call of a library torch may list its inputs, too."""
+    if not is_extern(kernel):
+        return list(ops)
+    return [op for op in ops if op not in fused] or list(ops)
+
+
+def _graph(
+    name: Literal["decomposed", "post-grad"], text: str, nodes: Mapping[str, list[int]]
+) -> StageGraph:
+    ops = read_printed_graph(text)
+    starts, items = [0], array("i")
+    for op in ops:
+        items.extend(nodes.get(op.name, []))
+        starts.append(len(items))
+    return StageGraph(
+        name=name,
+        text=text,
+        ops=[op.name for op in ops],
+        targets=[op.target for op in ops],
+        types=[op.type for op in ops],
+        line=array("i", [op.line for op in ops]),
+        nodes=Ragged(array("i", starts), items),
+    )
+
+
+def _codes(texts: Texts) -> list[StageCode]:
+    titles: list[tuple[str, str, Literal["python", "cpp"]]] = [
+        ("inductor_output_code", "generated code", "python"),
+        ("inductor_aot_wrapper_code", "C++ wrapper", "cpp"),
+        ("inductor_aot_kernel_code", "C++ kernels", "cpp"),
+    ]
+    return [StageCode(title, kind, texts[name]) for name, title, kind in titles if texts.get(name)]
+
+
+def _place(line: StageLine) -> tuple[int, str, int]:
+    return line.file, line.name, line.line
+
+
+def _handle(name: str) -> tuple[int, str]:
+    number = name.rpartition(":")[2]
+    return (int(number) if number.isdigit() else 0, name)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _lists(value: Any) -> dict[str, list[str]]:
+    if not isinstance(value, dict):
+        return {}
+    return {
+        str(name): [str(each) for each in items]
+        for name, items in value.items()
+        if isinstance(items, list)
+    }

@@ -1,0 +1,254 @@
+"""Times kernels: a profiler's events of warm calls, matched in order with the calls in the code."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import torch
+
+from export_engine.capture import descriptors_quiet
+from export_engine.process import gpu_unchecked, raise_if_interrupted
+from export_engine.record import Kernel, StageTimes
+from export_engine.run import synchronize
+from export_engine.stages.kernel_calls import shows_kernel
+
+_SECONDS = 1.0
+"""For the calls without a profiler, and as much again with it."""
+_LEAST, _MOST = 5, 50
+_EVENTS = 40_000
+"""Events that are read, at most: torch makes objects of them, slowly."""
+_CALL = "export_explorer: call"
+_COMPILED = "## Call CompiledFxGraph"
+
+
+class Span(NamedTuple):
+    """An event of one call, in microseconds."""
+
+    name: str
+    took: float
+
+
+class Profiled(NamedTuple):
+    """A call under the profiler."""
+
+    took: float
+    """Microseconds, of the whole call."""
+    spans: list[Span]
+
+
+class Timed(NamedTuple):
+    """The kernels with their times."""
+
+    kernels: list[Kernel]
+    times: StageTimes
+
+
+def time_kernels(
+    kernels: Sequence[Kernel],
+    call: Callable[[], Any],
+    device: str,
+    progress: Callable[[int, int], None],
+) -> Timed:
+    """Times a compiled program and each of its kernels.
+
+    Args:
+        kernels: in the order of their calls.
+        call: runs the program once; it is warm.
+        device: where it runs.
+        progress: called with the calls that are done, and with how many there are.
+
+    Raises:
+        KeyboardInterrupt: interrupted.
+    """
+    with gpu_unchecked():
+        whole = _call_times(call, device, progress)
+        wanted = len(whole)
+        calls = _profiled(call, device, _LEAST)
+        events = sum(len(each.spans) for each in calls) // len(calls) or 1
+        more = min(wanted, _EVENTS // events) - len(calls)
+        progress(wanted, 2 * wanted)
+        if more > 0:
+            calls += _profiled(call, device, more)
+    quiet = _quicker_half(calls)
+    matched = [match_events([each.name for each in kernels], each.spans) for each in quiet]
+    rows = [
+        _with_time(kernel, [each.taken[number] for each in matched if number in each.taken])
+        for number, kernel in enumerate(kernels)
+    ]
+    return Timed(rows, _summary(rows, whole, len(calls), quiet, matched, device))
+
+
+def _call_times(
+    call: Callable[[], Any], device: str, progress: Callable[[int, int], None]
+) -> list[float]:
+    """Microseconds of warm calls, by the clock."""
+    found: list[float] = []
+    started = time.perf_counter()
+    call()
+    synchronize(device)
+    while len(found) < _LEAST or (len(found) < _MOST and time.perf_counter() - started < _SECONDS):
+        raise_if_interrupted()
+        before = time.perf_counter()
+        call()
+        synchronize(device)
+        found.append((time.perf_counter() - before) * 1e6)
+        progress(len(found), 2 * _MOST)
+    return found
+
+
+def _profiled(call: Callable[[], Any], device: str, count: int) -> list[Profiled]:
+    """Calls with their events in order: of each operator or kernel the outermost."""
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    on_gpu = device.startswith("cuda")
+    if on_gpu:
+        activities.append(torch.profiler.ProfilerActivity.CUDA)
+    with descriptors_quiet(), torch.profiler.profile(activities=activities) as profiler:
+        for _ in range(count):
+            raise_if_interrupted()
+            with torch.profiler.record_function(_CALL):
+                call()
+                synchronize(device)
+    events = profiler.events()
+    return [
+        Profiled(float(each.time_range.elapsed_us()), _spans(each, on_gpu))
+        for each in events or ()
+        if each.name == _CALL
+    ]
+
+
+def _quicker_half(calls: Sequence[Profiled]) -> list[Profiled]:
+    """The calls that other processes disturbed least."""
+    return sorted(calls, key=lambda each: each.took)[: max(len(calls) // 2, 1)]
+
+
+def _spans(event: Any, on_gpu: bool) -> list[Span]:
+    """What ran inside of a call: the outermost events, below those of torch.compile itself."""
+    found: list[Span] = []
+    waiting = list(reversed(event.cpu_children))
+    compiled = _inside(event)
+    if compiled is not None:
+        waiting = list(reversed(compiled.cpu_children))
+    while waiting:
+        each = waiting.pop()
+        took = each.device_time_total if on_gpu else each.time_range.elapsed_us()
+        found.append(Span(each.name, float(took)))
+    return found
+
+
+def _inside(event: Any) -> Any:
+    """The event of the compiled graph; None where there is none, as in a package."""
+    waiting = list(event.cpu_children)
+    while waiting:
+        each = waiting.pop(0)
+        if each.name.startswith(_COMPILED):
+            return each
+        if not each.name.startswith("aten::"):
+            waiting += each.cpu_children
+    return None
+
+
+class Matched(NamedTuple):
+    """The events of one call."""
+
+    taken: dict[int, float]
+    """Microseconds, per number of a kernel."""
+    others: list[Span]
+    """Those that belong to no kernel."""
+
+
+def match_events(kernels: Sequence[str], spans: Sequence[Span]) -> Matched:
+    """Which event is of which kernel call: both are in the order of the calls.
+
+    A kernel without an event of its name, such as a helper that calls two operators, gets what ran
+    between its neighbours, if it is the only one there.
+
+    Args:
+        kernels: names with the number of the call.
+        spans: of one call.
+    """
+    at: dict[int, int] = {}
+    next_one = 0
+    for number, kernel in enumerate(kernels):
+        place = next(
+            (n for n in range(next_one, len(spans)) if shows_kernel(spans[n].name, kernel)), None
+        )
+        if place is not None:
+            at[number], next_one = place, place + 1
+    taken = {number: spans[place].took for number, place in at.items()}
+    used = set(at.values())
+    for number in range(len(kernels)):
+        if number in at:
+            continue
+        before, after = at.get(number - 1, -1), at.get(number + 1, len(spans))
+        alone = (number == 0 or number - 1 in at) and (
+            number == len(kernels) - 1 or number + 1 in at
+        )
+        between = [n for n in range(before + 1, after) if n not in used] if alone else []
+        if between:
+            taken[number] = sum(spans[n].took for n in between)
+            used.update(between)
+    return Matched(taken, [span for n, span in enumerate(spans) if n not in used])
+
+
+def _with_time(kernel: Kernel, times: Sequence[float]) -> Kernel:
+    if not times:
+        return kernel
+    low, high = _quartiles(times)
+    return msgspec.structs.replace(
+        kernel, microseconds=round(statistics.median(times), 3), spread=round(high - low, 3)
+    )
+
+
+def _quartiles(values: Sequence[float]) -> tuple[float, float]:
+    if len(values) < 2:
+        return values[0], values[0]
+    low, _, high = statistics.quantiles(values, n=4)
+    return low, high
+
+
+def _summary(
+    kernels: Sequence[Kernel],
+    whole: Sequence[float],
+    calls: int,
+    quiet: Sequence[Profiled],
+    matched: Sequence[Matched],
+    device: str,
+) -> StageTimes:
+    timed = [each for each in kernels if each.microseconds >= 0]
+    total = sum(each.microseconds for each in timed)
+    owned = sum(each.microseconds for each in timed if each.lines)
+    quick = sorted(whole)[: max(len(whole) // 2, 1)]
+    low, high = _quartiles(whole)
+    clock = "the GPU's own clock" if device.startswith("cuda") else "torch's profiler"
+    missed = len(kernels) - len(timed)
+    others = [sum(span.took for span in each.others) for each in matched]
+    rest = [
+        max(call.took - sum(each.taken.values()) - other, 0.0)
+        for call, each, other in zip(quiet, matched, others, strict=True)
+    ]
+    return StageTimes(
+        method=f"Kernels by {clock}; medians of the quicker half of {calls} warm calls"
+        + (f"; {missed} of {len(kernels)} kernels have no event." if missed else "."),
+        calls=calls,
+        call=round(statistics.median(quick), 3),
+        spread=round(high - low, 3),
+        kernels=round(total, 3),
+        overhead=round(statistics.median(rest), 3),
+        owned=round(owned / total, 4) if total else 0.0,
+        between=round(statistics.median(others), 3),
+        other=_others(matched),
+    )
+
+
+def _others(matched: Sequence[Matched]) -> str:
+    """`aten::view ×2`: what ran between the kernels of a call."""
+    spans = matched[-1].others if matched else []
+    if not spans:
+        return ""
+    names = dict.fromkeys(span.name for span in spans)
+    counts = {name: sum(span.name == name for span in spans) for name in names}
+    return ", ".join(f"{name} ×{count}" for name, count in list(counts.items())[:6])

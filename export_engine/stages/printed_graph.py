@@ -1,0 +1,85 @@
+"""Reads the graphs that torch prints into its trace: one op a line, with its type."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class PrintedOp(NamedTuple):
+    """One line of a printed graph."""
+
+    name: str
+    target: str
+    """`aten.addmm.default`; `getitem` for an item; empty where the line is no call."""
+    type: str
+    """`f32[32, 64][64, 1]cpu`; empty where none is printed."""
+    line: int
+    """1-based."""
+    expression: str
+    """The call as printed."""
+
+
+_OP = re.compile(r'\s{8}(?P<name>\w+)(?:: "(?P<type>[^"]*)")? = (?P<value>.*)')
+_FREED = re.compile(r";  [\w =]+ = None$")
+_CALL = re.compile(r"(?:torch\.ops\.|torch\.)?(?P<target>[\w.]+)\(")
+_ITEM = re.compile(r"\w+\[\d+\]")
+
+
+def read_printed_graph(text: str) -> list[PrintedOp]:
+    """The ops of the outermost graph, in order. Placeholders have no line of their own.
+
+    Args:
+        text: what `GraphModule.print_readable` printed.
+    """
+    ops = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("        return "):
+            break
+        match = _OP.fullmatch(line)
+        if match is None:
+            continue
+        value = _FREED.sub("", match["value"])
+        ops.append(PrintedOp(match["name"], _target(value), match["type"] or "", number, value))
+    return ops
+
+
+_INPUT = re.compile(r'(\w+): "([^"]*)"')
+
+
+def read_printed_inputs(text: str) -> dict[str, str]:
+    """The types of the outermost graph's inputs, as printed, by name."""
+    header = next((row for row in text.splitlines() if row.startswith("    def forward(")), "")
+    return dict(_INPUT.findall(header))
+
+
+def _target(value: str) -> str:
+    call = _CALL.match(value)
+    if call is not None:
+        return call["target"]
+    return "getitem" if _ITEM.fullmatch(value) else ""
+
+
+_TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>[^\]]*)\](?:\[(?P<stride>[^\]]*)\])?")
+
+
+class PrintedType(NamedTuple):
+    """The type of a tensor, as printed."""
+
+    dtype: str
+    """`f32`."""
+    shape: tuple[str, ...]
+    stride: tuple[str, ...]
+    """Empty where none is printed."""
+
+
+def read_printed_type(text: str) -> PrintedType | None:
+    """`f32[32, 64][64, 1]cpu` taken apart; None of what is no tensor."""
+    match = _TYPE.match(text)
+    if match is None:
+        return None
+    return PrintedType(match["dtype"], _items(match["shape"]), _items(match["stride"] or ""))
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(each.strip() for each in text.split(",")) if text.strip() else ()

@@ -1,0 +1,335 @@
+"""After export: every kernel has its ops and lines, and what is said of one is what torch told."""
+
+import json
+import logging
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from explorer.results.stages import StagesResult
+from export_engine.plain_errors import WrongArgument
+from export_engine.record import Kernel, StageLine, Stages, StageTimes, from_json, to_json
+from export_engine.stages import compare_stages, times_by_line, times_by_line_set
+from export_engine.stages.generated_code import find_calls, find_definitions
+from export_engine.stages.kernel_calls import called_op, is_extern, shows_kernel
+from export_engine.stages.kernel_times import Span, match_events
+from export_engine.stages.printed_graph import read_printed_graph, read_printed_type
+from export_engine.torch_internals import STAGE_ARTIFACTS, compilation_traced
+
+
+class Planted(nn.Module):
+    """Lines that cost what a reader does not expect."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        h = self.dropout(self.linear(x)).sigmoid() * 2
+        h = h.sort(-1).values  # <- fusion
+        h = h.exp() + 1
+        h = h.permute(1, 0).contiguous()  # <- layout
+        d = h.double()  # <- float64
+        kept = x.clone()  # <- copy
+        return (d * 2).float(), kept
+
+
+@pytest.fixture(scope="module")
+def explored() -> explorer.Exploration:
+    torch.manual_seed(0)
+    return explorer.explore(Planted().eval(), (torch.randn(16, 16),))
+
+
+@pytest.fixture(scope="module")
+def stages(explored: explorer.Exploration) -> StagesResult:
+    return explored.stages()
+
+
+def planted_line(name: str) -> int:
+    rows = Path(__file__).read_text(encoding="utf-8").splitlines()
+    return next(n for n, row in enumerate(rows, 1) if row.endswith(f"# <- {name}"))
+
+
+@pytest.mark.slow
+def test_every_kernel_has_its_ops_and_its_lines(stages: StagesResult) -> None:
+    assert stages.kernels
+    for kernel in stages.kernels:
+        assert kernel.ops, kernel.name
+        assert kernel.nodes, kernel.name
+        assert kernel.lines, kernel.name
+        assert kernel.microseconds >= 0, kernel.name
+        code = stages.data.codes[kernel.code].text.splitlines()[kernel.call_line - 1]
+        assert kernel.name.rpartition(":")[0] in code
+
+
+@pytest.mark.slow
+def test_each_kernel_counts_once_and_the_rest_of_the_call_is_named(stages: StagesResult) -> None:
+    times = stages.data.times
+    assert times is not None
+    assert times.owned >= 0.95
+    assert sum(row.microseconds for row in stages.slowest) == pytest.approx(times.kernels, abs=0.1)
+    assert times.overhead >= 0
+    counted = [number for row in stages.slowest for number in row.kernels]
+    assert sorted(counted) == list(range(len(stages.kernels)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["fusion", "layout", "float64", "copy"])
+def test_a_planted_line_is_named_with_the_reason(stages: StagesResult, kind: str) -> None:
+    lines = {
+        stages.data.lines[line].line
+        for remark in stages.data.remarks
+        if remark.kind == kind
+        for line in remark.lines
+    }
+    assert lines == {planted_line(kind)}
+
+
+@pytest.mark.slow
+def test_the_kernels_of_a_line_lead_back_to_it(stages: StagesResult) -> None:
+    line = planted_line("layout")
+    (kernel,) = stages.of(line)
+    assert any(each.endswith(f":{line}") for each in kernel.lines)
+    assert stages.kernel(kernel.name).nodes == kernel.nodes
+    assert "permute" in " ".join(kernel.nodes)
+    assert "kernel(" in kernel.code or f"{kernel.name.rpartition(':')[0]}(" in kernel.code
+
+
+@pytest.mark.slow
+def test_dropout_in_eval_mode_is_said_to_be_removed_or_merged(
+    explored: explorer.Exploration, stages: StagesResult
+) -> None:
+    record = explored.record
+    names = [record.strings[name] for name in record.graphs[0].name]
+    dropout = names.index("dropout")
+    computed = {node for kernel in stages.kernels for node in kernel.nodes}
+    assert (dropout in stages.data.removed) or (dropout in computed)
+
+
+@pytest.mark.slow
+def test_stages_are_kept_in_json_and_in_a_page(
+    explored: explorer.Exploration, stages: StagesResult, tmp_path: Path
+) -> None:
+    kept = from_json(explored.to_json(tmp_path / "ex.json").read_bytes())
+    assert kept.stages[-1] == stages.data
+    assert from_json(to_json(explored.record)).stages == explored.record.stages
+    written = json.loads(stages.to_json(tmp_path / "stages.json").read_bytes())
+    assert [each["name"] for each in written["kernels"]] == [e.name for e in stages.kernels]
+
+
+@pytest.mark.slow
+def test_the_text_has_the_ladder_and_the_slowest_lines(stages: StagesResult) -> None:
+    text = str(stages)
+    assert f"exported {stages.data.exported} ops" in text
+    assert "Slowest lines" in text
+    assert f"test_stages.py:{planted_line('fusion')}" in text
+    assert "<pre>" in stages._repr_html_()
+
+
+@pytest.mark.slow
+def test_a_line_or_a_kernel_that_is_not_there_names_those_that_are(stages: StagesResult) -> None:
+    with pytest.raises(WrongArgument, match="Lines with kernels"):
+        stages.of(1)
+    with pytest.raises(WrongArgument, match="There is no kernel"):
+        stages.kernel("cpp_fused_nothing_9")
+
+
+def test_an_interrupted_compilation_leaves_torch_as_it_was() -> None:
+    from torch._logging._internal import trace_log
+    from torch._logging.structured import INTERN_TABLE
+
+    own = logging.NullHandler()
+    before = list(trace_log.handlers), trace_log.level, dict(INTERN_TABLE)
+    trace_log.addHandler(own)
+    config = torch._inductor.config
+    level = config.trace.provenance_tracking_level
+    try:
+        try:
+            with compilation_traced(lambda _: None):
+                assert own not in trace_log.handlers
+                assert config.trace.provenance_tracking_level == 1
+                INTERN_TABLE["/a/file.py"] = len(INTERN_TABLE)
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            pass
+        assert trace_log.handlers == [*before[0], own]
+        assert (trace_log.level, INTERN_TABLE) == before[1:]
+        assert config.trace.provenance_tracking_level == level
+    finally:
+        trace_log.removeHandler(own)
+
+
+def test_the_trace_takes_each_artifact_once_and_sees_a_cache() -> None:
+    from export_engine.torch_internals import CompilationTrace
+
+    trace = CompilationTrace()
+    assert trace.add({"artifact": {"name": STAGE_ARTIFACTS[0]}}, "first")
+    assert not trace.add({"artifact": {"name": STAGE_ARTIFACTS[0]}}, "of another graph")
+    assert trace.add({"graph_dump": {"name": "inductor_aot_wrapper_code"}}, "code")
+    assert trace.add({"inductor_output_code": {"filename": "x.py"}}, "python")
+    assert not trace.cached
+    trace.add({"artifact": {"name": "fx_graph_cache_hit"}}, "{}")
+    assert trace.cached
+    assert trace.texts[STAGE_ARTIFACTS[0]] == "first"
+
+
+def test_an_option_that_inductor_does_not_have_is_refused_before_compiling(
+    explored: explorer.Exploration,
+) -> None:
+    from explorer.session.session import FixError
+
+    with pytest.raises(FixError, match="no option 'max_autotun'"):
+        explored.stages(options={"max_autotun": True})
+    with pytest.raises(FixError, match="'tvm' has no stages"):
+        explored.stages("tvm")
+
+
+PRINTED = """
+class GraphModule(torch.nn.Module):
+    def forward(self, x: "f32[s0, 4][4, 1]cpu"):
+        # File: net.py:3 in forward, code: return x.sin()
+        sin: "f32[s0, 4][4, 1]cpu" = torch.ops.aten.sin.default(x);  x = None
+        var = torch.ops.aten.var_mean.correction(sin, [1]);  sin = None
+        getitem: "f32[s0][1]cpu" = var[0];  var = None
+        return (getitem,)
+
+    class inner(torch.nn.Module):
+        def forward(self, y):
+            cos = torch.ops.aten.cos.default(y)
+            return cos
+"""
+
+
+def test_a_printed_graph_is_read_without_the_graphs_inside() -> None:
+    ops = read_printed_graph(PRINTED)
+    assert [(op.name, op.target, op.line) for op in ops] == [
+        ("sin", "aten.sin.default", 5),
+        ("var", "aten.var_mean.correction", 6),
+        ("getitem", "getitem", 7),
+    ]
+    value = read_printed_type(ops[0].type)
+    assert value is not None
+    assert value == ("f32", ("s0", "4"), ("4", "1"))
+    assert read_printed_type("Sym(s0)") is None
+
+
+def test_kernels_are_told_apart_by_order_where_one_runs_twice() -> None:
+    kernels = ["extern_kernels.mm:1", "cpp_fused_add_0:2", "extern_kernels.mm:3"]
+    spans = [
+        Span("aten::mm", 5.0),
+        Span("aten::view", 0.5),
+        Span("graph_0_cpp_fused_add_0", 2.0),
+        Span("aten::mm", 7.0),
+    ]
+    found = match_events(kernels, spans)
+    assert found.taken == {0: 5.0, 1: 2.0, 2: 7.0}
+    assert [each.name for each in found.others] == ["aten::view"]
+
+
+def test_a_helper_without_an_event_of_its_name_gets_what_ran_in_its_place() -> None:
+    kernels = ["cpp_fused_a_0:1", "extern_kernels._mm_plus_mm:2", "cpp_fused_b_1:3"]
+    spans = [
+        Span("graph_0_cpp_fused_a_0", 1.0),
+        Span("aten::mm", 3.0),
+        Span("aten::addmm", 4.0),
+        Span("graph_0_cpp_fused_b_1", 2.0),
+    ]
+    assert match_events(kernels, spans).taken == {0: 1.0, 1: 7.0, 2: 2.0}
+
+
+def test_no_time_is_given_to_a_kernel_that_has_no_event() -> None:
+    kernels = ["torch.ops.mine.op.default:1", "torch.ops.mine.other.default:2"]
+    found = match_events(kernels, [Span("aten::copy_", 1.0)])
+    assert found.taken == {}
+    assert len(found.others) == 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "calls", "event"),
+    [
+        ("extern_kernels.addmm:1", "aten.addmm", "aten::addmm"),
+        ("extern_kernels.bias_addmm:4", "aten.bias_addmm", "aten::addmm"),
+        ("torch.ops.aten.sort.stable:5", "aten.sort", "aten::sort"),
+        ("aoti_torch_cpu_mm_out:2", "aten.mm", "aoti_torch_cpu_mm_out"),
+        ("torch.ops.mkldnn._linear_pointwise.default:9", "mkldnn._linear_pointwise",
+         "mkldnn::_linear_pointwise"),
+    ],
+)  # fmt: skip
+def test_an_extern_kernel_says_what_it_calls(kernel: str, calls: str, event: str) -> None:
+    assert is_extern(kernel)
+    assert called_op(kernel) == calls
+    assert shows_kernel(event, kernel)
+    assert not shows_kernel("aten::relu", kernel)
+
+
+def test_generated_code_opens_at_the_call_and_at_the_definition() -> None:
+    from export_engine.record import StageCode
+
+    wrapper = StageCode("C++ wrapper", "cpp", "\n".join([
+        'extern "C"  void  cpp_fused_add_0(float* p);',
+        "    // [Provenance debug handles] cpp_fused_add_0:1",
+        "    int32_t size = 3;",
+        "    cpp_fused_add_0(buf0);",
+    ]))  # fmt: skip
+    kernels = StageCode("C++ kernels", "cpp", 'extern "C"  void  cpp_fused_add_0(float* p)\n{\n}')
+    codes = [wrapper, kernels]
+    assert find_calls(codes)["cpp_fused_add_0:1"] == (0, 4)
+    assert find_definitions(codes)["cpp_fused_add_0"] == (1, 1)
+
+
+def made(*kernels: tuple[str, list[int], float], codes: str = "abc") -> Stages:
+    return Stages(
+        backend="inductor",
+        title="torch.compile inductor",
+        kernels=[
+            Kernel(
+                name=name,
+                kind="extern" if is_extern(name) else "fused",
+                calls=called_op(name),
+                ops=[],
+                nodes=[],
+                lines=lines,
+                microseconds=time,
+            )
+            for name, lines, time in kernels
+        ],
+        lines=[StageLine(0, "net.py", n + 1, code) for n, code in enumerate(codes)],
+    )
+
+
+def test_time_of_several_lines_counts_for_the_set_and_is_not_split() -> None:
+    stages = made(("cpp_fused_x_0:1", [0, 1], 6.0), ("cpp_fused_y_1:2", [1], 3.0), ("z.z:3", [], 1))
+    rows = {row.lines: row.microseconds for row in times_by_line_set(stages)}
+    assert rows == {(0, 1): 6.0, (1,): 3.0, (): 1.0}
+    by_line = {row.line: (row.alone, row.shared) for row in times_by_line(stages)}
+    assert by_line == {0: (0.0, 6.0), 1: (3.0, 6.0), 2: (0.0, 0.0)}
+
+
+def test_a_diff_tells_what_merged_split_appeared_and_went() -> None:
+    one = made(("cpp_fused_a_0:1", [0], 2.0), ("cpp_fused_b_1:2", [1], 3.0), ("m.mm:3", [2], 5.0))
+    merged = made(("cpp_fused_a_b_0:1", [0, 1], 4.0), ("m.mm:2", [2], 5.0))
+    assert [each.kind for each in compare_stages(one, merged).changes] == ["merged", "same"]
+    assert compare_stages(one, merged).changes[0].microseconds == -1.0
+    assert compare_stages(merged, one).changes[0].kind == "split"
+    less = made(("cpp_fused_a_0:1", [0], 2.0), ("cpp_fused_b_1:2", [1], 3.0))
+    assert {each.kind for each in compare_stages(one, less).changes} == {"same", "gone"}
+    assert {each.kind for each in compare_stages(less, one).changes} == {"same", "appeared"}
+    assert "merged: cpp_fused_a_0:1 + cpp_fused_b_1:2" in str(compare_stages(one, merged))
+
+
+def test_a_diff_follows_lines_that_moved() -> None:
+    before = made(("cpp_fused_a_0:1", [0], 2.0))
+    after = msgspec.structs.replace(before, lines=[StageLine(0, "net.py", 40, "a")])
+    assert [each.kind for each in compare_stages(before, after).changes] == ["same"]
+
+
+def test_times_are_left_out_where_nothing_was_measured() -> None:
+    stages = made(("cpp_fused_a_0:1", [0], -1.0))
+    assert times_by_line_set(stages)[0].microseconds == 0.0
+    assert stages.times is None
+    assert StageTimes.__struct_fields__[0] == "method"
