@@ -6,15 +6,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from explorer.display.pane_view import View
+from explorer.display.pane_view import Pane, View
+from explorer.old_names import OldNames
 from explorer.session.opened_file import OpenedFile
 from explorer.session.session import FixError, Session
 from explorer.text.escape import harmless
-from explorer.validate_options import check_writable
 from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
-    import graphviz
     import torch
 
     from explorer.comparing.comparison import Comparison
@@ -42,11 +41,10 @@ class ExportFailed(PlainError, RuntimeError):
     """Raised when a failed export is asked for its program; its cause is torch's error."""
 
 
-class Exploration:
+class Exploration(OldNames):
     """An export and everything known about it.
 
-    Show it by leaving it on the last line of a cell. `graph`, `signature`, `source`, `shapes` and
-    `code` show one pane each.
+    Show it by leaving it on the last line of a cell; `view(pane="graph")` shows one pane.
     """
 
     def __init__(self, session: Session) -> None:
@@ -142,7 +140,7 @@ class Exploration:
         self.session.decompose(self.session.current, table, progress)
         return self
 
-    def outside(self, opset: Collection[str] | None = None) -> dict[str, int]:
+    def unsupported_ops(self, opset: Collection[str] | None = None) -> dict[str, int]:
         """The ops of the program that a backend lacks, with their call counts.
 
         Args:
@@ -275,7 +273,7 @@ class Exploration:
         session = self.session
         return compile_stages(session, session.current, backend, device, inputs, options, progress)
 
-    def watch(
+    def record_values(
         self,
         inputs: Any = None,
         *,
@@ -290,7 +288,7 @@ class Exploration:
         histogram. `print` the result; the view colours the graph by it. No tensor is kept:
         `result.tensor("linear")` computes it again. Large tensors are read in parts, and the
         most that values held at one time is printed. No file keeps the statistics unless asked to:
-        `ex.to_html(path, values=True)`.
+        `ex.save(path, values=True)`.
 
         Args:
             inputs: see `run`.
@@ -312,7 +310,7 @@ class Exploration:
         self._need("program")
         return watch(self.session, self.session.current, device, inputs, sizes, progress, spill)
 
-    def compare_values(
+    def compare(
         self,
         other: Any = "eager",
         *,
@@ -415,7 +413,7 @@ class Exploration:
 
         return matches(self.session, self.session.current, text)
 
-    def overlay(self, name: str, values: Mapping[str, Any], kind: str | None = None) -> Self:
+    def annotate(self, name: str, values: Mapping[str, Any], kind: str | None = None) -> Self:
         """Lays numbers, texts or colours of your own over ops; the view has a legend for them.
 
         Every file of the view keeps it. One of the same name is replaced; empty values remove it.
@@ -451,7 +449,7 @@ class Exploration:
 
         return Comparison(self.session.entry, after.session.entry)
 
-    def ready(self) -> Release:
+    def release_report(self) -> Release:
         """Whether the program can be shipped, as far as was checked. `print` the result.
 
         It sums up the export, its findings, Verify, the sizes and the runs, and runs nothing: what
@@ -459,7 +457,7 @@ class Exploration:
         """
         return self.session.entry.release.called(self.session.name)
 
-    def probe(self, **sizes: int) -> ProbeResult:
+    def accepts(self, **sizes: int) -> ProbeResult:
         """What the program's guards do at some sizes, its output sizes, and what eager does there.
 
         With the model at hand, eager and the program are run, on fresh inputs of these sizes, and
@@ -591,8 +589,9 @@ class Exploration:
         select: str | Sequence[str] = (),
         open: str | Sequence[str] = (),  # noqa: A002 - as the page calls it
         tab: str = "",
+        pane: Pane = "all",
     ) -> View:
-        """All panes, with something shown first; the page's `ex.view` button copies such a line.
+        """All panes or one, with something shown first; the page copies such a line.
 
         Args:
             select: names of ops (`linear_3`), or a module (`layers.0`), a symbol (`batch`) or a
@@ -600,112 +599,44 @@ class Exploration:
             open: modules that the graph opens, with what they are in.
             tab: the pane to open: inspector, source, signature, shapes, findings, guarantees (or
                 verify), runs, values or code; `teaching` for graph and source alone, in large type.
+            pane: the pane that is shown alone: graph, signature, source, shapes or code.
 
         Raises:
             ValueError: there is no such name; the nearest are named.
         """
         from explorer.session.initial_view import first_look
 
-        return View(self.session, "all", first_look(self.record, select, open, tab))
+        return View(self.session, pane, first_look(self.record, select, open, tab))
 
-    @property
-    def graph(self) -> View:
-        """Only the graph."""
-        return View(self.session, "graph")
+    def save(self, path: str | Path, *, values: bool = False, full: bool = False) -> Path:
+        """Writes a file; the suffix of its name says which.
 
-    @property
-    def signature(self) -> View:
-        """Only the inputs and outputs."""
-        return View(self.session, "signature")
+        - `.pt2`: the program, with the Record and the source text beside it. `explorer.load` shows
+          it as it is shown here; torch and other tools read it like any other. The file is trusted
+          on this machine until it changes.
+        - `.html`: one file with the whole view, to read without a kernel or a network.
+        - `.json`: the Record, for other tools; `export-explorer --schema` explains it.
+        - `.svg`, `.pdf`, `.png`, `.dot`: the graph. All but `.dot` need Graphviz's `dot`.
 
-    @property
-    def source(self) -> View:
-        """Only the source files."""
-        return View(self.session, "source")
-
-    @property
-    def shapes(self) -> View:
-        """Only the symbols, ranges and guards."""
-        return View(self.session, "shapes")
-
-    @property
-    def code(self) -> View:
-        """Only the printed graph."""
-        return View(self.session, "code")
-
-    def dot(self, *, full: bool = False) -> graphviz.Digraph:
-        """The graph for Graphviz: its top-level scopes, or with `full` every op.
-
-        Raises:
-            ExportFailed: the export failed.
-        """
-        from explorer.text.dot import dot_graph
-
-        self._need("graph")
-        return dot_graph(self.record, full)
-
-    def save_graph(self, path: str | Path, *, full: bool = False) -> Path:
-        """Draws the graph into an .svg, .pdf, .png or .dot file, and returns its path.
-
-        Raises:
-            DotMissing: Graphviz's `dot` is not installed (a .dot file needs none).
-            ExportFailed: the export failed.
-            OSError: the file cannot be written.
-            ValueError: the file has no extension, or one that Graphviz does not know.
-        """
-        from explorer.text.dot import save_graph
-
-        self._need("graph")
-        return save_graph(self.record, path, full)
-
-    def save(self, path: str | Path) -> Path:
-        """Writes the program into a `.pt2` file, with the Record and the source text beside it.
-
-        `explorer.load` shows it as it is shown here; torch and other tools read it like any other.
-        The file is trusted on this machine until it changes.
+        Args:
+            path: where to.
+            values: whether `.html` and `.json` have the statistics of a recorded run.
+            full: whether the picture has every op, and not the top-level modules alone.
 
         Raises:
             ArchiveError: torch cannot save this program, or the file cannot be written.
-            ExportFailed: the export failed.
-            NotTrusted: the program is in an untrusted file.
-        """
-        from explorer.session.opened_file import save_signed
-
-        self._need("program")
-        exported = self.session.exported(self.session.current, "save")
-        return save_signed(exported, self.session.entry.kept, path)
-
-    def to_html(self, path: str | Path, *, values: bool = False) -> Path:
-        """Writes one HTML file with the whole view, for reading without a kernel or a network.
-
-        Args:
-            path: where to.
-            values: whether the statistics of a run that was watched are in it.
-
-        Raises:
-            OSError: the file cannot be written.
+            DotMissing: Graphviz is not installed.
+            ExportFailed: the export failed, and the file needs a program.
             FrontEndMissing: the front end was not built.
-        """
-        from explorer.display.report import write_report
-
-        return write_report(self.session, path, values=values)
-
-    def to_json(self, path: str | Path, *, values: bool = False) -> Path:
-        """Writes the Record as JSON, for other tools; `export-explorer --schema` explains it.
-
-        Args:
-            path: where to.
-            values: whether the statistics of a run that was watched are in it.
-
-        Raises:
+            NotTrusted: the program is in an untrusted file.
             OSError: the file cannot be written.
+            ValueError: there is no such suffix.
         """
-        from export_engine.record import to_json
+        from explorer.display.saving import NEEDED, save
 
-        file = Path(path)
-        check_writable(file)
-        file.write_bytes(to_json(self.record if values else self.session.entry.kept))
-        return file
+        if (needed := NEEDED.get(Path(path).suffix.lower(), "graph")) is not None:
+            self._need(needed)
+        return save(self.session, path, values=values, full=full)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return View(self.session, "all")._repr_mimebundle_(**options)

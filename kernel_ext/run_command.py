@@ -151,7 +151,7 @@ def act_on_set(kit: explorer.Programs, command: Command, progress: ProgressLine)
     if command.verify:
         kit.verify(progress=progress)
     written = [kit.save(command.save)] if command.save else []
-    written += [kit.to_html(command.html)] if command.html else []
+    written += [kit.save(command.html)] if command.html else []
     return [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
 
 
@@ -189,7 +189,7 @@ def act(
         if command.save:
             written.append(exploration.save(command.save))
     if command.html and not command.guide:
-        written.append(exploration.to_html(command.html))
+        written.append(exploration.save(command.html))
     saved = [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
     undone = "" if exploration.ok else left_undone(command)
     return [each for each in (compared, *saved, undone) if each]

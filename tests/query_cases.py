@@ -91,12 +91,12 @@ def made() -> Record:
     torch.manual_seed(0)
     shapes = "x: batch, _"
     ex = explorer.explore(Net().eval(), (torch.randn(3, 4),), dynamic_shapes=shapes)
-    ex.watch()
+    ex.record_values()
     ex.profile()
-    ex.compare_values()
-    ex.overlay("cost", {"linear": 0.25, "linear_1": 0.75})
-    ex.overlay("note", {"relu": "the first", "add": "the second"})
-    ex.overlay("two words", {"relu": "#1a64c4"})
+    ex.compare()
+    ex.annotate("cost", {"linear": 0.25, "linear_1": 0.75})
+    ex.annotate("note", {"relu": "the first", "add": "the second"})
+    ex.annotate("two words", {"relu": "#1a64c4"})
     record = ex.record
     files = [msgspec.structs.replace(each, path=each.name, text="") for each in record.files]
     row = FindingRow("baked-value", "A value baked in", "note", "It is.", "", node=7, code="EX201")

@@ -31,7 +31,7 @@ assert len(widgets.front_end()) > 100_000
 import torch
 found = explorer.explore(torch.nn.ReLU(), (torch.ones(2),))
 assert found.ok
-assert "Graphviz (Eclipse Public License)" in found.to_html("report.html").read_text()
+assert "Graphviz (Eclipse Public License)" in found.save("report.html").read_text()
 found.save("model.pt2")
 """
 

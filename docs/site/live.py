@@ -58,7 +58,7 @@ def _cell(shell: InteractiveShell, cell: dict[str, Any]) -> Iterator[str]:
     shown = shell.user_ns.get("_export")
     if source.startswith("%export") and isinstance(shown, explorer.Exploration):
         name = f"tour-{len(list(LIVE.glob('tour-*'))) + 1}"
-        shown.to_html(LIVE / f"{name}.html")
+        shown.save(LIVE / f"{name}.html")
         yield _view(name)
         return
     said = captured.stdout + "".join(
@@ -100,7 +100,7 @@ def _row(model: Any) -> str:
         model.build(), args, kwargs, dynamic_shapes=model.shapes, fix=True, title=title
     )
     name = model.name.replace(" ", "-")
-    made.to_html(LIVE / f"{name}.html")
+    made.save(LIVE / f"{name}.html")
     fixes = len(made.attempts) - 1
     note = f", after {fixes} fix{'es' * (fixes > 1)}" if fixes else ""
     return f"| {{open-live}}`{name}` | `{model.shapes}` | {made.record.verdict}{note} |"

@@ -126,7 +126,7 @@ def _schema(schema: Mapping[str, Any]) -> str:
     parts = [
         "# The Record\n",
         f"{schema['title']}: all that a view shows of one attempt, as plain data. `ex.record` is",
-        "one, `ex.to_json()` writes one, and `export-explorer --schema` prints the [JSON",
+        "one, `ex.save()` writes one, and `export-explorer --schema` prints the [JSON",
         "Schema](record.schema.json) that this page is made from.\n",
     ]
     for name, kind in schema["$defs"].items():

@@ -213,16 +213,16 @@ def _run(asked: argparse.Namespace) -> int:
         first.verify()
     _measure(first, asked)
     _say(first)
-    release = first.ready()
+    release = first.release_report()
     if asked.ready:
         _say(f"\n{release.called(opening(asked))}")
     code = _worse(code, release.exit_code(_claims(asked)))
     if asked.save and first.ok:
         _say(f"written: {first.save(asked.save)}")
     if asked.html:
-        _say(f"written: {first.to_html(asked.html)}")
+        _say(f"written: {first.save(asked.html)}")
     if asked.json:
-        _say(f"written: {first.to_json(asked.json)}")
+        _say(f"written: {first.save(asked.json)}")
     if not first.ok:
         _say_what_is_left(first, asked)
     return code
@@ -237,7 +237,7 @@ def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
     comparison = diff(first, _opened(asked.diff, asked))
     _say(comparison)
     if asked.html and isinstance(comparison, Comparison):
-        _say(f"written: {comparison.to_html(asked.html)}")
+        _say(f"written: {comparison.save(asked.html)}")
     return OK if comparison.ok else BAD
 
 

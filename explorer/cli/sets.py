@@ -39,21 +39,21 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
             verification = each.record.verification
             say(f"{name}: {verification.sentence if verification else 'not checked'}")
     if asked.ready:
-        say(f"\n{kit.ready().called(opening(asked))}")
+        say(f"\n{kit.release_report().called(opening(asked))}")
     if asked.save:
         say(f"written: {kit.save(asked.save)}")
     if asked.html:
-        say(f"written: {kit.to_html(asked.html)}")
+        say(f"written: {kit.save(asked.html)}")
     if asked.json:
-        say(f"written: {kit.to_json(asked.json)}")
+        say(f"written: {kit.save(asked.json)}")
     return _exit_code(kit, asked)
 
 
 def _exit_code(kit: Programs, asked: argparse.Namespace) -> int:
     """As of one program: of all claims with `--ready`, else of those that were asked for."""
-    whole = kit.ready().exit_code(None if asked.ready else ())
+    whole = kit.release_report().exit_code(None if asked.ready else ())
     claims = ("verification", "sizes") if asked.verify else ()
-    each = (program.ready().exit_code(("export", *claims)) for program in kit.values())
+    each = (program.release_report().exit_code(("export", *claims)) for program in kit.values())
     return whole if whole == BAD or asked.ready else max(each)
 
 

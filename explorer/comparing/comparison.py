@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.old_names import OldSaves
 from explorer.session.entry import Entry
 from explorer.session.session import Session
 from explorer.text.attempt_text import cut
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from export_engine.record import ProgramDiff
 
 
-class Comparison:
+class Comparison(OldSaves):
     """The difference of two programs, up to the names of nodes and symbols.
 
     Show it by leaving it on the last line of a cell, `print` it, or use `ok` in a test.
@@ -71,7 +72,7 @@ class Comparison:
 
     __repr__ = __str__
 
-    def to_html(self, path: str | Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Writes one HTML file with both programs, compared.
 
         Raises:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from explorer.session.session import Session
 from explorer.text.escape import harmless
+
+Pane = Literal["all", "graph", "signature", "source", "shapes", "code"]
 
 
 class View:
     """One pane of the current attempt, shown in its own cell."""
 
     def __init__(
-        self, session: Session, pane: str, first: Mapping[str, list[str]] | None = None
+        self, session: Session, pane: Pane, first: Mapping[str, list[str]] | None = None
     ) -> None:
         """Make one.
 

@@ -53,11 +53,11 @@ class Guided:
     def ok(self) -> bool:
         """Whether it exports, nothing that was checked is wrong, and no guarantee was skipped.
 
-        `exploration.ready()` says what else is open before it ships.
+        `exploration.release_report()` says what else is open before it ships.
         """
         if self.exploration is None:
             return False
-        return self.exploration.ready().exit_code(("verification",)) == OK
+        return self.exploration.release_report().exit_code(("verification",)) == OK
 
     def __repr__(self) -> str:
         return "\n\n".join(map(repr, self.steps))

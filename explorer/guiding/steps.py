@@ -190,14 +190,14 @@ def varying(exploration: Exploration, title: str, progress: Report | None) -> Re
 
 def released(exploration: Exploration, name: str) -> Reply:
     """Whether the program can be shipped."""
-    found = exploration.ready().called(name)
+    found = exploration.release_report().called(name)
     heads: dict[str, Kind] = {"ready": "right", "open": "note", "not ready": "wrong"}
     return Reply(
         kind=heads[found.verdict],
         title="Release",
         reason=found.sentence,
         lines=[Line(_LINES[each.state], _answered(each)) for each in found.items],
-        after="" if found.ok else f"`{name}.ready()` says it again, once you have done more.",
+        after="" if found.ok else f"`{name}.release_report()` reads it again, once more is done.",
     )
 
 
@@ -207,7 +207,7 @@ _LINES: dict[str, Kind] = {"good": "right", "open": "open", "bad": "wrong", "non
 
 def _kind_of(exploration: Exploration, name: str) -> Kind:
     """The kind of reply on a claim, as the verdict has it; `note` for one that is open."""
-    claim = exploration.ready().item(name)
+    claim = exploration.release_report().item(name)
     kind = _LINES[claim.state] if claim is not None else "wrong"
     return "note" if kind == "open" else kind
 
@@ -220,7 +220,7 @@ def _answered(item: ReleaseItem) -> str:
 def verified(exploration: Exploration, progress: Report | None) -> Reply:
     """Whether torch.export's guarantees hold for the program."""
     checked = exploration.verify(progress=progress)
-    claim = exploration.ready().item("verification")
+    claim = exploration.release_report().item("verification")
     if claim is not None and checked.ok:
         reason = f"{claim.sentence} The program was run and compared with the model."
         return Reply(kind=_kind_of(exploration, "verification"), title="Verify", reason=reason)

@@ -37,7 +37,7 @@ def _made(record: Record, name: str, values: Mapping[str, Any], kind: str | None
     from export_engine.record import Overlay
 
     if not name or not isinstance(name, str):
-        raise WrongArgument("An overlay needs a name: .overlay('importance', {'linear': 0.7}).")
+        raise WrongArgument("An overlay needs a name: .annotate('importance', {'linear': 0.7}).")
     chosen = _kind(values, kind)
     places = op_places(record)
     unknown = [each for each in values if each not in places]

@@ -98,7 +98,7 @@ class Quantized:
         """Runs this program beside the float one, and says what each layer adds to the error.
 
         Layers are matched by their modules, and a convolution with the batch norm that it took in.
-        The view's Values pane shows all ops; see `compare_values`.
+        The view's Values pane shows all ops; see `Exploration.compare`.
 
         Args:
             against: the result or ExportedProgram of the float model, with the same inputs.

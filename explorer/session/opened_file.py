@@ -141,19 +141,13 @@ def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:
 
 
 def _check_target(path: str | Path) -> None:
-    """Refuses the name of a page, and a file that cannot be written.
+    """Refuses a file that cannot be written.
 
     Raises:
-        ArchiveError: it ends in `.html`, or it cannot be written where it should be.
+        ArchiveError: it cannot be written where it should be.
     """
-    file = Path(path)
-    if file.suffix.lower() in (".html", ".htm"):
-        raise ArchiveError(
-            f"save() writes a .pt2 archive, and {file.name} is the name of a page: "
-            "call to_html() for that, or save with the suffix .pt2."
-        )
     try:
-        check_writable(file)
+        check_writable(Path(path))
     except OSError as error:
         raise ArchiveError(str(error)) from None
 

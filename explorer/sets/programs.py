@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.display.saving import unknown_suffix
 from explorer.exploration import Exploration
+from explorer.old_names import OldSetNames
 from explorer.session.joined import JoinedSession
 from explorer.session.opened_file import OpenedFile
 from explorer.session.session import FixError
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from export_engine.verify import Verified
 
 
-class Programs(Mapping[str, Exploration]):
+class Programs(Mapping[str, Exploration], OldSetNames):
     """A set of programs, in the order in which they are called first.
 
     Show it by leaving it on the last line of a cell. `kit["decode"]` is the Exploration of one
@@ -189,7 +191,7 @@ class Programs(Mapping[str, Exploration]):
             name: each.verify(sizes, progress) for name, each in self._programs.items() if each.ok
         }
 
-    def ready(self) -> Release:
+    def release_report(self) -> Release:
         """Whether the set can be shipped, as far as was checked. `print` the result.
 
         It sums up each program, what is between them and what they generated, and runs nothing.
@@ -199,15 +201,40 @@ class Programs(Mapping[str, Exploration]):
         return set_release_of(self.record, self._records()).called(self.session.name)
 
     def save(self, path: str | Path) -> Path:
-        """Writes all programs into one `.pt2` file, a shared weight once.
+        """Writes a file; the suffix of its name says which.
 
-        torch reads it (`torch.export.pt2_archive.load_pt2`), `explorer.load` shows it.
+        - `.pt2`: all programs, a shared weight once. torch reads it
+          (`torch.export.pt2_archive.load_pt2`), `explorer.load` shows it.
+        - `.html`: one file with the whole set, to read without a kernel or a network.
+        - `.json`: the set, for other tools: `set`, and the Record of each of `programs`.
 
         Raises:
             ArchiveError: torch cannot save one of them, or the file cannot be written.
-            FixError: a program failed to export.
+            FixError: a program failed to export, and the file needs it.
+            FrontEndMissing: the front end was not built.
             NotTrusted: a program is in an untrusted file.
+            OSError: the file cannot be written.
+            ValueError: there is no such suffix.
         """
+        match Path(path).suffix.lower():
+            case ".html" | ".htm":
+                from explorer.display.report import write_report
+
+                return write_report(self.session, path)
+            case ".json":
+                from export_engine.record import set_to_json
+
+                file = Path(path)
+                check_writable(file)
+                records = {name: each.session.entry.kept for name, each in self.items()}
+                file.write_bytes(set_to_json(self.record, records))
+                return file
+            case ".pt2":
+                return self._save_programs(path)
+            case _:
+                raise unknown_suffix(path, ".pt2, .html or .json")
+
+    def _save_programs(self, path: str | Path) -> Path:
         from explorer.session.opened_file import save_set_signed
         from export_engine.archive import KeptSet
 
@@ -238,31 +265,6 @@ class Programs(Mapping[str, Exploration]):
 
     def _records(self) -> dict[str, Any]:
         return {name: each.record for name, each in self._programs.items()}
-
-    def to_html(self, path: str | Path) -> Path:
-        """Writes one HTML file with the whole set, for reading without a kernel or a network.
-
-        Raises:
-            OSError: the file cannot be written.
-            FrontEndMissing: the front end was not built.
-        """
-        from explorer.display.report import write_report
-
-        return write_report(self.session, path)
-
-    def to_json(self, path: str | Path) -> Path:
-        """Writes the set as JSON, for other tools: `set`, and the Record of each of `programs`.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        from export_engine.record import set_to_json
-
-        file = Path(path)
-        check_writable(file)
-        records = {name: each.session.entry.kept for name, each in self._programs.items()}
-        file.write_bytes(set_to_json(self.record, records))
-        return file
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         from widgets import FrontEndMissing

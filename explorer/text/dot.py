@@ -10,10 +10,13 @@ from explorer.text.attempt_text import counted
 from explorer.text.escape import harmless
 from explorer.text.outline import Block, full_blocks, top_blocks
 from explorer.validate_options import check_writable
-from export_engine.plain_errors import PlainError, WrongArgument
+from export_engine.plain_errors import PlainError
 from export_engine.record import Record
 
 _SHAPES = {"input": "ellipse", "output": "ellipse", "op": "box", "scope": "box3d"}
+
+FORMATS = frozenset(f".{kind}" for kind in {"dot", "gv", *graphviz.FORMATS})
+"""The suffixes of files that a graph is drawn into."""
 
 
 class DotMissing(PlainError, RuntimeError):
@@ -37,28 +40,19 @@ def dot_graph(record: Record, full: bool = False) -> graphviz.Digraph:
 
 
 def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
-    """Draws the graph into a file; its extension gives the format: `.svg`, `.pdf`, `.png`, `.dot`.
+    """Draws the graph into a file; its suffix, one of FORMATS, gives the kind.
 
     Raises:
         DotMissing: `dot` is not installed (a `.dot` file needs none).
         OSError: the file cannot be written.
-        ValueError: the file has no extension, or one that Graphviz does not know.
     """
     target = Path(path)
     kind = target.suffix.removeprefix(".")
-    if not kind:
-        raise WrongArgument(
-            f"{target.name} has no file extension; write graph.svg, graph.pdf or graph.dot"
-        )
     check_writable(target)
     drawing = dot_graph(record, full)
     if kind in ("dot", "gv"):
         target.write_text(drawing.source, encoding="utf-8")
         return target
-    if kind not in graphviz.FORMATS:
-        raise WrongArgument(
-            f"Graphviz cannot write .{kind} files; use graph.svg, graph.pdf or graph.png"
-        )
     try:
         target.write_bytes(drawing.pipe(format=kind))
     except graphviz.ExecutableNotFound as error:

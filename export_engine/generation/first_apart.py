@@ -151,7 +151,7 @@ def _op_of(
     found = _first(compared, record)
     return found._replace(
         sentence=f"the exported program is right, and in {title} {found.sentence}. "
-        f'kit["{name}"].compare_values("{backend}") lists its ops; another backend may be right'
+        f'kit["{name}"].compare("{backend}") lists its ops; another backend may be right'
     )
 
 

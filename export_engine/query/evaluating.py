@@ -104,7 +104,7 @@ def _found(asked: Values[str], test: Test) -> Nodes:
 def _overlaid(record: Record, test: Test) -> Nodes:
     names = [each.name for each in record.overlays]
     if test.overlay and test.overlay not in names:
-        there = f"; there are {', '.join(names)}" if names else ": .overlay() adds one"
+        there = f"; there are {', '.join(names)}" if names else ": .annotate() adds one"
         raise QueryError(f"There is no overlay {test.overlay}{there}", test.column)
     ordered = test.compare in ("<", "<=", ">", ">=")
     if ordered and all(

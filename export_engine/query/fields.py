@@ -82,8 +82,8 @@ BY_NAME = {each.name: each for each in FIELDS}
 ALSO = {"scope": "module", "target": "op", "stack": "file"}
 """Other names for some."""
 LACKS: dict[str, str] = {
-    "watch": "needs a watched run: Watch in the Values pane, or .watch()",
-    "pairs": "needs two runs: Compare in the Values pane, or .compare_values()",
+    "watch": "needs a watched run: Watch in the Values pane, or .record_values()",
+    "pairs": "needs two runs: Compare in the Values pane, or .compare()",
     "profile": "needs a profile: Profile in the Runs pane, or .profile()",
 }
 """What is said of a field whose `needs` is not there."""

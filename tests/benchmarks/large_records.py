@@ -61,8 +61,8 @@ def _report() -> Iterable[Row]:
     shown = explorer.explore(case.model, case.args, dict(case.kwargs), dynamic_shapes=case.shapes)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        shown.to_html(path)  # imports
-        seconds, _ = _seconds(lambda: shown.to_html(path))
+        shown.save(path)  # imports
+        seconds, _ = _seconds(lambda: shown.save(path))
     ops = len(shown.record.graphs[0].name)
     yield Row(
         f"llama, {ops:,} ops",

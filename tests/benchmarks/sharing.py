@@ -39,7 +39,7 @@ def _reports(folder: Path) -> Iterable[Row]:
         explored = explorer.explore(
             case.model, case.args, dict(case.kwargs), dynamic_shapes=case.shapes, title=name
         )
-        size = explored.to_html(folder / f"{name}.html").stat().st_size
+        size = explored.save(folder / f"{name}.html").stat().st_size
         yield Row(
             name,
             "report in one HTML file",

@@ -65,7 +65,7 @@ def test_every_tab_of_a_program(
     ex.verify(sizes=2)
     ex.run()
     ex.profile()
-    page = _opened(context, ex.to_html(tmp_path / "report.html"), width)
+    page = _opened(context, ex.save(tmp_path / "report.html"), width)
     axe.check_both(page, "as it opens", "html")
     unfold_outline(page)
     page.get_by_role("combobox", name="Search ops").first.fill("linear")
@@ -80,7 +80,7 @@ def test_every_tab_of_a_program(
 
 def test_a_failure_and_a_comparison(context: BrowserContext, tmp_path: Path, axe: Axe) -> None:
     failed = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
-    page = _opened(context, failed.to_html(tmp_path / "failed.html"))
+    page = _opened(context, failed.save(tmp_path / "failed.html"))
     axe.check_both(page, "failure")
     for tab in ("Graph up to there", "Source", "What went wrong"):
         page.get_by_role("tab", name=tab).first.click()
@@ -89,7 +89,7 @@ def test_a_failure_and_a_comparison(context: BrowserContext, tmp_path: Path, axe
         folded.click()
     axe.check_both(page, "failure, unfolded")
     acts = [explorer.explore(act(), (torch.ones(3),)) for act in (torch.nn.ReLU, torch.nn.GELU)]
-    page = _opened(context, explorer.diff(*acts).to_html(tmp_path / "both.html"))
+    page = _opened(context, explorer.diff(*acts).save(tmp_path / "both.html"))
     expect(page.get_by_test_id("graph-before")).to_be_visible()
     page.get_by_text("Printed graph: main").click()
     axe.check_both(page, "comparison")
@@ -101,7 +101,7 @@ def test_what_there_is_nothing_to_show_of(
     context: BrowserContext, tmp_path: Path, axe: Axe
 ) -> None:
     ex = explorer.explore(torch.nn.Identity(), (torch.ones(3),))
-    page = _opened(context, ex.to_html(tmp_path / "empty.html"))
+    page = _opened(context, ex.save(tmp_path / "empty.html"))
     page.get_by_role("combobox", name="Search ops").first.fill("nothing of that name")
     said = {
         "Source": "no op",
@@ -128,7 +128,7 @@ def test_long_names_keep_to_their_places(
         outer.add_module(name, net)
         net = outer
     ex = explorer.explore(net, (torch.ones(2, 4),), dynamic_shapes=f"input: {dim}, _")
-    page = _opened(context, ex.to_html(tmp_path / "long.html"), width)
+    page = _opened(context, ex.save(tmp_path / "long.html"), width)
     page.get_by_role("combobox", name="Search ops").first.fill("linear")
     page.get_by_role("treeitem").last.click()
     for tab in TABS:

@@ -54,7 +54,7 @@ def test_a_symbol_lights_up_everywhere_and_a_slider_finds_the_bound(lab: Lab) ->
     expect(verdict).to_contain_text("x.shape[0] <= 16")
     expect(verdict.get_by_role("button")).to_contain_text("Cell In[2]:7")
     expect(root.get_by_test_id("probe-size-0")).to_have_attribute("aria-invalid", "true")
-    assert lab.value("ex.probe(**{'x.shape[0]': 17}).verdict") == "refused"
+    assert lab.value("ex.accepts(**{'x.shape[0]': 17}).verdict") == "refused"
     slider.press("ArrowLeft")
     expect(verdict).to_contain_text("The guards accept it")
     expect(verdict).to_contain_text("[16, 32]")

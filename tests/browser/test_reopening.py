@@ -12,6 +12,7 @@ from .lab import Lab
 from .test_explorer import LOAD, SMALL, explorer
 
 RELOADS = 24
+GRAPH = "ex.view(pane='graph')"
 VIEWS = 3
 
 _PAINTED = """count => {
@@ -39,7 +40,15 @@ def test_reloads_bring_back_every_view_and_none_is_dark(
     lab: Lab, one_of: Callable[[int], int]
 ) -> None:
     lab.page.set_viewport_size({"width": 1400, "height": 1900})
-    lab.open([LOAD, SMALL, '%export -d "x: batch, _" --as ex small(x)', "ex.graph", "ex.graph"])
+    lab.open(
+        [
+            LOAD,
+            SMALL,
+            '%export -d "x: batch, _" --as ex small(x)',
+            GRAPH,
+            GRAPH,
+        ]
+    )
     lab.run_all(120)
     lab.page.wait_for_function(_PAINTED, arg=VIEWS)
     lab.save()
@@ -52,7 +61,7 @@ def test_reloads_bring_back_every_view_and_none_is_dark(
 
 @pytest.mark.own_page
 def test_reopened_with_another_kernel_a_view_is_a_still_picture(lab: Lab) -> None:
-    lab.open([LOAD, SMALL, '%export -d "x: batch, _" --as ex small(x)', "ex.graph"])
+    lab.open([LOAD, SMALL, '%export -d "x: batch, _" --as ex small(x)', GRAPH])
     lab.run_all(120)
     lab.page.wait_for_function(_PAINTED, arg=2)  # a view that is not there yet keeps no picture
     lab.save()

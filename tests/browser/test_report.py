@@ -30,7 +30,7 @@ def test_forced_colours_keep_what_colours_say(browser: Browser, tmp_path: Path) 
     failed = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
     context = browser.new_context(forced_colors="active", color_scheme="dark")
     page = context.new_page()
-    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    page.goto(ex.save(tmp_path / "report.html").as_uri())
     line = "tab => getComputedStyle(tab).borderBottomColor"
     tabs = page.get_by_role("tablist", name="Details").get_by_role("tab")
     expect(tabs.first).to_be_visible()
@@ -42,7 +42,7 @@ def test_forced_colours_keep_what_colours_say(browser: Browser, tmp_path: Path) 
     shown = "each => getComputedStyle(each).backgroundColor"
     assert page.locator(".tx-bar-heat").first.evaluate(shown) == "rgb(255, 255, 255)"
     assert page.locator(".tx-row-dot").first.evaluate(shown) != "rgb(0, 0, 0)"
-    page.goto(failed.to_html(tmp_path / "failed.html").as_uri())
+    page.goto(failed.save(tmp_path / "failed.html").as_uri())
     failing = page.locator(".tx-failing").first
     assert failing.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
     context.close()
@@ -56,7 +56,7 @@ def test_a_report_works_without_kernel_and_network(
     ex = explorer.explore(
         case.model, case.args, dict(case.kwargs), dynamic_shapes=case.shapes, title=title
     )
-    path = ex.to_html(tmp_path / "report.html")
+    path = ex.save(tmp_path / "report.html")
     with capsys.disabled():
         print(f"\nreport of GPT-2 with 12 layers: {path.stat().st_size / 1e6:.2f} MB")
     assert path.stat().st_size < 2e6
@@ -82,7 +82,7 @@ def test_a_report_is_used_by_keys_and_read_aloud(context: BrowserContext, tmp_pa
     ex = explorer.explore(case.model, case.args, dynamic_shapes=case.shapes)
     context.set_offline(True)
     page = context.new_page()
-    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    page.goto(ex.save(tmp_path / "report.html").as_uri())
     unfold_outline(page)
     tree = page.get_by_role("tree")
     expect(tree.get_by_role("treeitem").first).to_be_visible()
@@ -112,7 +112,7 @@ def test_the_graph_keeps_the_colours_of_what_surrounds_it(
     ex = explorer.explore(torch.nn.ReLU(), (torch.ones(3),))
     page = context.new_page()
     page.emulate_media(color_scheme="dark")
-    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    page.goto(ex.save(tmp_path / "report.html").as_uri())
     graph = page.locator(".tx-canvas")
     expect(graph).to_be_visible()
     corner = """canvas => canvas.getContext("2d").getImageData(2, 2, 1, 1).data[0]"""
@@ -133,7 +133,7 @@ def test_a_report_of_two_programs_compares_them(
     ones = [explorer.explore(act(), (torch.ones(3),)) for act in (torch.nn.ReLU, torch.nn.GELU)]
     context.set_offline(True)
     page = context.new_page()
-    page.goto(explorer.diff(*ones).to_html(tmp_path / "both.html").as_uri())
+    page.goto(explorer.diff(*ones).save(tmp_path / "both.html").as_uri())
     expect(page.get_by_test_id("differences")).to_contain_text("1 changed.")
     expect(page.get_by_test_id("graph-before")).to_be_visible()
     page.get_by_text("Printed graph: main").click()
@@ -150,7 +150,7 @@ def test_a_report_of_a_failure_shows_the_line(
 ) -> None:
     ex = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
     page = context.new_page()
-    page.goto(ex.to_html(tmp_path / "report.html").as_uri())
+    page.goto(ex.save(tmp_path / "report.html").as_uri())
     failure = page.get_by_test_id("failure")
     expect(failure).to_contain_text("if x.sum() > 0:")
     expect(page.get_by_role("button", name="Apply", exact=True)).to_have_count(0)
@@ -159,7 +159,7 @@ def test_a_report_of_a_failure_shows_the_line(
 
 def test_a_failure_on_a_phone_is_not_cut_and_is_touched(browser: Browser, tmp_path: Path) -> None:
     ex = explorer.explore(Undecided(), (torch.ones(3),), title="undecided(x)")
-    path = ex.to_html(tmp_path / "report.html")
+    path = ex.save(tmp_path / "report.html")
     phone = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
@@ -190,9 +190,9 @@ def test_shapes_and_a_fixed_program_are_read_on_a_phone(browser: Browser, tmp_pa
     ex = explorer.explore(
         Gated().eval(), (torch.randn(2, 3, 16, 24),), dynamic_shapes="x: _, _, height, width"
     )
-    failed = ex.to_html(tmp_path / "failed.html")
+    failed = ex.save(tmp_path / "failed.html")
     ex.autofix()
-    fixed = ex.to_html(tmp_path / "fixed.html")
+    fixed = ex.save(tmp_path / "fixed.html")
     phone = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
@@ -218,7 +218,7 @@ def test_without_scripts_a_picture_is_left(
     context: BrowserContext, tmp_path: Path, watch: Watch
 ) -> None:
     case = branching()
-    text = explorer.explore(case.model, case.args).to_html(tmp_path / "report.html").read_text()
+    text = explorer.explore(case.model, case.args).save(tmp_path / "report.html").read_text()
     still = tmp_path / "still.html"
     still.write_text(text.replace('type="module"', 'type="nothing"'))
     page = context.new_page()

@@ -53,7 +53,7 @@ def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -
     first = root.get_by_test_id("near").inner_text()
     place.fill("2")
     expect(root.get_by_test_id("near")).not_to_have_text(first, use_inner_text=True)
-    told = lab.value("'%.5g' % ex.watch().tensor('log')[2, 0, 0]")
+    told = lab.value("'%.5g' % ex.record_values().tensor('log')[2, 0, 0]")
     expect(root.get_by_test_id("near")).to_contain_text(str(told))
     odd.get_by_role("button", name=re.compile("Cell")).click()
     expect(root.get_by_role("region", name="Source")).to_contain_text("torch.log")

@@ -154,7 +154,7 @@ def test_a_context_that_changed_the_program_is_a_finding(name: str) -> None:
     assert finding.kind.code == "EX225"
     assert said in finding.sentence
     assert finding.stack
-    assert ex.ready().verdict == "not ready"
+    assert ex.release_report().verdict == "not ready"
 
 
 @pytest.mark.slow
@@ -274,7 +274,7 @@ def test_exported_under_autocast_it_is_not_ready() -> None:
     assert len(contexts_of(ex)) == 1
     assert not verified.ok
     assert not runs.ok
-    assert ex.ready().verdict == "not ready"
+    assert ex.release_report().verdict == "not ready"
     assert ex.program.module()(torch.randn(2, 4)).dtype == torch.float32
 
 
@@ -284,4 +284,4 @@ def test_autocast_in_forward_is_ready() -> None:
     ex.verify(), ex.run()
 
     assert not contexts_of(ex)
-    assert ex.ready().verdict == "ready", ex.ready()
+    assert ex.release_report().verdict == "ready", ex.release_report()

@@ -190,7 +190,7 @@ def test_a_line_to_type_names_the_variable_that_holds_the_result(
     assert "Fixes: k.apply(0), or k.autofix()" in repr(ex)
     assert {each.name for each in ex.session.heads()} == {"k"}
     ex.autofix()
-    assert "k.run()" in [each.command for each in ex.ready().items]
+    assert "k.run()" in [each.command for each in ex.release_report().items]
 
 
 def test_a_program_of_a_set_is_named_by_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,5 +198,5 @@ def test_a_program_of_a_set_is_named_by_the_set(monkeypatch: pytest.MonkeyPatch)
 
     kit = explorer.explore_many({"one": (torch.sin, (torch.ones(3),))})
     monkeypatch.setattr(__main__, "mine", kit, raising=False)
-    assert "→ mine['one'].verify(); mine['one'].run()" in str(kit.ready())
-    assert "mine['one'].verify()" in [each.command for each in kit["one"].ready().items]
+    assert "→ mine['one'].verify(); mine['one'].run()" in str(kit.release_report())
+    assert "mine['one'].verify()" in [each.command for each in kit["one"].release_report().items]

@@ -90,7 +90,7 @@ def test_what_the_program_does_not_take_reaches_no_backend(inputs: Any, said: st
     assert said in row.sentence
     assert Reckless.calls == 0
     assert "✓" not in str(ex.run(backend="reckless", inputs=inputs))
-    assert ex.ready().verdict != "ready"
+    assert ex.release_report().verdict != "ready"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_values_of_a_backend_are_asked_of_no_other_inputs() -> None:
     ex = explorer.explore(nn.Linear(3, 2), (torch.ones(4, 3),))
 
     with pytest.raises(FixError, match=r"input\.shape\[0\] is 2|rejects these inputs"):
-        ex.compare_values("reckless", inputs=(torch.ones(2, 3),))
+        ex.compare("reckless", inputs=(torch.ones(2, 3),))
     with pytest.raises(FixError, match=r"rejects these inputs: input\.shape\[0\] is 2"):
         ex.profile(inputs=(torch.ones(2, 3),))
 

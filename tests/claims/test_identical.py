@@ -350,7 +350,7 @@ def test_two_sets_are_compared_program_by_program(
 @pytest.mark.after_check
 def test_a_set_is_written_as_json(tmp_path: Path) -> None:
     known = kit_of("01", "0s")
-    written = json.loads(known.to_json(tmp_path / "kit.json").read_text())
+    written = json.loads(known.save(tmp_path / "kit.json").read_text())
     assert [each["name"] for each in written["set"]["components"]] == ["a", "b"]
     records = {name: from_json(json.dumps(each)) for name, each in written["programs"].items()}
     assert {name: each.verdict for name, each in records.items()} == {

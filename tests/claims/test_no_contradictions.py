@@ -73,7 +73,7 @@ def _said(ex: explorer.Exploration) -> Said:
     assert release is not None
     guided = [released(ex, "ex")] if ex.ok else []
     guided += [looked_over(ex, "ex")] if ex.ok else []
-    ready = ex.ready()
+    ready = ex.release_report()
     texts = {
         "text": repr(ex),
         "picture": re.sub(r"<svg.*?</svg>|<[^>]+>", " ", static_html(record)),
@@ -282,7 +282,7 @@ def test_a_planted_fault_is_said_in_one_voice(one_of: Callable[[int], int]) -> N
             if ex.ok:
                 ex.verify(2)
                 ex.run()
-                assert not list(contradictions(_said(ex))), f"{ex!r}\n{ex.ready()}"
+                assert not list(contradictions(_said(ex))), f"{ex!r}\n{ex.release_report()}"
 
 
 class TwoLayers(torch.nn.Module):
@@ -307,7 +307,7 @@ def test_a_program_with_wrong_numbers_is_said_to_differ_everywhere() -> None:
         for act in (lambda: shown.run(backend="program"), lambda: shown.verify(2)):  # noqa: B023
             act()
             said = _said(shown)
-            assert not list(contradictions(said)), f"{shown!r}\n{shown.ready()}"
+            assert not list(contradictions(said)), f"{shown!r}\n{shown.release_report()}"
             assert set(said.verdicts.values()) == {"not ready"}, fault.kind
 
 
@@ -319,7 +319,7 @@ def test_a_known_case_is_said_in_one_voice(one_of: Callable[[int], int]) -> None
         assert not list(contradictions(_said(ex))), repr(ex)
         if not ex.ok:
             ex.autofix()
-            assert not list(contradictions(_said(ex))), f"{ex!r}\n{ex.ready()}"
+            assert not list(contradictions(_said(ex))), f"{ex!r}\n{ex.release_report()}"
 
 
 @pytest.mark.after_check

@@ -259,7 +259,7 @@ def test_a_module_that_runs_between_its_own_results_is_drawn(tmp_path: Path) -> 
     ex = explorer.explore(SharedModule(), (torch.randn(4, 3),), strict=True)
     data, *_ = ex._repr_mimebundle_()
     assert "<svg" in data["text/html"]
-    assert "<svg" in ex.to_html(tmp_path / "page.html").read_text()
+    assert "<svg" in ex.save(tmp_path / "page.html").read_text()
 
 
 def test_inputs_of_generate_without_names_are_a_sentence() -> None:

@@ -60,7 +60,7 @@ def test_a_branch_on_size_1_is_found_with_its_line_and_fixes(shapes: str) -> Non
     kept_out = next(each for each in ex.fixes if each.kind == "shapes")
     assert "batch[2.." in kept_out.after
     assert kept_out.narrows
-    ready = ex.ready()
+    ready = ex.release_report()
     assert ready.verdict == "not ready"
     assert {each.name for each in ready.items if each.state == "bad"} >= {
         "findings",
@@ -93,7 +93,7 @@ def test_what_was_tried_is_listed_where_it_is_said() -> None:
     sound = next(each for each in ex.verify().guarantees if each.name == "sound")
 
     assert sound.sentence.startswith("Agrees with eager at batch 0, 1, 2, 3, ")
-    sizes = next(each for each in ex.ready().items if each.name == "sizes")
+    sizes = next(each for each in ex.release_report().items if each.name == "sizes")
     assert "batch 0, 1, 2, 3, " in sizes.sentence
 
 

@@ -81,7 +81,7 @@ def test_a_backend_that_forgets_has_no_tick(name: str) -> None:
     assert forgets.outcome == "differs", forgets
     assert set(forgets.lost) & set(each.written)
     assert any(f"`{written}`" in forgets.sentence for written in each.written)
-    assert ex.ready().verdict == "not ready"
+    assert ex.release_report().verdict == "not ready"
 
 
 @pytest.mark.slow
@@ -153,7 +153,7 @@ def test_onnx_runtime_keeps_no_buffer(name: str) -> None:
     assert row.outcome == "differs"
     assert f"does not keep buffer `{STATEFUL[name].written[0]}`" in row.sentence
     assert "✓" not in str(ex.run(backend="onnx"))
-    assert ex.ready().verdict == "not ready"
+    assert ex.release_report().verdict == "not ready"
 
 
 @pytest.mark.thorough

@@ -367,7 +367,7 @@ import sys
 import explorer
 from explorer.cli.main import main
 ex = explorer.load({str(ours[0])!r})
-str(ex), ex.code, ex.outside(), ex.probe(batch=3), explorer.diff(ex, ex).ok
+str(ex), ex.code, ex.unsupported_ops(), ex.accepts(batch=3), explorer.diff(ex, ex).ok
 assert main([{str(ours[0])!r}]) == 0
 print("loaded:", *(each for each in ("torch", "sympy", "numpy", "IPython") if each in sys.modules))
 """

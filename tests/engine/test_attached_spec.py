@@ -84,7 +84,7 @@ def test_what_is_attached_is_shown_diffed_and_saved(tmp_path: Path) -> None:
     loaded = explorer.load(found.save(tmp_path / "attached.pt2"))
     assert loaded.record.shapes == TEXT
     assert explorer.diff(found, loaded).ok
-    rejected = loaded.probe(seq=24)
+    rejected = loaded.accepts(seq=24)
     assert [rule.text for rule in rejected.broken] == ["(seq % 16) == 0"]
 
 
@@ -96,7 +96,7 @@ def test_a_params_spec_is_shown_diffed_and_saved(tmp_path: Path) -> None:
     assert "seq" in str(explorer.diff(found, wider))
     loaded = explorer.load(found.save(tmp_path / "params.pt2"))
     assert loaded.record.shapes == found.record.shapes
-    assert loaded.probe(seq=1).verdict == "refused"
+    assert loaded.accepts(seq=1).verdict == "refused"
 
 
 def test_changes_of_a_spec_are_told() -> None:

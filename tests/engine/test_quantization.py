@@ -320,7 +320,7 @@ def test_the_accuracy_of_pt2e_is_that_of_running_both_programs(
 
 
 def test_the_result_of_a_lowered_linear_can_be_watched(results: dict[str, Exploration]) -> None:
-    run = results["weights"].watch()
+    run = results["weights"].record_values()
     layer = results["weights"].quantization.layers[0]
     assert run.tensor(layer.result).shape == (2, 32)
 

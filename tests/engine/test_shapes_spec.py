@@ -180,7 +180,7 @@ def test_a_size_made_of_another_is_one_rule_which_the_program_enforces(
         assert [(each.kind, each.enforced) for each in rules] == [("form", True)]
     with pytest.raises((RuntimeError, AssertionError)):
         ex.program.module()(t(4), t(9))
-    assert ex.probe(**{"y.shape[0]": 9}).verdict == "refused"
+    assert ex.accepts(**{"y.shape[0]": 9}).verdict == "refused"
 
 
 @needs_spec

@@ -241,13 +241,13 @@ def test_pytest_has_the_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.slow
 def test_what_a_backend_lacks_is_counted() -> None:
     ex = net()
-    assert ex.outside() == {"aten.linear.default": 1, "aten.sum.default": 1}
-    assert ex.decompose("core").outside() == {}
+    assert ex.unsupported_ops() == {"aten.linear.default": 1, "aten.sum.default": 1}
+    assert ex.decompose("core").unsupported_ops() == {}
     has = ["aten.addmm", "aten.permute.default", "aten.relu.default", "aten.add"]
-    assert ex.outside(has) == {"aten.sum.dim_IntList": 1}
+    assert ex.unsupported_ops(has) == {"aten.sum.dim_IntList": 1}
     failed = explorer.explore(lambda x: x if x.sum() > 0 else -x, (torch.ones(2),))
     with pytest.raises(explorer.ExportFailed):
-        failed.outside()
+        failed.unsupported_ops()
 
 
 @pytest.fixture

@@ -92,8 +92,8 @@ ACTIONS: dict[str, Callable[[Exploration, Path], Any]] = {
     "decompose": lambda ex, _: ex.decompose("only linear"),
     "save": saved,
     "compare": compared,
-    "html": lambda ex, folder: ex.to_html(folder / "report.html"),
-    "probe": lambda ex, _: ex.probe(batch=7),
+    "html": lambda ex, folder: ex.save(folder / "report.html"),
+    "probe": lambda ex, _: ex.accepts(batch=7),
     "autofix": lambda ex, _: ex.autofix(),
 }
 WITHOUT_PROGRAM = ("compare", "html", "probe")

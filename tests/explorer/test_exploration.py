@@ -17,7 +17,7 @@ import explorer
 from explorer.display.handlers import MessageHandlers
 from explorer.session.entry import Entry
 from explorer.session.session import Session
-from explorer.text.dot import DotMissing
+from explorer.text.dot import DotMissing, dot_graph
 from explorer.text.static_picture import static_html
 from export_engine.attempt import Request
 from export_engine.capture import capture
@@ -130,9 +130,9 @@ PANES = {
 def test_each_pane_has_a_text_and_a_page_of_its_own(
     explored: explorer.Exploration, pane: str
 ) -> None:
-    view = getattr(explored, pane)
+    view = explored.view(pane=pane)
     data, _ = view._repr_mimebundle_()
-    others = [repr(getattr(explored, other)) for other in PANES if other != pane]
+    others = [repr(explored.view(pane=other)) for other in PANES if other != pane]
     assert re.search(PANES[pane], repr(view))
     assert repr(view) not in others
     assert data["text/plain"] == repr(view)
@@ -167,8 +167,10 @@ class Escaping(torch.nn.Module):
 
 def test_text_of_a_model_moves_no_cursor() -> None:
     explored = explorer.explore(Escaping(), (torch.ones(2),), title="m\x1b[1m(x)")
-    views = [explored, *(getattr(explored, pane) for pane in PANES)]
-    shown = "".join(map(repr, views)) + static_html(explored.record) + explored.dot().source
+    views = [explored, *(explored.view(pane=pane) for pane in PANES)]
+    shown = (
+        "".join(map(repr, views)) + static_html(explored.record) + dot_graph(explored.record).source
+    )
     assert "printed" in shown
     assert not set("\x1b\x9b\r\u202e") & set(shown)
 
@@ -202,26 +204,23 @@ def test_the_static_picture_is_plain_html_with_all_text_escaped() -> None:
 def test_the_graph_is_written_as_dot_and_drawn_where_dot_is(
     explored: explorer.Exploration, tmp_path: Path
 ) -> None:
-    assert "linear" in explored.dot(full=True).source
-    assert explored.save_graph(tmp_path / "g.dot").read_text().startswith("digraph")
+    assert "linear" in dot_graph(explored.record, full=True).source
+    assert explored.save(tmp_path / "g.dot").read_text().startswith("digraph")
     if shutil.which("dot"):
-        assert "<svg" in explored.save_graph(tmp_path / "g.svg").read_text()
+        assert "<svg" in explored.save(tmp_path / "g.svg").read_text()
     else:
         with pytest.raises(DotMissing, match="apt install graphviz"):
-            explored.save_graph(tmp_path / "g.svg")
-    with pytest.raises(ValueError, match="no file extension"):
-        explored.save_graph(tmp_path / "g")
-    with pytest.raises(ValueError, match=r"cannot write \.docx files"):
-        explored.save_graph(tmp_path / "g.docx")
+            explored.save(tmp_path / "g.svg")
+    for name in ("g", "g.docx"):
+        with pytest.raises(ValueError, match=rf"{name}: save\(\) writes files that end in"):
+            explored.save(tmp_path / name)
 
 
 @pytest.mark.slow
 def test_a_failure_has_no_graph_to_draw(tmp_path: Path) -> None:
     failed = explorer.explore(Undecided(), (torch.ones(2),))
     with pytest.raises(explorer.ExportFailed, match="There is no graph"):
-        failed.dot()
-    with pytest.raises(explorer.ExportFailed, match="There is no graph"):
-        failed.save_graph(tmp_path / "g.dot")
+        failed.save(tmp_path / "g.dot")
 
 
 def test_without_a_built_front_end_a_picture_is_shown(
@@ -329,3 +328,14 @@ def executed(*cells: str) -> list[list[Any]]:
 def test_importing_costs_no_torch(package: str) -> None:
     code = f"import sys, {package}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("ready", ".release_report()"), ("graph", '.view(pane="graph")'), ("to_html", ".save()")],
+)
+def test_an_old_name_gives_the_same_and_says_the_new_one(
+    old: str, new: str, explored: explorer.Exploration
+) -> None:
+    with pytest.warns(DeprecationWarning, match=re.escape(f".{old} is now {new};")):
+        assert getattr(explored, old) is not None

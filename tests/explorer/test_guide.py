@@ -91,7 +91,7 @@ def test_what_may_vary_exports_as_it_is_written() -> None:
 
     again = explorer.explore(Stamped(), (x,), dynamic_shapes=shapes)
     assert again.ok
-    assert again.probe(**{"x.shape[0]": 6}).verdict == "accepted"
+    assert again.accepts(**{"x.shape[0]": 6}).verdict == "accepted"
     assert "time.time()" in guided.steps[1].lines[0].text
     assert guided.steps[1].kind == "wrong"
 
@@ -227,7 +227,7 @@ def test_a_guide_is_not_ok_where_the_release_is_not_ready() -> None:
     assert guided.exploration is not None
     assert guided.exploration.session.entry.verified is not None
     assert guided.exploration.session.entry.verified.ok
-    assert guided.exploration.ready().verdict == "not ready"
+    assert guided.exploration.release_report().verdict == "not ready"
     assert not guided.ok
     (release,) = [step for step in guided.steps if step.title.endswith("Release")]
     assert "`guided.exploration.findings`" in repr(release)

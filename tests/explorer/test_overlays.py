@@ -20,8 +20,8 @@ def ex() -> explorer.Exploration:
 def test_numbers_texts_and_colours_are_told_apart_and_kept(
     ex: explorer.Exploration, tmp_path: Path
 ) -> None:
-    ex.overlay("importance", {"linear": 0.5, "relu": 2}).overlay("note", {"relu": "<b>dead</b>"})
-    ex.overlay("team", {"linear": "#1a64c4"})
+    ex.annotate("importance", {"linear": 0.5, "relu": 2}).annotate("note", {"relu": "<b>dead</b>"})
+    ex.annotate("team", {"linear": "#1a64c4"})
 
     assert [(each.name, each.kind) for each in ex.record.overlays] == [
         ("importance", "number"),
@@ -31,7 +31,7 @@ def test_numbers_texts_and_colours_are_told_apart_and_kept(
     check_record(ex.record)
     kept = explorer.load(ex.save(tmp_path / "a.pt2")).record.overlays
     assert kept == ex.record.overlays
-    ex.overlay("importance", {"relu": 1}).overlay("note", {})
+    ex.annotate("importance", {"relu": 1}).annotate("note", {})
     assert [(each.name, each.numbers) for each in ex.record.overlays] == [
         ("team", []),
         ("importance", [1.0]),
@@ -52,5 +52,5 @@ def test_bad_values_are_refused(
     ex: explorer.Exploration, values: dict[str, object], kind: str | None, said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        ex.overlay("mine", values, kind)
+        ex.annotate("mine", values, kind)
     assert not ex.record.overlays

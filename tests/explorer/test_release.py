@@ -51,10 +51,10 @@ def test_numbers_from_data_are_counted_and_not_named() -> None:
         return x.nonzero().sum() + y.nonzero().sum()
 
     ex = explorer.explore(counts, (torch.ones(3), torch.ones(4)))
-    said = {each.name: each.sentence for each in ex.ready().items}
+    said = {each.name: each.sentence for each in ex.release_report().items}
     assert said["sizes"].startswith("2 numbers computed from data: ")
     ex = explorer.explore(counts, (torch.ones(3), torch.ones(4)), dynamic_shapes="x: batch")
-    said = {each.name: each.sentence for each in ex.ready().items}
+    said = {each.name: each.sentence for each in ex.release_report().items}
     assert said["sizes"].startswith("batch [0, ∞) and 2 numbers computed from data: ")
 
 
@@ -77,18 +77,18 @@ def test_sizes_that_one_way_of_a_branch_leaves_out_are_told() -> None:
     row = next(row for row in shown.record.verification.rows if row.name == "refuses")
     assert "Eager takes 1: " in row.sentence
     assert "breaks s != t" in row.sentence
-    sizes = next(item for item in shown.ready().items if item.name == "sizes")
+    sizes = next(item for item in shown.release_report().items if item.name == "sizes")
     assert sizes.sentence.endswith(" Only where s != t.")
 
 
 @pytest.mark.slow
 def test_what_an_open_item_names_closes_it() -> None:
     ex = explorer.explore(halved, (torch.ones(3),), dynamic_shapes="x: batch")
-    for item in ex.ready().items:
+    for item in ex.release_report().items:
         if item.state == "open":
             eval(item.command, {"ex": ex})
-    assert ex.ready().ok, str(ex.ready())
-    assert not any(each.command for each in ex.ready().items)
+    assert ex.release_report().ok, str(ex.release_report())
+    assert not any(each.command for each in ex.release_report().items)
 
 
 @pytest.mark.slow
@@ -96,16 +96,16 @@ def test_what_an_open_item_of_a_set_names_closes_it() -> None:
     kit = explorer.explore_many(
         {"one": (halved, (torch.ones(3),)), "ex": (halved, (torch.ones(2),))}
     )
-    assert "  → kit['ex'].verify(); kit['ex'].run()" in str(kit.ready())
-    for item in kit.ready().items:
+    assert "  → kit['ex'].verify(); kit['ex'].run()" in str(kit.release_report())
+    for item in kit.release_report().items:
         for command in filter(None, item.command.split("; ")):
             eval(command, {"kit": kit})
-    assert kit.ready().ok, str(kit.ready())
+    assert kit.release_report().ok, str(kit.release_report())
 
 
 def test_a_command_says_the_name_that_the_user_gave() -> None:
     kit = explorer.explore_many({"one": (halved, (torch.ones(3),))})
-    (item, *_) = kit.ready().called("mine").items
+    (item, *_) = kit.release_report().called("mine").items
     assert item.command == "mine['one'].verify(); mine['one'].run()"
 
 
@@ -127,7 +127,7 @@ def test_all_of_it_done_is_ready(
 ) -> None:
     explored.verify(1)
     explored.run(backend="program")
-    release = explored.ready()
+    release = explored.release_report()
     assert release.ok, str(release)
     assert str(release).startswith("Ready to ship")
     assert [each.name for each in release.items] == [
@@ -158,7 +158,7 @@ def test_one_that_is_wrong_decides(record: Record) -> None:
 
 @pytest.mark.slow
 def test_a_failure_is_not_ready() -> None:
-    release = explorer.explore(undecided, (torch.ones(3),)).ready()
+    release = explorer.explore(undecided, (torch.ones(3),)).release_report()
     assert release.verdict == "not ready"
     assert [each.state for each in release.items] == ["bad"]
 

@@ -90,7 +90,7 @@ def actions(call: Call, folder: Path, part: int | None = None) -> Iterator[Step]
         yield "autofix", ex.autofix
     if part != 1:
         yield "show", ex._repr_mimebundle_
-        yield "html", lambda: ex.to_html(folder / "report.html")
+        yield "html", lambda: ex.save(folder / "report.html")
     if ex.ok and part != 1:
         yield "verify", lambda: ex.verify(1)
         yield "watch", ex.watch
@@ -138,7 +138,7 @@ def failing(call: Call, folder: Path) -> Iterator[Step]:
     yield "a table that raises", lambda: ex.decompose({op: raises})
     yield "save into no folder", lambda: ex.save(missing / "model.pt2")
     yield "load of a broken file", lambda: explorer.load(broken, trusted=True).program
-    yield "html into no folder", lambda: ex.to_html(missing / "report.html")
+    yield "html into no folder", lambda: ex.save(missing / "report.html")
     yield "compare with a broken file", lambda: explorer.diff(ex, broken)
 
     def without(name: str, act: Callable[[], Any]) -> None:
@@ -166,7 +166,7 @@ def interrupted(call: Call, folder: Path) -> Iterator[Step]:
         "strict": lambda: explored(call, strict=True),
         "fixes": lambda: fixed(ex),
         "autofix": ex.autofix,
-        "html": lambda: ex.to_html(folder / "report.html"),
+        "html": lambda: ex.save(folder / "report.html"),
     }
     if ex.ok:
         ex.save(file)

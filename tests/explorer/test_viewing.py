@@ -93,7 +93,7 @@ def test_any_program_is_read(name: str, tmp_path: Any) -> None:
     check_record(record)
     assert len(ex.query("kind:op")) >= 3
     assert explorer.diff(ex, program).ok
-    assert ex.to_html(tmp_path / "page.html").stat().st_size > 10_000
+    assert ex.save(tmp_path / "page.html").stat().st_size > 10_000
     assert ex._repr_mimebundle_()
     same = [(node.name, node.target, dict(node.meta)) for node in program.graph.nodes]
     assert same == nodes  # nothing was written to it

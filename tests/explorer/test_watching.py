@@ -21,12 +21,12 @@ PLACE = {"side": "one", "rows": -2, "columns": -1, "index": [0], "cell": [0, 0]}
 def ex() -> Exploration:
     torch.manual_seed(0)
     found = explorer.explore(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), (torch.randn(2, 4),))
-    found.watch()
+    found.record_values()
     return found
 
 
 def test_an_op_is_asked_for_by_name(ex: Exploration) -> None:
-    run = ex.watch()
+    run = ex.record_values()
 
     assert run["relu"].minimum == 0
     assert run["relu"].zeros == pytest.approx(float((run.tensor("relu") == 0).float().mean()))
@@ -42,7 +42,7 @@ def test_an_op_is_asked_for_by_name(ex: Exploration) -> None:
 @pytest.mark.after_check
 def test_no_file_keeps_values_unless_asked(ex: Exploration, tmp_path: Path) -> None:
     assert ex.record.values is not None
-    plain, full = ex.to_json(tmp_path / "a.json"), ex.to_json(tmp_path / "b.json", values=True)
+    plain, full = ex.save(tmp_path / "a.json"), ex.save(tmp_path / "b.json", values=True)
     saved = ex.save(tmp_path / "a.pt2")
 
     assert json.loads(plain.read_text())["values"] is None
@@ -50,8 +50,8 @@ def test_no_file_keeps_values_unless_asked(ex: Exploration, tmp_path: Path) -> N
     assert explorer.load(saved).record.values is None
     assert ex.session.state()["record"] == b""
     page, with_values = (
-        ex.to_html(tmp_path / "a.html"),
-        ex.to_html(tmp_path / "b.html", values=True),
+        ex.save(tmp_path / "a.html"),
+        ex.save(tmp_path / "b.html", values=True),
     )
     assert page.stat().st_size < with_values.stat().st_size
 
@@ -62,9 +62,9 @@ def test_no_notebook_keeps_values() -> None:
     made = explorer.explore(lambda x: x * 2, (torch.full((2, 2), told / 2),))
     widget = widget_of(made.session, {})
     before = str(widget.get_state())
-    run = made.watch()
+    run = made.record_values()
     assert float(run.tensor("mul")[0, 0]) == pytest.approx(told)
-    made.compare_values("bfloat16")
+    made.compare("bfloat16")
     page = MessageHandlers(made.session)
     page("tensor", {"attempt": 0, "graph": 0, "node": 1, **PLACE})
 
@@ -79,9 +79,9 @@ def test_no_notebook_keeps_values() -> None:
 
 
 def test_inputs_are_those_that_are_given(ex: Exploration) -> None:
-    assert ex.watch((torch.full((2, 4), 3.0),))["input"].mean == 3
+    assert ex.record_values((torch.full((2, 4), 3.0),))["input"].mean == 3
     with pytest.raises(FixError, match="positional arguments"):
-        ex.watch((1, 2))
+        ex.record_values((1, 2))
 
 
 class Halves(nn.Module):
@@ -97,4 +97,4 @@ class Halves(nn.Module):
 def test_a_model_that_was_fixed_is_compared_with_itself_as_fixed() -> None:
     found = explorer.explore(Halves(), (torch.ones(3, 4),))
     found.autofix()
-    assert "against eager with the fixes" in repr(found.compare_values("eager"))
+    assert "against eager with the fixes" in repr(found.compare("eager"))

@@ -18,16 +18,16 @@ from ..models import tutorial
 Call = Callable[[explorer.Exploration], Any]
 CALLS: dict[str, Call] = {
     "apply": lambda ex: ex.apply("a title"),  # type: ignore[arg-type]
-    "compare_values": lambda ex: ex.compare_values("eagr"),
+    "compare_values": lambda ex: ex.compare("eagr"),
     "decompose": lambda ex: ex.decompose("cor"),
     "diff": lambda ex: explorer.diff(ex, "nowhere.pt2"),
     "dynamic_shapes": lambda ex: ex.dynamic_shapes(7),
     "load": lambda ex: explorer.load("nowhere.pt2"),
     "open": lambda ex: ex.view(open="linaer"),
-    "overlay of no op": lambda ex: ex.overlay("mine", {"linaer": 1}),
-    "overlay of no number": lambda ex: ex.overlay("mine", {"linear": "a"}, "number"),
-    "probe of no size": lambda ex: ex.probe(btach=3),
-    "probe of no int": lambda ex: ex.probe(batch="a"),  # type: ignore[arg-type]
+    "overlay of no op": lambda ex: ex.annotate("mine", {"linaer": 1}),
+    "overlay of no number": lambda ex: ex.annotate("mine", {"linear": "a"}, "number"),
+    "probe of no size": lambda ex: ex.accepts(btach=3),
+    "probe of no int": lambda ex: ex.accepts(batch="a"),  # type: ignore[arg-type]
     "profile": lambda ex: ex.profile("cdua"),
     "query": lambda ex: ex.query("op:"),
     "run on a device": lambda ex: ex.run("cdua"),
@@ -36,16 +36,15 @@ CALLS: dict[str, Call] = {
     "run at a number": lambda ex: ex.run(sizes=2.5),
     "run with inputs": lambda ex: ex.run(inputs={"z": 1}),
     "save": lambda ex: ex.save("nowhere/x.pt2"),
-    "save a page": lambda ex: ex.save("x.html"),
-    "save_graph": lambda ex: ex.save_graph("graph"),
-    "save_graph nowhere": lambda ex: ex.save_graph("nowhere/graph.dot"),
+    "save_graph": lambda ex: ex.save("graph"),
+    "save_graph nowhere": lambda ex: ex.save("nowhere/graph.dot"),
     "select": lambda ex: ex.view(select="linaer"),
     "shapes": lambda ex: explorer.explore(torch.sin, (torch.ones(2),), dynamic_shapes="x: ["),
     "tab": lambda ex: ex.view(tab="shapse"),
-    "to_html": lambda ex: ex.to_html("nowhere/x.html"),
-    "to_json": lambda ex: ex.to_json("nowhere/x.json"),
-    "watch": lambda ex: ex.watch(device="cdua"),
-    "watch into a folder": lambda ex: ex.watch(spill="nowhere"),
+    "to_html": lambda ex: ex.save("nowhere/x.html"),
+    "to_json": lambda ex: ex.save("nowhere/x.json"),
+    "watch": lambda ex: ex.record_values(device="cdua"),
+    "watch into a folder": lambda ex: ex.record_values(spill="nowhere"),
 }
 
 

@@ -84,7 +84,7 @@ def test_a_model_that_generates_becomes_a_set(shell: InteractiveShell) -> None:
     assert {each.outcome for each in kit.record.trials} == {"same"}
     assert "The same 16 tokens" in text
     assert "prefill → decode  1 cache tensor" in text
-    ready = shown(shell, "print(kit.ready())")
+    ready = shown(shell, "print(kit.release_report())")
     assert ready.startswith("Nothing wrong so far; still open: prefill")
     assert ready.count("→ kit['") == 2
 

@@ -76,8 +76,8 @@ def test_what_is_wrong_with_a_success_is_found(tour: Shown) -> None:
     found = {finding.kind: finding for finding in tour.names["signed"].findings}
     assert {Kind.BAKED_VALUE, Kind.TRAINING_MODE} <= {*found}
     assert all(finding.stack for finding in found.values())
-    refused = tour.names["signed"].probe(**{"x.shape[0]": 17})
+    refused = tour.names["signed"].accepts(**{"x.shape[0]": 17})
     assert refused.verdict == "refused"
     assert refused.broken
     assert "guarantees hold" in next(text for each, text in tour.items() if "--verify" in each)
-    assert tour.names["gated"].probe(batch=100).verdict == "accepted"
+    assert tour.names["gated"].accepts(batch=100).verdict == "accepted"

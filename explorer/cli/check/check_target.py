@@ -80,7 +80,7 @@ def check(target: Target, update: bool = False) -> Checked:
     if target.verify and explored.ok:
         verified = explored.verify()
         left = [each.name for each in verified.unchecked if not each.lacking]
-    release = explored.ready()
+    release = explored.release_report()
     asked = ("export", "verification", "sizes") if target.verify else ("export",)
     code = release.exit_code(asked)
     problems = [*_problems(explored.record, release), *_golden(explored, target, update)]

@@ -94,9 +94,9 @@ def looked_at(path: Path, clean: Any, folder: Path) -> str:
     texts = [*several, repr(ex), repr(explorer.diff(ex, clean)), repr(explorer.diff(clean, ex))]
     texts += [repr(View(ex.session, pane)) for pane in PANES]
     assert all(harmless(text) == text for text in texts), "a text has control characters"
-    ex.to_json(folder / "record.json")
+    ex.save(folder / "record.json")
     json.loads((folder / "record.json").read_bytes())
-    page = ex.to_html(folder / "report.html").read_text(encoding="utf-8")
+    page = ex.save(folder / "report.html").read_text(encoding="utf-8")
     assert "<img src=x" not in page, "markup from the archive is markup in the page"
     assert "\x1b" not in page
     for number in range(len(ex.record.files)):

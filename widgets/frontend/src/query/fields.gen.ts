@@ -59,7 +59,7 @@ export const ALSO: { readonly [name: string]: string } = {
 };
 
 export const LACKS: { readonly [needs: string]: string } = {
-  watch: "needs a watched run: Watch in the Values pane, or .watch()",
-  pairs: "needs two runs: Compare in the Values pane, or .compare_values()",
+  watch: "needs a watched run: Watch in the Values pane, or .record_values()",
+  pairs: "needs two runs: Compare in the Values pane, or .compare()",
   profile: "needs a profile: Profile in the Runs pane, or .profile()",
 };

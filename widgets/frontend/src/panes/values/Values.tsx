@@ -46,7 +46,7 @@ export function Values({ store, program }: Props) {
                 "range, mean, zeros, NaN and more of every value. Compare runs it beside another " +
                 "run, or a backend that tells values, and says at which op an error enters. Your " +
                 "model stays as it is."
-              : "This page was saved without values. `to_html(path, values=True)` keeps the statistics " +
+              : "This page was saved without values. `save(path, values=True)` keeps the statistics " +
                 "of a run that was watched."}
           </Empty>
         )}
