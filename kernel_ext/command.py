@@ -28,6 +28,7 @@ OPTIONS = {
     ),
     "--on": "run on the engines of this ipyparallel client, a variable, instead of here",
     "--profile": "measure each op",
+    "--stages": "compile it, and show its kernels with lines and times: --stages, --stages=aoti",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "--vs-compile": "compare with what torch.compile does with the same call",
     "--sizes": "with --vs-compile: call both at these sizes, 512,1024,2048 or batch=512,1024",
@@ -81,6 +82,7 @@ FLAGS = {
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
 RUN = "--run"
+STAGES = "--stages"
 DEVICE = re.compile(r"\s+(?P<name>cpu|cuda(:\d+)?|mps|xpu(:\d+)?)(?=\s|$)")
 """Devices after `--run`.
 
@@ -138,6 +140,8 @@ class Command:
     backend: str | None = None
     """Names of backends, with commas between."""
     profile: bool = False
+    stages: str | None = None
+    """The compiler whose kernels are shown."""
 
 
 def parse_command(line: str) -> Command:
@@ -158,6 +162,8 @@ def parse_command(line: str) -> Command:
             device = DEVICE.match(line, end) or _mistaken(line, end)
             given["run"] = value or (device["name"] if device else "cpu")
             end = device.end() if device and not equals else end
+        elif option == STAGES:
+            given["stages"] = value or "inductor"
         elif option in _VALUED:
             start = at + len(option) + 1
             if not equals:
@@ -220,8 +226,8 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save", "into"}):
         raise ExportUsageError(
             "--load opens a saved program: it goes with --model, --trusted, --as, --html, "
-            "--verify, --decompose, --run, --backend, --profile and --no-display only, without a "
-            "call."
+            "--verify, --decompose, --run, --backend, --profile, --stages and --no-display only, "
+            "without a call."
         )
     if "model" in given and "load" not in given:
         raise ExportUsageError("--model goes with --load: it names a program of that file.")
@@ -259,10 +265,10 @@ def _check_joint(given: dict[str, str], flags: list[str]) -> None:
         return
     wrong = [each for each in flags if each not in ("--joint", "--no-display")]
     wrong += [each for each, to in _VALUED.items() if to in given and to not in ("name", "html")]
-    if wrong or "run" in given:
+    if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
             f"--joint traces a training step, which is no exported program: leave out "
-            f"{(wrong or ['--run'])[0]}. It goes with --as, --html and --no-display."
+            f"{(wrong or [_asked_to_run(given)])[0]}. It goes with --as, --html and --no-display."
         )
 
 
@@ -272,12 +278,17 @@ def _check_generate(given: dict[str, str], flags: list[str]) -> None:
         return
     wrong = [each for each in flags if each not in _WITH_GENERATE]
     wrong += [each for each, name in _VALUED.items() if name in given and name not in _KEPT]
-    if wrong or "run" in given:
+    if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
             f"--generate finds out by itself what varies, and makes several programs: leave out "
-            f"{(wrong or ['--run'])[0]}. It goes with -d for bounds of what varies, --verify, "
-            "--as, --save, --html."
+            f"{(wrong or [_asked_to_run(given)])[0]}. It goes with -d for bounds of what varies, "
+            "--verify, --as, --save, --html."
         )
+
+
+def _asked_to_run(given: dict[str, str]) -> str:
+    """The option that runs the program, of those that were given."""
+    return RUN if "run" in given else STAGES
 
 
 _WITH_GENERATE = {"--generate", "--verify", "--no-display", "--non-strict"}

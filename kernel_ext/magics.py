@@ -85,6 +85,8 @@ class ExportMagics(Magics):
                                  openvino, or all that can run here; `eager,program` by default
         --on CLIENT              run on the engines of this ipyparallel client instead of here
         --profile                measure each op; the graph can be coloured by it
+        --stages                 compile it, tens of seconds, and show its kernels with their ops,
+                                 lines and times; --stages=aoti compiles ahead of time
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose", or the name of a
                                  variable with a table of functions by op

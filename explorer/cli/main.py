@@ -56,9 +56,9 @@ count: a file has no eager model), a backend or a device of --run cannot run her
 fails with the inputs, or --ready leaves something to decide; 4 Export Explorer itself failed, with
 a report to send.
 
-Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --decompose and --save need its
-program; making that of a hostile file runs code from it. They do so of files that you saved here
-yourself, and of others with --trusted.
+Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --stages, --decompose and --save
+need its program; making that of a hostile file runs code from it. They do so of files that you
+saved here yourself, and of others with --trusted.
 """
 
 
@@ -164,6 +164,13 @@ def _parser() -> argparse.ArgumentParser:
         help="verify it, run it, and say in a line whether it can be shipped",
     )
     parser.add_argument("--profile", action="store_true", help="measure each op")
+    parser.add_argument(
+        "--stages",
+        metavar="BACKEND",
+        nargs="?",
+        const="inductor",
+        help="compile it, and print its kernels with their lines and times: inductor or aoti",
+    )
     parser.add_argument("--save", metavar="FILE.pt2", help="write the program")
     parser.add_argument("--html", metavar="FILE.html", help="write a report")
     parser.add_argument("--json", metavar="FILE.json", help="write the Record, for other tools")
@@ -177,7 +184,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_WITH_TORCH = ("ready", "verify", "run", "backend", "profile", "decompose", "save", "fix")
+_WITH_TORCH = ("ready", "verify", "run", "backend", "profile", "stages", "decompose", "save", "fix")
 """Options that need the program itself, not only what a file says of it."""
 
 
@@ -229,7 +236,15 @@ def _run(asked: argparse.Namespace) -> int:
 
 
 def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
-    more = (asked.ready, asked.verify, asked.save, asked.json, asked.decompose, asked.profile)
+    more = (
+        asked.ready,
+        asked.verify,
+        asked.save,
+        asked.json,
+        asked.decompose,
+        asked.profile,
+        asked.stages,
+    )
     if any((*more, asked.run, asked.backend)):
         raise ValueError("--diff works with --html only.")
     if asked.html and isinstance(first, Programs):
@@ -269,6 +284,8 @@ def _measure(explored: Exploration, asked: argparse.Namespace) -> None:
         explored.run(device, asked.backend)
     if explored.ok and asked.profile:
         explored.profile(device)
+    if explored.ok and asked.stages:
+        _say(explored.stages(asked.stages, device=device))
 
 
 def _say(what: object) -> None:

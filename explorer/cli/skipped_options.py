@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_OF_A_PROGRAM = ("contracts", "decompose", "verify", "run", "ready", "profile", "save")
+_OF_A_PROGRAM = ("contracts", "decompose", "verify", "run", "ready", "profile", "stages", "save")
 
 
 def left_undone(asked: object) -> str:

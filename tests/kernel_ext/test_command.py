@@ -22,6 +22,8 @@ def test_options_take_their_value_after_an_equals_sign_too() -> None:
     assert parse_command("--no-display m(x)").display is False
     assert parse_command("--fix m(x)").fix
     assert parse_command("--save a.pt2 m(x)").save == "a.pt2"
+    assert parse_command("--stages m(x)") == Command(call="m(x)", stages="inductor")
+    assert parse_command("--stages=aoti m(x)").stages == "aoti"
 
 
 def test_a_call_may_begin_with_a_minus_only_in_its_arguments() -> None:
@@ -45,6 +47,8 @@ REFUSED = {
     "-d": "-d needs a value",
     "--strict --both m(x)": "exclude each other",
     "-d 'x: b' -D s m(x)": "exclude each other",
+    "--joint --stages m(x)": "leave out --stages",
+    "--generate --stages m(x)": "leave out --stages",
     "--as 3x m(x)": "not a valid variable name",
 }
 

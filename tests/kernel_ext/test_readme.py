@@ -303,6 +303,17 @@ def test_runs_are_asked_for_as_shown(
 
 
 @pytest.mark.slow
+def test_a_slow_line_is_found_as_shown(shell: InteractiveShell) -> None:
+    cell(shell, '%export --no-display -d "x: batch, _" --as ex model(x)')
+    lines = block("stages = ex.stages()").splitlines()
+    compiled_again = "other = "  # tests/claims/test_stages.py compares two
+    for line in lines:
+        if compiled_again not in line and "diff" not in line:
+            cell(shell, line)
+    assert shell.user_ns["ex"].record.stages[0].kernels
+
+
+@pytest.mark.slow
 def test_runs_on_other_machines_are_asked_for_as_shown() -> None:
     pytest.importorskip("ipyparallel", reason="it is not installed: pip install '.[distributed]'")
     ex = explorer.explore(torch.nn.ReLU(), (torch.ones(2),))
