@@ -25,7 +25,7 @@ def exported(exploration: Exploration) -> Reply:
     if exploration.ok:
         said = record.verdict.removeprefix("exported, ")
         return Reply(kind="right", title="Export", reason=f"It exports: {said}.")
-    return Reply(kind="wrong", title="Export", reason="It does not export as it is.")
+    return Reply(kind="wrong", title="Export", reason="The export fails.")
 
 
 def explained(exploration: Exploration) -> Reply:

@@ -163,7 +163,7 @@ class Lesson:
             )
         return Reply(
             kind="note",
-            title=f"Exercise {exercise.number}: one way to do it",
+            title=f"Exercise {exercise.number}: a solution",
             code=exercise.solution or "This exercise has none.",
         )
 
@@ -256,7 +256,7 @@ def _more(exercise: Exercise, seen: int) -> str:
     call = f'("{exercise.number}")`'
     if seen < len(exercise.hints):
         return f"`lesson.hint{call} gives a hint." if not seen else f"`lesson.hint{call} says more."
-    return f"`lesson.solution{call} shows one way." if exercise.solution else ""
+    return f"`lesson.solution{call} shows a solution." if exercise.solution else ""
 
 
 def _counted(number: int, one: str, several: str) -> str:

@@ -378,7 +378,7 @@ ASKS = {
     "writing": Message(
         FixChoice,
         Writing,
-        "What writes an attempt, and fixes of it, into the user's code. Nothing is written here.",
+        "The edits that write an attempt and its fixes into the user's code. Writes nothing.",
     ),
     "autofix": Message(
         OfAttempt, Autofixed, "Applies lossless fixes until one exports or none is left.", acts=True

@@ -161,7 +161,7 @@ class _Parser:
                 inner = _made("ExprCondPair", (inner, self._expression(0)))
             self._expect(")")
             return inner
-        raise UnreadableError(f"{text!r} stands where a size should be")
+        raise UnreadableError(f"{text!r} is not a size")
 
     def _called(self, name: str) -> Expression:
         self._expect("(")

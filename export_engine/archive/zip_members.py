@@ -129,7 +129,7 @@ class Members:
         absolute = path.startswith("/") or path[1:2] == ":"
         if absolute or ".." in path.split("/") or "\0" in info.orig_filename:
             raise ArchiveError(
-                f"{self.title} is not opened: its member {shown} is named outside of the archive. "
+                f"{self.title} is not opened: its member {shown} lies outside of the archive. "
                 "torch did not write it."
             )
         if len(name) > limits.NAME:

@@ -66,7 +66,7 @@ def _event(
 def _birth(birth: SymbolBirth, attempt: Attempt, symbols: Symbols) -> str:
     name, place = symbols.name(birth.symbol), symbols.born(birth.symbol)
     if not birth.source:
-        return f"{name}: a number from data"
+        return f"{name}: a data-dependent number"
     example = symbol_value(attempt.recording.shape_env, birth.symbol)
     named = symbols.is_named(birth.symbol) and ".shape[" not in name
     where = f"{name}: {place}" if named else place

@@ -203,7 +203,7 @@ def not_a_module(attempt: Failed) -> Diagnosis | None:
         return Diagnosis(
             kind=Kind.NOT_A_MODULE,
             sentence="This is an ExportedProgram already, and an ExportedProgram cannot be called.",
-            why="`explorer.view(program)` shows it as it is. `program.module()` returns a module "
+            why="`explorer.view(program)` shows it. `program.module()` returns a module "
             "that can be called and exported again.",
         )
     if not isinstance(target, torch.jit.ScriptModule):

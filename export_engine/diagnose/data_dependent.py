@@ -30,7 +30,7 @@ _WHY = (
 )
 _WHY_SIZE = (
     "The program must be right for every size that the ShapesSpec allows, 0 and 1 among them, so "
-    "tracing does not look at the example's. Assume which way it goes, or put both ways into the "
+    "tracing does not look at the example's. Assume one branch, or put both into the "
     "program with torch.cond."
 )
 _WHY_NUMBER = (
@@ -149,7 +149,7 @@ def _number_sentence(
 ) -> str:
     known = [n for n in computed if re.search(rf"(?<!\w){re.escape(n)}(?!\w)", asked)]
     where = f"where `{known[0]}` is computed from data" if known else "which is computed from data"
-    stands = "is" if known else "stands for a number that is"
+    stands = "is" if known else "is a number that is"
     number = f"where `{computed[0]}` {stands} computed from data" if computed else where
     if kind is Kind.LOOP_ON_DATA:
         return (

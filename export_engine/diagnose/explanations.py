@@ -44,10 +44,10 @@ CASES = {
     (Kind.LOOP_ON_DATA, ""): Explained("dynamic_shape_map", "A loop as one operator"),
     (Kind.OPERATOR_FAILED, ""): Explained("cond_predicate", "How torch.cond is called"),
     (Kind.COND_BRANCHES_DIFFER, ""): Explained("cond_predicate", "Two branches that fit"),
-    (Kind.COND_MUTATES, ""): Explained("cond_operands", "What a branch may read"),
-    (Kind.COND_ALIASES, ""): Explained("cond_operands", "What a branch may read"),
+    (Kind.COND_MUTATES, ""): Explained("cond_operands", "Operands of a branch"),
+    (Kind.COND_ALIASES, ""): Explained("cond_operands", "Operands of a branch"),
     (Kind.COND_SIDE_EFFECT, ""): Explained(
-        "cond_branch_nonlocal_variables", "What a branch may read"
+        "cond_branch_nonlocal_variables", "Operands of a branch"
     ),
     (Kind.UNKNOWN_INPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
     (Kind.UNKNOWN_OUTPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),

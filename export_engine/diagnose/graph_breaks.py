@@ -48,7 +48,7 @@ def graph_break(attempt: Failed) -> Diagnosis | None:
 _WITHOUT_BREAK = {
     "add additional input during export": "it draws a number with Python's `random`, which "
     "strict mode would make an input of the program",
-    "byte Variables are valid indices": "among several indices there is a number from data",
+    "byte Variables are valid indices": "one of several indices is data-dependent",
 }
 """What strict mode refuses without a graph break: what torch says, and what is to be said."""
 

@@ -56,7 +56,7 @@ def unplaced_number(attempt: Failed) -> Diagnosis | None:
     said = f"`{place.text}`" if place.text else "An op of this call"
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
-        sentence=f"{said} computes a number from data that torch then loses track of.",
+        sentence=f"{said} computes a data-dependent number that torch then loses track of.",
         why=_WHY_PENDING,
         stack=place.stack,
         span=place.span,

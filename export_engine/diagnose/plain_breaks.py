@@ -10,7 +10,10 @@ _SAID = (
         r"args/kwargs to proxy",
         "it gives a torch op a value that is neither a tensor nor a plain number",
     ),
-    (r"unbacked SymInt", "it uses a number from data that was read outside of what is traced"),
+    (
+        r"unbacked SymInt",
+        "it uses a data-dependent number read outside of the traced code",
+    ),
     (r"RNN, GRU, or LSTM", "recurrent layers are not supported"),
     (r"BUILD_CLASS|__build_class__", "a class cannot be defined inside the model"),
     (r"deepcopy", "`copy.deepcopy` is not supported"),

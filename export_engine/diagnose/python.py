@@ -149,7 +149,7 @@ def converted_module(attempt: Failed) -> Diagnosis | None:
     return Diagnosis(
         kind=Kind.MODULE_CHANGED,
         sentence=f"{called} converts a module while it is traced, which replaces its parameters.",
-        why="While tracing, parameters are fake tensors that stand for those of the module, and "
+        why="While tracing, parameters are fake tensors, which "
         "cannot be replaced. Convert the module before the export.",
         stack=place.stack,
         span=place.span,
@@ -161,7 +161,7 @@ def _through_data(attempt: Failed, place: Place) -> Diagnosis:
     text = place.text_of(node)
     return Diagnosis(
         kind=Kind.DATA_WRITE,
-        sentence=f"What happens here through `{text or '.data'}` is invisible to torch.export.",
+        sentence=f"A write through `{text or '.data'}` is invisible to torch.export.",
         why="`.data` shares memory with the tensor but bypasses autograd and tracing, so a write "
         "to it is not captured.",
         stack=place.stack,
@@ -261,7 +261,7 @@ _NO_VALUES = (
 _KERNEL = (
     "Non-strict export runs the Python, and so the launch itself. Make an op of it: "
     "`torch.library.triton_op`, with `torch.library.wrap_triton` around the kernel. Strict mode "
-    "traces the launch as it is, but torch cannot save such a program."
+    "traces the launch itself, but torch cannot save such a program."
 )
 
 

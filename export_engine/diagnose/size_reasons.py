@@ -57,7 +57,7 @@ WHY_PIECES = (
 )
 """Why the number of pieces is fixed."""
 _FORWARD = (
-    "What runs inside of a derivative in forward mode is traced with the sizes of the example. "
+    "Code inside a forward-mode derivative is traced with the sizes of the example. "
     "Write the derivative out, or take it outside of the model."
 )
 _REFUSAL = "The size is fixed in eager too: the model raises for other values."

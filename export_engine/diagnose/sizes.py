@@ -83,10 +83,9 @@ def looked_up(attempt: Failed) -> Diagnosis | None:
     said = f"`{place.text}`" if place.text else "this line"
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=f"{_listed(names)} cannot be dynamic: {said} needs the number of a size as a key.",
-        why="A dict or a set finds a key by its hash, and a symbolic size has none: it stands for "
-        "many numbers. What is looked up for each of them has to be computed from the size, or be "
-        "a tensor that the size indexes.",
+        sentence=f"{_listed(names)} cannot be dynamic: {said} uses a dynamic size as a key.",
+        why="A SymInt is not hashable. Compute the value from the size, or keep the values in a "
+        "tensor and index it with the size.",
         stack=place.stack,
         span=place.span,
         links=exportdb(Kind.SHAPES_VIOLATED, "fixed"),
@@ -274,8 +273,8 @@ def formatted(attempt: Failed) -> Diagnosis | None:
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
         sentence=f"{called} formats a dynamic size as a number, and while tracing it has none.",
-        why="While tracing, a dynamic size is a symbol that stands for many numbers. Text can be "
-        "made of the symbol, but a format such as `:>4` or `:d` needs a number.",
+        why="While tracing, a dynamic size is a symbol. `str` accepts it; a format such as `:d` "
+        "needs a number.",
         stack=place.stack,
         span=place.span,
         facts=SizesViolated(()),

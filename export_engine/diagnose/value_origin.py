@@ -36,7 +36,7 @@ def origin_of_symbol(
 
 def _called(birth: SymbolBirth, names: Mapping[str, str]) -> str:
     name = names.get(str(birth.symbol), "")
-    return f"`{name}` from data" if name else "the number from data"
+    return f"data-dependent `{name}`" if name else "the data-dependent number"
 
 
 def origin_of_tensor(attempt: Failed, place: Place, asked: ast.expr | None) -> tuple[Related, ...]:

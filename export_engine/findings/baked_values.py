@@ -60,8 +60,8 @@ _CALLS = frozenset(
 """Calls that return a new value each time, by module."""
 _COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
 _UNDECIDED = (
-    "A call in eager sets it, so a later call may do otherwise; the program always does what was "
-    "traced. Verify compares several calls in a row."
+    "A call in eager sets it, so a later call may differ; the program always repeats the traced "
+    "call. Verify compares several calls in a row."
 )
 _WHY = "It changes with each call in eager; in the program it never does. Pass it in as a tensor."
 

@@ -29,7 +29,7 @@ def found(exported: Exported, _: Record) -> Iterator[Finding]:
         place, code = each.stack[-1], code_of(each.stack[-1].file)
         what = _asked(code, each) if code is not None else ""
         refused = (
-            f"{f'`{what}`' if what else 'What this line asks'} depends on data"
+            f"{f'`{what}`' if what else 'This line'} depends on data"
             if each.classes[0] in _ON_DATA
             else f"torch cannot trace {f'`{what}`' if what else 'this line'}"
         )

@@ -16,8 +16,8 @@ _WAYS_OUT = {
     "dtype": "Name the dtype where `forward` creates tensors: `dtype=x.dtype`.",
     "device": "Name the device where `forward` creates tensors: `device=x.device`.",
     "mode": "Export outside of the mode, or write what it does into the model.",
-    "deterministic": "Switch it on where the program runs, too.",
-    "attention": "Choose the kernel where the program runs, too.",
+    "deterministic": "Also switch it on when the program runs.",
+    "attention": "Also choose the kernel when the program runs.",
 }
 """Per kind of context, what to do."""
 

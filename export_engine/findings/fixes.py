@@ -69,7 +69,7 @@ def keeping_sizes(request: Request, record: Record, rule: Rule) -> Fix | None:
             "call by call."
         ),
         lossy=True,
-        gives_up="Other sizes that satisfy the guard are rejected, too.",
+        gives_up="It also rejects other sizes that satisfy the guard.",
         change=lambda request: request.with_changes(shapes=kept),
         before=str(before),
         after=str(kept),

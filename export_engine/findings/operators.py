@@ -133,8 +133,8 @@ def _checks(ops: list[Op]) -> Finding:
         severity="note",
         sentence=f"The program has runtime assertions on values: {count} "
         f"{'assert' if count == 1 else 'asserts'}.",
-        why="What is unknown while tracing is asserted at run time, and a call that violates it "
-        "fails. Some backends drop such assertions.",
+        why="Values that are unknown while tracing are checked at run time; a call that violates "
+        "a check fails. Some backends drop such assertions.",
         stack=next((op.stack for op in ops if op.stack), ()),
         node=ops[0].position,
     )

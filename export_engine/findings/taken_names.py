@@ -24,7 +24,7 @@ def found(record: Record, _: Exported | None) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.NAME_TAKEN,
             severity="wrong",
-            sentence=f"The program cannot be called: its {what} `{name}` is named like an "
+            sentence=f"The program cannot be called: its {what} `{name}` has the name of an "
             "attribute of torch.fx.GraphModule.",
             why="`program.module()` makes a GraphModule, which has a "
             f"`{name}` of its own, and torch fails to give it another one. Rename it in the model; "

@@ -66,7 +66,7 @@ class AutofixReport:
             if _unverified(attempt) and count:
                 checked += " Whether it is right is not verified."
             if not count:
-                return f"It exports as it is.{checked}"
+                return f"It exports without a fix.{checked}"
             fixes = "one fix" if count == 1 else f"{count} fixes"
             titles = ", then ".join(step.fix.title for step in self.kept)
             lost = "".join(f" {s.fix.gives_up.rstrip('.')}." for s in self.kept if s.fix.narrows)

@@ -69,7 +69,7 @@ def offered(
         kind="inputs",
         title=_title(setups),
         why="Registers a pytree node, so that torch can flatten such an object into tensors and "
-        "rebuild it. What is not a tensor is a constant, as in the example.",
+        "rebuild it. Values other than tensors are constants of the example.",
         change=lambda request: _with(request, setups),
         before=", ".join(dict.fromkeys(type(value).__name__ for value in samples)),
         after="\n".join(

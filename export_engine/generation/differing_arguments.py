@@ -47,7 +47,7 @@ def _is_read(calls: Sequence[ObservedCall], path: str) -> bool:
         )
         return not compare(changed, one).same
     except Exception as error:  # noqa: BLE001 - the module may take no other value
-        passed_over(error, "calling a module with another value of an argument")
+        passed_over(error, "calling a module with a changed argument")
         return True
 
 

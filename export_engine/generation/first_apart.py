@@ -168,5 +168,5 @@ def _patches_change(request: Request) -> bool:
             with contexts_entered(request):
                 return not compare(result(), plain).same
     except Exception as error:  # noqa: BLE001 - a model may raise anything
-        passed_over(error, "running a model as it was exported")
+        passed_over(error, "running a model in the contexts of its export")
         return False

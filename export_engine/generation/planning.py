@@ -161,7 +161,7 @@ def _start(before: SoFar) -> tuple[list[int], str]:
         if each.shape == before.tokens.shape and bool((each == before.tokens).all()):
             return [], name
     if not bool((before.tokens == before.tokens[:1]).all()):
-        raise PlanFailed("What its tokens begin with is none of the inputs of generate().")
+        raise PlanFailed("The first tokens of generate() are not one of its inputs.")
     return before.tokens[0].tolist(), ""
 
 

@@ -13,9 +13,8 @@ from export_engine.programs.flows import is_cache
 from export_engine.record import Flow, Seam
 
 _WHY = (
-    "The write is seen only where the next call is given the same tensor: not a copy of it, and "
-    "not in a runtime that leaves its inputs as they are, as ONNX Runtime does. Return the cache, "
-    "too."
+    "The next call sees the write only if it gets the same tensor: not a copy, and not in a "
+    "runtime that keeps its inputs unchanged, such as ONNX Runtime. Also return the cache."
 )
 
 

@@ -28,7 +28,7 @@ def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator
             kind=Kind.STATE,
             severity="wrong",
             sentence=f"`{giving.name}` writes the buffer {names}, and `{taking.name}` has its own "
-            "copy, as it was when it was exported.",
+            "copy, from its export.",
             why="Programs share no buffers when they run: what one writes, another does not see. "
             "Let the model take the state as an input and return it.",
             component=seam.source,
@@ -57,7 +57,7 @@ def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[
                 kind=Kind.MUTATED,
                 severity="surprising",
                 sentence=f"`{component.name}` mutates `{taken.path}`, which "
-                f"`{components[others[0]].name}` takes from `{components[source].name}` as it was.",
+                f"`{components[others[0]].name}` takes from `{components[source].name}` unchanged.",
                 why="Whoever is called second reads the mutated values, unless each gets a copy.",
                 component=at,
                 node=writer,

@@ -64,7 +64,7 @@ FIELDS = (
     Field("line", "number", "A line of its stack, outside of torch", "line >= 10"),
     Field("function", "whole", "A function of its stack", "function:forward"),
     Field("finding", "contains", "A finding about it: code, heading or sentence", "finding:EX201"),
-    Field("overlay", "contains", "What an overlay lays over it; overlay.NAME is of one",
+    Field("overlay", "contains", "Value of an annotation; overlay.NAME is one of them",
           "overlay.sensitivity > 0.5"),
     Field("tag", "whole", "A tag of the operator", "tag:core"),
     Field("users", "number", "How many nodes read it", "users = 0"),

@@ -205,7 +205,7 @@ def _accepted(attempt: Attempt) -> bool:
 
 
 def _heading(code: str) -> str:
-    return page_on(code).title if code != WRONG else "The program answers otherwise than the model"
+    return page_on(code).title if code != WRONG else "The program differs from the model"
 
 
 def _headed(text: str, wanted: Outcome) -> str:

@@ -210,7 +210,7 @@ class _Parser:
                 self._fail(f"name the input of these dims first, as in `x: {given}`")
             self._fail(f"expected `:` and the dims of {path}, as in `{path}: batch, _`")
         if self._peek().text == "[":
-            self._fail(f"inputs in a list or a dict are named one by one: `{path}.0: batch, _`")
+            self._fail(f"name inputs in a list or a dict one by one: `{path}.0: batch, _`")
         dims: list[Spec] = []
         if self._ends_leaf():
             return ()
@@ -328,9 +328,9 @@ class _Parser:
         """Raises an error about what follows a dim, with the right syntax for arithmetic."""
         following = self._peek()
         if following.kind == "comparison":
-            self._fail("a relation stands by itself, after a `;`: `x: seq; seq <= 512`")
+            self._fail("write a relation by itself, after a `;`: `x: seq; seq <= 512`")
         if following.text in ("//", "%", "("):
-            self._fail("a size made of others stands in parentheses: `(seq // 2)`")
+            self._fail("write a computed size in parentheses: `(seq // 2)`")
         if isinstance(dim, Named) and following.text == "*":
             self._fail(f"a multiple is written with the number first: `2*{dim.name}`")
         if isinstance(dim, Pinned) and following.kind == "word" and following.text != "_":

@@ -14,7 +14,7 @@ def check_name(name: str) -> None:
     if name == "_":
         raise ShapesError("`_` cannot name a dim: it means static")
     if name == "int":
-        raise ShapesError("`int` cannot name a dim: it stands for an int argument, `n: int`")
+        raise ShapesError("`int` cannot name a dim: it means an int argument, `n: int`")
     if keyword.iskeyword(name):
         raise ShapesError(f"{name} is a Python keyword and cannot name a dim; `_` means static")
     if not name.isidentifier():

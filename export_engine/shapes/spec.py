@@ -66,7 +66,7 @@ class Shapes:
             if split_path(path) is None:
                 raise ShapesError(f"{path!r} is not a path; make one with join_path(parts)")
             if len(specs) != 1 and any(isinstance(spec, Int) for spec in specs):
-                raise Misfit(f"{path} is an int or a tensor: `int` stands alone", path)
+                raise Misfit(f"{path} is an int or a tensor: write `int` alone", path)
         object.__setattr__(self, "leaves", MappingProxyType(leaves))
         bounds = {
             name: normal_bounds(name, Bounds(*self.bounds.get(name, ()))) for name in self._names()

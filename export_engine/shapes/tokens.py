@@ -31,7 +31,7 @@ class Token(NamedTuple):
     column: int
 
 
-_IN_A_DICT = "; inputs in a list or a dict are named one by one: `xs.0: batch, _; d.key: batch, _`"
+_IN_A_DICT = "; name inputs in a list or a dict one by one: `xs.0: batch, _; d.key: batch, _`"
 
 
 def tokens(text: str) -> list[Token]:

@@ -34,7 +34,7 @@ CREATE_SYMBOL = Capability(
 )
 LOG_UNBACKED = Capability(
     f"{_SHAPES}.ShapeEnv._log_create_unbacked_symbol",
-    "Symbols of values computed from data have no line.",
+    "Data-dependent symbols have no line.",
     begins="self prefix symbol",
 )
 UPDATE_RANGE = Capability(
@@ -68,7 +68,7 @@ SYM_EXPR = Capability(
 )
 SYM_SHAPE_ENV = Capability(
     "torch.fx.experimental.sym_node.SymNode.shape_env",
-    "Of a program whose first value is a size, the symbols have no example values.",
+    "Symbols have no example values if the first graph value is a SymInt.",
 )
 IS_FAKE = Capability(f"{_FAKE}.is_fake", "", takes="value")
 FAKE_MODES = Capability(
@@ -216,7 +216,7 @@ BUFFER_HOOKS = Capability(
 
 # What Dynamo keeps of a trace
 
-_KEPT = "What Dynamo traced, and the model, may stay in memory after an export."
+_KEPT = "The model and Dynamo's trace may stay in memory after an export."
 INSTALL_GLOBAL = Capability(
     "torch._dynamo.output_graph.OutputGraph.install_global_unsafe",
     _KEPT,
@@ -483,7 +483,7 @@ SAVE_TENSORS = Capability(
 )
 LOAD_ARCHIVE = Capability(
     "torch.export.pt2_archive._package.load_pt2",
-    "Of a file with several programs, only the one called `model` is made.",
+    "Only the program called `model` is loaded from a file with several.",
     "load",
     takes="f",
 )

@@ -27,7 +27,7 @@ def sound(subject: Subject) -> Guarantee:
         return replace(found, verdict="broken", sentence=sentence, evidence=evidence, lacking="")
     patches = listed([each.name for each in subject.exported.recording.patches])
     if patches:
-        said = f"{said}{', and ' if said else 'the export '}called {patches} as it was replaced"
+        said = f"{said}{', and ' if said else 'the export '}called a replaced {patches}"
     if said and found.verdict == "broken":
         return replace(found, evidence=(*found.evidence, said))
     return found

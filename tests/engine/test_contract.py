@@ -117,7 +117,7 @@ def test_the_timeline_tells_in_order() -> None:
     assert record.timeline[asked + 1].guard == record.timeline[asked].guard
     assert "replacement" in kinds
     births = [event.text for event in record.timeline if event.kind == "birth"]
-    assert any(text.endswith("a number from data") for text in births)
+    assert any(text.endswith("a data-dependent number") for text in births)
 
 
 @pytest.mark.after_check

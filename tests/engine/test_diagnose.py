@@ -173,7 +173,7 @@ def test_a_flag_on_an_object_is_followed_too(strict: bool) -> None:
 def test_a_number_is_followed_to_where_it_was_computed(strict: bool) -> None:
     found = of_case("number", strict)
     assert "`count > 5`" in found.sentence
-    assert [each.text for each in found.related] == ["computes `count` from data"]
+    assert [each.text for each in found.related] == ["computes data-dependent `count`"]
     assert isinstance(found.facts, DataDependent)
     assert found.facts.condition == "count > 5"
 

@@ -190,7 +190,10 @@ def test_a_method_of_the_model_is_not_taken_for_a_function_of_torch() -> None:
             "return torch.linalg.lstsq(x, x).solution",
             "`torch.linalg.lstsq(x, x)` makes a result whose size depends",
         ),
-        ("return torch.combinations(x[0])", "computes a number from data that torch then loses"),
+        (
+            "return torch.combinations(x[0])",
+            "computes a data-dependent number that torch then",
+        ),
     ],
 )
 def test_the_operator_that_reads_data_is_named(body: str, said: str) -> None:

@@ -287,7 +287,7 @@ def test_a_size_that_is_looked_up_is_said_to_be_one() -> None:
     assert failed.diagnosis is not None
     assert failed.diagnosis.kind is Kind.SHAPES_VIOLATED
     assert failed.diagnosis.sentence == (
-        "t cannot be dynamic: `{4: 0.5, 6: 2.0}[x.size(1)]` needs the number of a size as a key."
+        "t cannot be dynamic: `{4: 0.5, 6: 2.0}[x.size(1)]` uses a dynamic size as a key."
     )
     (fix,) = failed.fixes
     assert fix.lossy

@@ -633,7 +633,7 @@ class Picks(nn.Module):
             "it draws a number with Python's `random`, which strict mode would make an input of "
             "the program",
         ),
-        (Picks(), "among several indices there is a number from data"),
+        (Picks(), "one of several indices is data-dependent"),
         (Inner(), "a class cannot be defined inside the model"),
         (Collects(), "torch does not let strict mode look into it"),
     ],

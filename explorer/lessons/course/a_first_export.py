@@ -23,7 +23,7 @@ def blend(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     hints=(
         "`%export` is followed by the call that you would make anyway: the model, then its "
         "inputs in brackets.",
-        "The call is `score(features, temperature)`. Options such as `--as mine` stand before it.",
+        "The call is `score(features, temperature)`. Options such as `--as mine` come before it.",
     ),
     solution="%export --as mine score(features, temperature)",
     wrong=(
@@ -79,7 +79,7 @@ def names_the_op(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "What you pass to `%export` is an example. Its sizes become the sizes of the program.",
+        "The inputs of the call are an example. Their sizes become the sizes of the program.",
         "`torch.randn(7, 3)` is an example with 7 rows.",
     ),
     solution="%export --as seven blend(torch.randn(7, 3), torch.randn(7, 3))",

@@ -56,7 +56,7 @@ def knows_who_gives_the_cache(answer: Answer) -> None:
     given = answer.value
     names = {given} if isinstance(given, str) else set(given)
     if names != {"prefill", "decode"}:
-        raise Wrong("Look at every connection that ends at `decode`; one starts there, too.")
+        raise Wrong("Look at every connection that ends at `decode`; one also starts there.")
 
 
 @lesson.exercise(

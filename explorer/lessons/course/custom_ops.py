@@ -52,7 +52,7 @@ def _registered(body: str) -> str:
 @lesson.exercise(
     "1",
     hints=(
-        "`@soft_clip.register_fake` stands over a function with the same arguments. It returns a "
+        "`@soft_clip.register_fake` decorates a function with the same arguments. It returns a "
         "tensor of the right shape and dtype; its numbers do not matter.",
         "The result of `soft_clip` is as large as `x`, and `torch.empty_like(x)` is such a tensor.",
     ),

@@ -17,7 +17,7 @@ lesson = Lesson(
     "1",
     hints=(
         "Core ATen is a table; its name is `core`.",
-        "`--decompose core` stands before the call.",
+        "`--decompose core` comes before the call.",
     ),
     solution='%export -d "x: batch, _" --decompose core --as mine block(x)',
     wrong=(
@@ -94,7 +94,7 @@ def _outside(answer: Answer, wanted: set[str]) -> None:
     """Which ops are left that are not of Core ATen."""
     level = answer.record.level
     if level is None:
-        raise Wrong("This is the program as it was traced: nothing is decomposed.")
+        raise Wrong("This is the traced program: nothing is decomposed.")
     left = {each.partition(" ")[0] for each in level.outside}
     for op in sorted(left - wanted):
         raise Wrong(f"`{op}` is still there, and it is not in Core ATen.")

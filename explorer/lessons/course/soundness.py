@@ -64,7 +64,7 @@ def without_dropout(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "What changes from call to call must be an input.",
+        "A value that changes from call to call must be an input.",
         "`def forward(self, x, now)`, and `now` is a tensor: `torch.tensor(time.time())`.",
     ),
     solution=_stamped(

@@ -271,7 +271,7 @@ export interface Asks {
   explain: { request: ByName; reply: CodeText };
   /** Applies fixes together. One that fails or is interrupted leaves what was current current. */
   apply: { request: FixChoice; reply: NewAttempt };
-  /** What writes an attempt, and fixes of it, into the user's code. Nothing is written here. */
+  /** The edits that write an attempt and its fixes into the user's code. Writes nothing. */
   writing: { request: FixChoice; reply: Writing };
   /** Applies lossless fixes until one exports or none is left. */
   autofix: { request: OfAttempt; reply: Autofixed };

@@ -27,7 +27,7 @@ export const FIELDS: readonly Field[] = [
   { name: "line", match: "number", means: "A line of its stack, outside of torch", example: "line >= 10", needs: "" },
   { name: "function", match: "whole", means: "A function of its stack", example: "function:forward", needs: "" },
   { name: "finding", match: "contains", means: "A finding about it: code, heading or sentence", example: "finding:EX201", needs: "" },
-  { name: "overlay", match: "contains", means: "What an overlay lays over it; overlay.NAME is of one", example: "overlay.sensitivity > 0.5", needs: "" },
+  { name: "overlay", match: "contains", means: "Value of an annotation; overlay.NAME is one of them", example: "overlay.sensitivity > 0.5", needs: "" },
   { name: "tag", match: "whole", means: "A tag of the operator", example: "tag:core", needs: "" },
   { name: "users", match: "number", means: "How many nodes read it", example: "users = 0", needs: "" },
   { name: "inputs", match: "number", means: "How many nodes it reads", example: "inputs > 2", needs: "" },
