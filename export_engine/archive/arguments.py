@@ -1,11 +1,8 @@
-"""Arguments of a call in an archive as text, with placeholders for other nodes.
-
-The same text as `describe.arguments` makes of a node of a program.
-"""
+"""Arguments of a call in an archive, and the unions that torch writes them as."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -13,8 +10,7 @@ import msgspec
 from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.strict_decoding import StrictDecoder
-from export_engine.archive.values import device_text
-from export_engine.record import sequence_text, string_text
+from export_engine.describe import Position, Words
 
 _LONGEST_STRING = 200
 _LONGEST_UNKNOWN = 80
@@ -104,118 +100,89 @@ def unknown(union: schema.Union, kind: str) -> Unknown:
 
 
 class Arguments:
-    """Prints arguments and collects the nodes among them."""
+    """Reads arguments of calls as plain values, for `print_argument`."""
 
     def __init__(self) -> None:
         self.unknown: list[str] = []
         """Kinds of arguments that only a later torch knows."""
 
-    def text(
-        self,
-        union: schema.Union,
-        find: Find,
-        inputs: list[int],
-        as_tuple: bool = False,
-        depth: int = 0,
-    ) -> str:
-        """The text of an argument.
+    def read(self, union: schema.Union, find: Find, depth: int = 0) -> Any:
+        """The value of an argument: a plain one, a Position, Words, or a list or dict of them.
 
         Args:
             union: the argument.
             find: the position of a node by its name.
-            inputs: the nodes that holes stand for; those of this argument are added.
-            as_tuple: whether its sequences are written as tuples, which a file does not tell.
             depth: how many dicts it is in.
         """
         kind = kind_of(union)
         if kind not in _DECODERS:
             self.unknown.append(kind[:_LONGEST_UNKNOWN])
-            return _escaped(unknown(union, kind))
+            return Words(unknown(union, kind))
         value = read(union, kind)
         if isinstance(value, list) and len(value) > limits.ITEMS:
             raise ArchiveError(f"A list among the arguments has {len(value):,} items.")
-
-        def hole(name: str) -> str:
-            inputs.append(find(name))
-            return f"{{{len(inputs) - 1}}}"
-
-        def sequence(items: Iterable[str]) -> str:
-            return sequence_text(list(items), as_tuple)
-
+        if kind in _LEAVES:
+            return _LEAVES[kind](value)
         match kind:
             case "as_tensor" | "as_graph":
-                return hole(value.name)
+                return Position(find(value.name))
             case "as_tensors":
-                return sequence(hole(each.name) for each in value)
+                return [Position(find(each.name)) for each in value]
             case "as_nested_tensors":
-                return sequence(sequence(hole(each.name) for each in some) for some in value)
+                return [[Position(find(each.name)) for each in some] for some in value]
             case "as_sym_int" | "as_sym_float" | "as_sym_bool":
-                return _symbolic(value, hole)
+                return _symbolic(value, find)
             case "as_sym_ints" | "as_sym_floats" | "as_sym_bools":
-                return sequence(_symbolic(each, hole) for each in value)
+                return [_symbolic(each, find) for each in value]
             case "as_optional_tensors":
-                return sequence(_optional(each, hole) for each in value)
+                return [_optional(each, find) for each in value]
             case "as_optional_tensor":
-                return _optional(value, hole)
+                return _optional(value, find)
             case "as_custom_obj":
-                return hole(value.name) if find(value.name) >= 0 else "<ScriptObject>"
+                at = find(value.name)
+                return Position(at) if at >= 0 else Words("<ScriptObject>")
             case "as_string_to_argument":
                 if depth >= limits.ARGUMENT_DEPTH:
                     raise ArchiveError("Dicts among the arguments are nested too deeply.")
-                items = {
-                    key: self.text(each, find, inputs, as_tuple, depth + 1)
-                    for key, each in value.items()
-                }
-                shown = (f"{_escaped(string_text(key))}: {text}" for key, text in items.items())
-                return f"{{{{{', '.join(shown)}}}}}"
-        return _escaped(_plain(kind, value, sequence))
+                return {key: self.read(each, find, depth + 1) for key, each in value.items()}
+        return value
 
 
-def _plain(kind: str, value: Any, sequence: Callable[[Iterable[str]], str]) -> str:
-    match kind:
-        case "as_none":
-            return "None"
-        case "as_string":
-            return string_text(value)
-        case "as_strings":
-            return sequence(map(string_text, value))
-        case "as_float":
-            return repr(float(value))
-        case "as_floats":
-            return sequence(repr(float(each)) for each in value)
-        case "as_float_lists":
-            return sequence(sequence(repr(float(each)) for each in some) for some in value)
-        case "as_int_lists":
-            return sequence(sequence(map(repr, some)) for some in value)
-        case "as_complex":
-            return repr(complex(float(value.real), float(value.imag)))
-        case "as_scalar_type":
-            return f"torch.{schema.DTYPES.get(value, f'unknown_dtype_{value}')}"
-        case "as_memory_format":
-            return f"torch.{schema.MEMORY_FORMATS.get(value, f'unknown_memory_format_{value}')}"
-        case "as_layout":
-            return f"torch.{schema.LAYOUTS.get(value, f'unknown_layout_{value}')}"
-        case "as_device":
-            return device_text(value)
-        case "as_operator":
-            return f"<{value[:_LONGEST_STRING]}>"
-        case "as_ints" | "as_bools":
-            return sequence(map(repr, value))
-    return repr(value)
+def _enum(names: Mapping[int, str], kind: str) -> Callable[[int], Words]:
+    return lambda value: Words(f"torch.{names.get(value, f'unknown_{kind}_{value}')}")
 
 
-def _symbolic(value: schema.SymArgument, hole: Callable[[str], str]) -> str:
+_LEAVES: Mapping[str, Callable[[Any], Any]] = {
+    "as_none": lambda _: None,
+    "as_float": float,
+    "as_floats": lambda value: list(map(float, value)),
+    "as_float_lists": lambda value: [list(map(float, some)) for some in value],
+    "as_complex": lambda value: complex(float(value.real), float(value.imag)),
+    "as_scalar_type": _enum(schema.DTYPES, "dtype"),
+    "as_memory_format": _enum(schema.MEMORY_FORMATS, "memory_format"),
+    "as_layout": _enum(schema.LAYOUTS, "layout"),
+    "as_device": lambda value: Words(device_text(value)),
+    "as_operator": lambda value: Words(f"<{value[:_LONGEST_STRING]}>"),
+}
+"""What values are of kinds that name no node and are not as Python has them."""
+
+
+def device_text(device: schema.Device) -> str:
+    """`cuda:0`, as torch prints it."""
+    kind = device.type if device.type.isidentifier() else repr(device.type)
+    text = kind[: limits.TEXT]
+    return text if device.index is None else f"{text}:{device.index}"
+
+
+def _symbolic(value: schema.SymArgument, find: Find) -> Any:
     if value.as_name is not None:
-        return hole(value.as_name)
+        return Position(find(value.as_name))
     for plain in (value.as_int, value.as_bool):
         if plain is not None:
-            return repr(plain)
-    return repr(float(value.as_float)) if value.as_float is not None else "None"
+            return plain
+    return float(value.as_float) if value.as_float is not None else None
 
 
-def _optional(value: schema.Union, hole: Callable[[str], str]) -> str:
-    return hole(read(value, "as_tensor").name) if kind_of(value) == "as_tensor" else "None"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+def _optional(value: schema.Union, find: Find) -> Position | None:
+    is_tensor = kind_of(value) == "as_tensor"
+    return Position(find(read(value, "as_tensor").name)) if is_tensor else None

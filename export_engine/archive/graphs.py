@@ -1,30 +1,41 @@
-"""Graphs of an archive as columns: the main graph and the graphs that its operators run."""
+"""A graph of an archive: its calls, and the nodes that torch makes of them when it loads it."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
+import msgspec
+
 from export_engine.archive import limits, schema
-from export_engine.archive.arguments import Arguments, kind_of, read, value_of
+from export_engine.archive.arguments import Arguments, device_text, kind_of, read, value_of
 from export_engine.archive.errors import ArchiveError
+from export_engine.archive.module_stacks import read_modules
 from export_engine.archive.names import Names
 from export_engine.archive.operators import has_default, is_named, parameters, target_of
-from export_engine.archive.origins import Origins, Within
+from export_engine.archive.read_sizes import Sizes
 from export_engine.archive.strict_decoding import StrictDecoder
-from export_engine.archive.symbols import Symbols
-from export_engine.archive.values import CustomObject, Symbolic, Value, Values
-from export_engine.describe import Strings, Table, ragged
-from export_engine.record import HOUSEKEEPING, OPS, Graph, NestedGraph, Target, sequence_text
+from export_engine.describe import (
+    Nested,
+    Node,
+    NumberValue,
+    ObjectValue,
+    TensorValue,
+    Value,
+    print_argument,
+)
+from export_engine.record import Target
 
-_OP = {op: number for number, op in enumerate(OPS)}
 _GETITEM = "_operator.getitem"
 _GRAPH: StrictDecoder[schema.GraphArgument] = StrictDecoder(schema.GraphArgument)
 _KEYWORD = 2
 """The kind of an argument that is passed by its name."""
 _SYMBOLIC = {"as_sym_int": "int", "as_sym_float": "float", "as_sym_bool": "bool"}
 _LISTS = ("as_tensors", "as_sym_ints", "as_sym_floats", "as_sym_bools")
+
+
+_NOWHERE = schema.Metadata()
 
 
 class Inner(NamedTuple):
@@ -50,132 +61,138 @@ def _values_of(results: Sequence[_Result]) -> Value:
     return tuple(each.value for each in results)
 
 
-class Graphs:
-    """Reads graphs, the nested ones after the one that runs them."""
+class Shared:
+    """What the graphs of one program have in common."""
 
-    def __init__(self, symbols: Symbols, names: Names, strings: Strings, origins: Origins) -> None:
-        self.entries: list[Graph] = []
-        self.values = Values(symbols)
-        self.targets: Table[str, Target] = Table()
-        self.arguments = Arguments()
-        self.positions: dict[str, int] = {}
-        """Of the nodes of the main graph, by torch's names."""
+    def __init__(self, names: Names, sizes: Sizes) -> None:
         self.names = names
-        self.strings = strings
-        self.origins = origins
+        self.sizes = sizes
+        self.arguments = Arguments()
+        self.graphs = 0
         self.nodes = 0
+        self._tensors: dict[bytes, TensorValue] = {}
 
-    def add(
+    def describe_target(self, text: str) -> Target:
+        """What a node calls, by torch's name of it."""
+        if not is_named(text):
+            self.names.refused.append(repr(text[: limits.TEXT]))
+        return target_of(text)
+
+    def tensor(self, meta: schema.TensorMeta) -> TensorValue:
+        """A tensor of that metadata."""
+        try:
+            key = msgspec.msgpack.encode(meta)
+        except OverflowError as error:
+            raise ArchiveError("It has a tensor with a number of more than 64 bits.") from error
+        known = self._tensors.get(key)
+        if known is not None:
+            return known
+        if max(len(meta.sizes), len(meta.strides)) > limits.RANK:
+            raise ArchiveError(f"It has a tensor of more than {limits.RANK} dims.")
+        layout = schema.LAYOUTS.get(meta.layout, f"unknown layout {meta.layout}")
+        found = self._tensors[key] = TensorValue(
+            schema.DTYPES.get(meta.dtype, f"unknown dtype {meta.dtype}"),
+            tuple(map(self.sizes.read_dim, meta.sizes)),
+            tuple(map(self.sizes.read_dim, meta.strides)) if layout == "strided" else (),
+            device_text(meta.device),
+            layout,
+            meta.requires_grad,
+        )
+        return found
+
+
+class FileGraph:
+    """A graph of an archive, as the reader sees it."""
+
+    def __init__(
         self,
+        shared: Shared,
         graph: schema.Graph,
-        title: str,
-        constants: Mapping[int, str],
-        within: Within | None = None,
+        constants: Mapping[int, str] = MappingProxyType({}),
         depth: int = 0,
-    ) -> int:
-        """Reads a graph and its nested graphs; returns its number.
+    ) -> None:
+        """Make one.
 
         Args:
+            shared: with the program's other graphs.
             graph: the graph.
-            title: its title.
             constants: names of the inputs that are constants, by position.
-            within: the origin of the node that runs it.
             depth: its nesting depth.
         """
-        number = len(self.entries)
-        if depth > limits.GRAPH_DEPTH or number >= limits.GRAPHS:
+        if depth > limits.GRAPH_DEPTH or shared.graphs >= limits.GRAPHS:
             raise ArchiveError("It nests graphs deeper, or more of them, than torch does.")
-        columns = _Columns(self, graph, within or Within())
-        columns.read(constants)
-        if not self.entries:
-            self.positions = columns.positions
-        read_graph = columns.graph(title)
-        self.entries.append(read_graph)
-        for inner in columns.inner.values():
-            for node, argument in inner.users:
-                below = self.origins.within(read_graph.scope[node], read_graph.stack[node])
-                nested = self.add(inner.graph, argument, {}, below, depth + 1)
-                holder = columns.positions[inner.name]
-                read_graph.nested.append(NestedGraph(node, nested, argument, holder))
-        return number
-
-    def target(self, text: str) -> int:
-        """The number of a node's target."""
-        known = self.targets.find(text)
-        if known is None:
-            known = self.targets.add(text, target_of(text))
-            if not is_named(text):
-                self.names.refused.append(repr(text[: limits.TEXT]))
-        return known
-
-
-class _Columns:
-    """The columns of one graph."""
-
-    def __init__(self, graphs: Graphs, graph: schema.Graph, within: Within) -> None:
+        shared.graphs += 1
         self.positions: dict[str, int] = {}
-        self.inner: dict[str, Inner] = {}
-        self._graphs = graphs
+        """Of the nodes that have been read, by torch's names."""
+        self._shared = shared
         self._graph = graph
-        self._within = within
-        self._ops, self._targets, self._types, self._scopes = (array("i") for _ in range(4))
-        self._stacks, self._names, self._args = (array("i") for _ in range(3))
-        self._inputs: list[list[int]] = []
+        self._constants = constants
+        self._depth = depth
+        self._inner: dict[str, Inner] = {}
+        self._count = 0
         self._made_up = 0
         """How many names were tried for getitems whose names a file does not tell."""
 
-    def read(self, constants: Mapping[int, str]) -> None:
-        """Reads inputs, calls and outputs in their order."""
+    def nodes(self) -> Iterator[Node]:
+        """Inputs, calls and outputs in their order."""
         for number, given in enumerate(self._graph.inputs):
-            self._placeholder(number, given, constants)
+            yield self._placeholder(number, given)
         for node in self._graph.nodes:
             if len(node.inputs) > limits.ITEMS or len(node.outputs) > limits.ITEMS:
                 raise ArchiveError("A call has more arguments or results than torch writes.")
-            self._call(node)
-        self._output()
+            yield from self._call(node)
+        yield self._output()
 
-    def graph(self, title: str) -> Graph:
-        """The graph."""
-        return Graph(
-            title=title,
-            name=self._names,
-            op=self._ops,
-            target=self._targets,
-            type=self._types,
-            scope=self._scopes,
-            stack=self._stacks,
-            args=self._args,
-            inputs=ragged(self._inputs),
-            housekeeping=self._housekeeping(),
-            nested=[],
-        )
+    def nested(self) -> Iterator[Nested]:
+        """The graphs that its nodes run."""
+        for inner in self._inner.values():
+            for node, argument in inner.users:
+                graph = FileGraph(self._shared, inner.graph, depth=self._depth + 1)
+                yield Nested(node, argument, graph, self.positions[inner.name])
 
-    def _placeholder(self, number: int, given: schema.Union, constants: Mapping[int, str]) -> None:
+    def find_value(self, name: str) -> Value:
+        """The value of a node, by torch's name."""
+        graph = self._graph
+        if name in graph.tensor_values:
+            return self._shared.tensor(graph.tensor_values[name])
+        for kind, sizes in (
+            ("int", graph.sym_int_values),
+            ("bool", graph.sym_bool_values),
+            ("float", graph.sym_float_values),
+        ):
+            if name in sizes:
+                return NumberValue(kind, self._shared.sizes.read(sizes[name]))  # type: ignore[arg-type]
+        return ObjectValue("CustomObjArgument") if name in graph.custom_obj_values else None
+
+    def _placeholder(self, number: int, given: schema.Union) -> Node:
         kind = kind_of(given)
         if kind in ("as_tensor", "as_custom_obj"):
             name = read(given, kind).name
-            value = self._value(name)
+            value = self.find_value(name)
         elif kind in _SYMBOLIC and (named := read(given, kind).as_name) is not None:
-            name, value = named, self._value(named)
+            name, value = named, self.find_value(named)
         else:
-            name = constants.get(number) or f"arg{number}"
+            name = self._constants.get(number) or f"arg{number}"
             value = value_of(given)
-        self._node("placeholder", name, "", value, "()", [])
+        return self._node("placeholder", name, None, value, "()", [])
 
-    def _call(self, node: schema.Node) -> None:
+    def _call(self, node: schema.Node) -> Iterator[Node]:
         given = {
             at: _GRAPH.decode(each.arg["as_graph"])
             for at, each in enumerate(node.inputs)
             if kind_of(each.arg) == "as_graph"
         }
         for graph in given.values():
-            self._get_attr(graph, node)
+            if graph.name not in self._inner:
+                self._inner[graph.name] = Inner(graph.name, graph.graph, [])
+                yield self._node("get_attr", graph.name, None, None, "()", [], node.metadata)
         inputs: list[int] = []
         target = target_of(node.target)
         args: list[str] = []
         higher = target.kind == "higher_order"
         for each in node.inputs:
-            text = self._graphs.arguments.text(each.arg, self._find, inputs, higher)
+            argument = self._shared.arguments.read(each.arg, self._find)
+            text = print_argument(argument, inputs, tuple if higher else list)
             args.append(f"{each.name}={text}" if _by_name(each, target) else text)
         name, single = _name_of(node), _is_single(node)
         results = list(self._results(node))
@@ -184,7 +201,8 @@ class _Columns:
             value = None
         within = _from_inside(node, list(given.values()))
         text, origin = f"({', '.join(args)})", _first_known(within, node.metadata)
-        position = self._node("call_function", name, node.target, value, text, inputs, origin)
+        position = self._count
+        yield self._node("call_function", name, node.target or None, value, text, inputs, origin)
         for at, graph in given.items():
             self._runs(position, at, graph.name, target)
         if single:
@@ -195,11 +213,11 @@ class _Columns:
                 within[index] if index < len(within) else node.metadata
                 for index in range(len(results))
             ]
-            self._getitems(name, position, results, origins)
+            yield from self._getitems(name, position, results, origins)
 
     def _getitems(
         self, base: str, position: int, results: Sequence[_Result], origins: list[schema.Metadata]
-    ) -> None:
+    ) -> Iterator[Node]:
         """A getitem node per used result, as torch makes them; of a list, one per used item."""
         for index, result in enumerate(results):
             unused = f"{base}_unused_{index}"
@@ -207,8 +225,10 @@ class _Columns:
             if not name or name.startswith(unused):
                 continue
             args, origin = f"({{0}}, {index})", origins[index]
-            at = self._node("call_function", name, _GETITEM, result.value, args, [position], origin)
-            self._getitems(name, at, result.items, [origin] * len(result.items))
+            at = self._count
+            value, inputs = result.value, [position]
+            yield self._node("call_function", name, _GETITEM, value, args, inputs, origin)
+            yield from self._getitems(name, at, result.items, [origin] * len(result.items))
 
     def _name_of_list(self, items: Sequence[_Result], unused: str) -> str:
         """The name of the getitem of a list, which torch writes only before an unused item's."""
@@ -238,7 +258,7 @@ class _Columns:
             kind = kind_of(union)
             if kind in _LISTS:
                 names = [_named(each) for each in read(union, kind)]
-                items = [_Result(name, self._value(name)) for name in names]
+                items = [_Result(name, self.find_value(name)) for name in names]
                 if len(node.outputs) == 1:
                     yield from items
                 else:
@@ -247,61 +267,54 @@ class _Columns:
                 yield _Result("", None)
             elif kind == "as_tensor" or kind in _SYMBOLIC or kind == "as_custom_obj":
                 name = _named(read(union, kind))
-                yield _Result(name, self._value(name))
+                yield _Result(name, self.find_value(name))
             else:
                 yield _Result("", value_of(union))
 
-    def _get_attr(self, given: schema.GraphArgument, node: schema.Node) -> None:
-        if given.name in self.inner:
-            return
-        self.inner[given.name] = Inner(given.name, given.graph, [])
-        self._node("get_attr", given.name, "", None, "()", [], node.metadata)
-
     def _runs(self, position: int, at: int, name: str, target: Target) -> None:
         known = parameters(target.label) if target.kind == "higher_order" else []
-        argument = known[at] if at < len(known) else self._graphs.names.shown(name)
-        self.inner[name].users.append((position, argument))
+        argument = known[at] if at < len(known) else self._shared.names.shown(name)
+        self._inner[name].users.append((position, argument))
 
-    def _output(self) -> None:
+    def _output(self) -> Node:
         inputs: list[int] = []
         if len(self._graph.outputs) > limits.ENTRIES:
             raise ArchiveError("A graph has more outputs than torch writes.")
-        texts = [
-            self._graphs.arguments.text(each, self._find, inputs, as_tuple=True)
-            for each in self._graph.outputs
-        ]
-        alone = self._graph.is_single_tensor_return and len(texts) == 1
-        text = f"({texts[0] if alone else sequence_text(texts, as_tuple=True)})"
-        self._node("output", "output", "", None, text, inputs)
+        results = [self._shared.arguments.read(each, self._find) for each in self._graph.outputs]
+        alone = self._graph.is_single_tensor_return and len(results) == 1
+        value = results[0] if alone else results
+        text = f"({print_argument(value, inputs, tuple)})"
+        return self._node("output", "output", None, None, text, inputs)
 
     def _node(
         self,
         op: str,
         name: str,
-        target: str,
+        target: str | None,
         value: Value,
         args: str,
         inputs: list[int],
-        metadata: schema.Metadata | None = None,
-    ) -> int:
-        graphs = self._graphs
-        graphs.nodes += 1
-        if graphs.nodes > limits.NODES:
+        metadata: schema.Metadata = _NOWHERE,
+    ) -> Node:
+        shared = self._shared
+        shared.nodes += 1
+        if shared.nodes > limits.NODES:
             raise ArchiveError(f"It has more than {limits.NODES:,} nodes.")
-        position = len(self._ops)
         if name in self.positions:
             raise ArchiveError(f"Two of its nodes are called {name[:80]!r}.")
-        self.positions[name] = position
-        self._ops.append(_OP[op])
-        self._names.append(graphs.strings.number(graphs.names.shown(name)))
-        self._targets.append(graphs.target(target) if target else -1)
-        self._types.append(graphs.values.number(value))
-        outside = op in ("placeholder", "output")
-        self._scopes.append(-1 if outside else graphs.origins.scope(metadata, self._within))
-        self._stacks.append(graphs.origins.stack(metadata, self._within))
-        self._args.append(graphs.strings.number(args))
-        self._inputs.append(inputs)
-        return position
+        self.positions[name] = self._count
+        self._count += 1
+        modules = _short(metadata.nn_module_stack)
+        return Node(
+            shared.names.shown(name),
+            op,
+            target,
+            value,
+            read_modules(modules) if modules else None,
+            _short(metadata.stack_trace),
+            args,
+            inputs,
+        )
 
     def _find(self, name: str) -> int:
         position = self.positions.get(name)
@@ -309,31 +322,9 @@ class _Columns:
             raise ArchiveError(f"A node reads {name[:80]!r}, which no node before it is called.")
         return position
 
-    def _value(self, name: str) -> Value:
-        graph = self._graph
-        if name in graph.tensor_values:
-            return graph.tensor_values[name]
-        for kind, sizes in (
-            ("int", graph.sym_int_values),
-            ("bool", graph.sym_bool_values),
-            ("float", graph.sym_float_values),
-        ):
-            if name in sizes:
-                return Symbolic(kind, sizes[name])
-        return CustomObject() if name in graph.custom_obj_values else None
 
-    def _housekeeping(self) -> array[int]:
-        flags = array("i", bytes(4 * len(self._ops)))
-        for position, number in enumerate(self._targets):
-            if number < 0:
-                continue
-            target = self._graphs.targets.entries[number]
-            produces = self._graphs.values.entry(self._types[position]).kind
-            arithmetic = target.kind == "python" and produces in ("int", "bool", "float")
-            checks = target.name.endswith("sym_constrain_range_for_size")
-            if arithmetic or checks or target.name in HOUSEKEEPING:
-                flags[position] = 1
-        return flags
+def _short(text: str | None) -> str | None:
+    return text if text and len(text) <= limits.STACK_TEXT else None
 
 
 def _named(value: schema.Named | schema.SymArgument) -> str:

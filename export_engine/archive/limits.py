@@ -69,12 +69,7 @@ SOURCE_CHARACTERS = 20_000_000
 """Of all source files in our Record together."""
 
 FORMULA_CHARACTERS = 4_000
-"""Of the text of a size or a guard; a longer one is kept as text."""
-FORMULA_DEPTH = 48
-POWER = 64
-"""The largest exponent that is read as one."""
-COMPUTED_POWER = 8
-"""The largest exponent of a power that is computed, for the size that an example has."""
+"""Of the text of a guard that is made a formula, and shown."""
 SYMBOLS = 100_000
 GUARDS = 20_000
 """Guards that travel with a program."""

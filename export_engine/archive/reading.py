@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,32 +16,36 @@ from typing import NamedTuple
 import msgspec
 
 from export_engine.archive import limits, schema
-from export_engine.archive.call_sizes import CallSizes
-from export_engine.archive.contract import read_ranges, read_symbols
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.expression_parser import parsed
-from export_engine.archive.expressions import UnreadableError
-from export_engine.archive.graphs import Graphs
+from export_engine.archive.file_source import FileSource
 from export_engine.archive.json_text import decoded
-from export_engine.archive.names import Names, cut
-from export_engine.archive.origins import Origins
+from export_engine.archive.names import cut
 from export_engine.archive.parts import Parts, parts_of
 from export_engine.archive.saved_record import joined, kept_in, names_of, paths_of
-from export_engine.archive.signature import (
-    constant_names,
-    input_paths,
-    read_signature,
-    user_inputs,
-)
-from export_engine.archive.size_rules import read_probe, read_sizes
+from export_engine.archive.signature import user_inputs
 from export_engine.archive.strict_decoding import StrictDecoder, noting_unknown
-from export_engine.archive.symbols import Symbols
 from export_engine.archive.unknown_fields import unknown_fields
 from export_engine.archive.weights import held_bytes
 from export_engine.archive.zip_members import Members, opened
-from export_engine.describe import FileNames, Scopes, Stacks, Strings, with_findings
+from export_engine.describe import (
+    CallSizes,
+    FileNames,
+    Graphs,
+    Scopes,
+    Stacks,
+    Strings,
+    Symbols,
+    describe_probe,
+    describe_signature,
+    describe_symbols,
+    facts_of_program,
+    places_of_symbols,
+    record_tables,
+    with_findings,
+)
 from export_engine.quantization import with_quantization
-from export_engine.record import Record, Symbol, count_ops, sizes_said, with_groups
+from export_engine.record import Record, count_ops, sizes_said, with_groups
+from export_engine.sizes import UnreadableError, parse_size
 
 _SHOWN = 5
 """Texts that one note names."""
@@ -177,47 +181,36 @@ def _record(
     kept: Record | None,
 ) -> tuple[_Made, list[str]]:
     """The Record of a program, with the saved one's names of symbols and paths of inputs."""
-    module = program.graph_module
-    if len(module.module_call_graph) > limits.MODULES:
-        raise ArchiveError("It has more modules than torch writes.")
-    strings, shown = Strings(), Names()
+    source = FileSource(program, held, checked)
+    source.input_paths = paths_of(kept, source.input_paths)
+    strings = Strings()
     stacks = Stacks(strings, FileNames({}))
-    paths = paths_of(kept, input_paths(module))
-    symbols = Symbols({**_user_names(module, paths), **names_of(kept)})
-    scopes = Scopes(title, [cut(call.fqn) for call in module.module_call_graph])
-    graphs = Graphs(symbols, shown, strings, Origins(scopes, stacks))
-    graphs.add(module.graph, "main", constant_names(module.signature))
-    signature = read_signature(module, graphs, held, paths)
-    ranges = read_ranges(program)
-    sizes = CallSizes(symbols, ranges, paths)
-    read_sizes(module, signature, symbols, sizes)
-    described = read_symbols(ranges, symbols, signature, graphs.values)
-    probe = read_probe(program, described, symbols, sizes, checked)
-    frames = stacks.frames()
+    symbols = Symbols({**_user_names(program.graph_module, source.input_paths), **names_of(kept)})
+    scopes = Scopes(title, [cut(call.fqn) for call in program.graph_module.module_call_graph])
+    graphs = Graphs(source.describe_target, symbols, scopes, strings, stacks, limits.FRAMES)
+    graphs.add(source.graph, "main")
+    signature = describe_signature(source, graphs.entries[0], graphs.values)
+    sizes = CallSizes(source, source.input_paths, symbols)
+    places = places_of_symbols(signature, graphs.values, symbols)
+    described = describe_symbols(symbols, facts_of_program(source), places)
+    probe, _ = describe_probe(source, sizes, described, symbols)
+    ops = sum(count_ops(graph.op) for graph in graphs.entries)
     record = Record(
         title=title,
         outcome="exported",
         mode="loaded",
-        verdict=_verdict(graphs, described),
+        verdict=f"loaded, {ops:,} {'op' if ops == 1 else 'ops'}{sizes_said(described)}",
         shapes="",
         torch_version=cut(program.torch_version),
-        strings=strings.entries,
-        targets=graphs.targets.entries,
-        types=graphs.values.table.entries,
-        expressions=symbols.expressions,
-        scopes=scopes.table.entries,
-        files=stacks.files.entries,
-        frames=frames,
-        stacks=stacks.stacks(),
-        graphs=graphs.entries,
+        **record_tables(graphs, symbols, strings, stacks),
         signature=signature,
         symbols=described,
         probe=probe,
     )
-    return _Made(record, strings, stacks), _notes(program, shown, symbols, graphs)
+    return _Made(record, strings, stacks), _notes(program, source)
 
 
-def _user_names(module: schema.GraphModule, paths: list[str]) -> dict[str, str]:
+def _user_names(module: schema.GraphModule, paths: Sequence[str]) -> dict[str, str]:
     """The user's name of each symbol that is a dim of an input: `x.shape[0]`."""
     names: dict[str, str] = {}
     for path, name in zip(paths, user_inputs(module.signature), strict=False):
@@ -238,19 +231,12 @@ def _symbol(size: schema.Size) -> str:
     if size.as_expr is None:
         return ""
     try:
-        return parsed(size.as_expr.expr_str).name
+        return parse_size(size.as_expr.expr_str).name
     except UnreadableError:
         return ""
 
 
-def _verdict(graphs: Graphs, symbols: list[Symbol]) -> str:
-    ops = sum(count_ops(graph.op) for graph in graphs.entries)
-    return f"loaded, {ops:,} {'op' if ops == 1 else 'ops'}{sizes_said(symbols)}"
-
-
-def _notes(
-    program: schema.ExportedProgram, names: Names, symbols: Symbols, graphs: Graphs
-) -> list[str]:
+def _notes(program: schema.ExportedProgram, source: FileSource) -> list[str]:
     """Sentences about what could not be read."""
     found = []
     version = program.schema_version.major, program.schema_version.minor
@@ -262,9 +248,12 @@ def _notes(
             "this Export Explorer knows: what is new in it is not shown."
         )
     for said, what in (
-        (names.refused, "are not valid names and are shown as text"),
-        (symbols.unreadable, "should be sizes and cannot be read"),
-        (graphs.arguments.unknown, "are of a later torch and are shown as they are in the file"),
+        (source.names.refused, "are not valid names and are shown as text"),
+        (source.sizes.unreadable, "should be sizes and cannot be read"),
+        (
+            source.shared.arguments.unknown,
+            "are of a later torch and are shown as they are in the file",
+        ),
     ):
         if said:
             listed = list(dict.fromkeys(said))

@@ -67,7 +67,7 @@ def names_of(record: Record | None) -> Mapping[str, str]:
     }
 
 
-def paths_of(record: Record | None, read: list[str]) -> list[str]:
+def paths_of(record: Record | None, read: Sequence[str]) -> Sequence[str]:
     """Where the caller passes each user input, as the saved Record says it; else as the file does.
 
     Args:

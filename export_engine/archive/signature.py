@@ -1,8 +1,8 @@
-"""The graph signature of an archive: inputs and outputs with the caller's own paths."""
+"""The inputs and outputs of a program in an archive, and where its caller passes and finds them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -10,10 +10,11 @@ import msgspec
 from export_engine.archive import limits, schema
 from export_engine.archive.arguments import kind_of, read, value_of
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.graphs import Graphs
-from export_engine.archive.names import Names, cut
+from export_engine.archive.graphs import FileGraph, Shared
+from export_engine.archive.names import cut
 from export_engine.archive.tree import leaf_keys
-from export_engine.record import InputEntry, OutputEntry, Signature, join_path
+from export_engine.describe import Entry
+from export_engine.record import join_path
 
 _INPUTS = {
     "user_input": "user_input",
@@ -38,26 +39,72 @@ _NAMED = msgspec.json.Decoder(str)
 _SYMBOLIC = ("as_sym_int", "as_sym_float", "as_sym_bool")
 
 
-def read_signature(
-    program: schema.GraphModule, graphs: Graphs, held: Mapping[str, int], paths: Sequence[str]
-) -> Signature:
-    """The signature of a program whose main graph is read already.
+def read_inputs(
+    module: schema.GraphModule, graph: FileGraph, held: Mapping[str, int], shared: Shared
+) -> list[Entry]:
+    """The inputs of the flat program.
 
     Args:
-        program: the program.
-        graphs: its graphs.
+        module: the program.
+        graph: its main graph, whose nodes have been read.
         held: bytes of each parameter, buffer and constant.
-        paths: of the user inputs.
+        shared: with its graphs.
     """
-    reader = _Reader(graphs, held)
-    given, wanted = program.signature.input_specs, program.signature.output_specs
-    if max(len(given), len(wanted)) > limits.ENTRIES:
-        raise ArchiveError("It has more inputs or outputs than torch writes.")
-    inputs, outputs = iter(paths), iter(output_paths(program))
-    return Signature(
-        [reader.input(each, inputs) for each in given],
-        [reader.output(each, outputs) for each in wanted],
+    found = []
+    for union in _checked(module.signature.input_specs):
+        kind, spec = _spec(union)
+        known = _INPUTS.get(kind, "custom_object")
+        if kind not in _INPUTS:
+            shared.arguments.unknown.append(f"input {kind[:80]}")
+        target = cut(
+            spec.parameter_name
+            or spec.buffer_name
+            or spec.tensor_constant_name
+            or spec.custom_obj_name
+        )
+        if kind == "constant_input":
+            argument = spec.name, True, value_of(spec.value or {})
+        else:
+            argument = _argument(spec)
+        entry = _entry(known, argument, target, graph, shared)
+        found.append(
+            entry._replace(persistent=spec.persistent, bytes=held.get(target, 0) if target else 0)
+        )
+    return found
+
+
+def read_outputs(module: schema.GraphModule, graph: FileGraph, shared: Shared) -> list[Entry]:
+    """The outputs of the flat program, as `read_inputs`."""
+    found = []
+    for union in _checked(module.signature.output_specs):
+        kind, spec = _spec(union)
+        if kind not in _OUTPUTS:
+            shared.arguments.unknown.append(f"output {kind[:80]}")
+        target = cut(spec.parameter_name or spec.buffer_name or spec.user_input_name)
+        known = kind if kind in _OUTPUTS else "user_output"
+        found.append(_entry(known, _argument(spec), target, graph, shared))
+    return found
+
+
+def _entry(
+    kind: str, argument: tuple[str, bool, Any], target: str, graph: FileGraph, shared: Shared
+) -> Entry:
+    name, constant, value = argument
+    node = graph.positions.get(name, -1)
+    return Entry(
+        kind,
+        shared.names.shown(name) if name else "",
+        node,
+        value if constant or node < 0 else graph.find_value(name),
+        target,
+        constant,
     )
+
+
+def _checked(specs: list[dict[str, schema.Spec]]) -> list[dict[str, schema.Spec]]:
+    if len(specs) > limits.ENTRIES:
+        raise ArchiveError("It has more inputs or outputs than torch writes.")
+    return specs
 
 
 def constant_names(signature: schema.Signature) -> dict[int, str]:
@@ -77,16 +124,6 @@ def user_inputs(signature: schema.Signature) -> list[str]:
         kind, spec = _spec(union)
         if _INPUTS.get(kind) == "user_input":
             found.append(spec.name if kind == "constant_input" else _argument(spec)[0])
-    return found
-
-
-def result_names(signature: schema.Signature) -> list[tuple[int, str]]:
-    """The user outputs that are values of nodes: their numbers and names."""
-    found = []
-    for entry, union in enumerate(signature.output_specs):
-        kind, spec = _spec(union)
-        if kind == "user_output" and (name := _argument(spec)[0]):
-            found.append((entry, name))
     return found
 
 
@@ -144,62 +181,3 @@ def _argument(spec: schema.Spec) -> tuple[str, bool, Any]:
     if kind in _SYMBOLIC and (name := read(given, kind).as_name) is not None:
         return name, False, None
     return "", True, value_of(given)
-
-
-class _Reader:
-    def __init__(self, graphs: Graphs, held: Mapping[str, int]) -> None:
-        self._graphs = graphs
-        self._held = held
-        self._names: Names = graphs.names
-
-    def input(self, union: dict[str, schema.Spec], paths: Iterator[str]) -> InputEntry:
-        """An input."""
-        kind, spec = _spec(union)
-        if kind not in _INPUTS:
-            self._graphs.arguments.unknown.append(f"input {kind[:80]}")
-        if kind == "constant_input":
-            name, constant, value = spec.name, True, value_of(spec.value or {})
-        else:
-            name, constant, value = _argument(spec)
-        node = self._graphs.positions.get(name, -1)
-        target = cut(
-            spec.parameter_name
-            or spec.buffer_name
-            or spec.tensor_constant_name
-            or spec.custom_obj_name
-        )
-        shown = self._names.shown(name) if name else ""
-        return InputEntry(
-            _INPUTS.get(kind, "custom_object"),  # type: ignore[arg-type]
-            shown,
-            node,
-            self._type(node, constant, value),
-            target=target,
-            path=next(paths, shown) if _INPUTS.get(kind) == "user_input" else "",
-            persistent=spec.persistent,
-            constant=cut(repr(value)) if constant else None,
-            bytes=self._held.get(target, 0) if target else 0,
-        )
-
-    def output(self, union: dict[str, schema.Spec], paths: Iterator[str]) -> OutputEntry:
-        """An output."""
-        kind, spec = _spec(union)
-        if kind not in _OUTPUTS:
-            self._graphs.arguments.unknown.append(f"output {kind[:80]}")
-        name, constant, value = _argument(spec)
-        node = self._graphs.positions.get(name, -1) if name else -1
-        return OutputEntry(
-            kind if kind in _OUTPUTS else "user_output",  # type: ignore[arg-type]
-            self._names.shown(name) if name else "",
-            node,
-            self._type(node, constant, value),
-            target=cut(spec.parameter_name or spec.buffer_name or spec.user_input_name),
-            path=next(paths, "") if kind == "user_output" else "",
-            constant=cut(repr(value)) if constant else None,
-        )
-
-    def _type(self, node: int, constant: bool, value: Any) -> int:
-        if node >= 0:
-            return self._graphs.entries[0].type[node]
-        values = self._graphs.values
-        return values.constant(value) if constant else values.number(value)

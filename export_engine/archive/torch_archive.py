@@ -20,9 +20,6 @@ from typing import IO, TYPE_CHECKING
 import torch
 
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.expression_parser import parsed
-from export_engine.archive.expression_values import has_tower
-from export_engine.archive.expressions import UnreadableError
 from export_engine.archive.missing_operators import missing_operators
 from export_engine.archive.reading import ReadArchive, read
 from export_engine.attempt import Exported, saved_class
@@ -31,6 +28,7 @@ from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 from export_engine.process import sandbox, whole
 from export_engine.record import Record, to_json
+from export_engine.sizes import UnreadableError, has_tower, parse_size
 from export_engine.source import with_sources
 from export_engine.torch_internals import (
     CodeInside,
@@ -122,7 +120,7 @@ def _advice(error: Exception) -> str:
 def _is_size(text: str) -> bool:
     """Whether a text is arithmetic that sympy works out in no time."""
     try:
-        return not has_tower(parsed(text))
+        return not has_tower(parse_size(text))
     except UnreadableError:
         return False
 

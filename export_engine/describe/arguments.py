@@ -10,63 +10,64 @@ operators as lists.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import torch
-from torch.fx import Node
-
-from export_engine.describe.symbol_names import Symbols
 from export_engine.record import sequence_text, string_text
-from export_engine.torch_internals import HigherOrderOperator, OpOverload
 
 
-class Arguments:
-    """Prints arguments and collects the nodes among them."""
-
-    def __init__(self, symbols: Symbols) -> None:
-        self._symbols = symbols
-
-    def template(self, node: Node) -> tuple[str, list[Node]]:
-        """The text of a node's arguments, and the nodes of its placeholders, in order."""
-        inputs: list[Node] = []
-        kind = _sequences_of(node)
-        parts = [self._text(value, inputs, kind) for value in node.args]
-        parts += [f"{key}={self._text(value, inputs, kind)}" for key, value in node.kwargs.items()]
-        return f"({', '.join(parts)})", inputs
-
-    def _text(self, value: Any, inputs: list[Node], kind: type | None) -> str:
-        if isinstance(value, Node):
-            inputs.append(value)
-            return f"{{{len(inputs) - 1}}}"
-        if isinstance(value, tuple | list):
-            items = [self._text(item, inputs, kind) for item in value]
-            is_tuple = isinstance(value, tuple) if kind is None else kind is tuple
-            return sequence_text(items, is_tuple)
-        if isinstance(value, dict):
-            items = [f"{key!r}: {self._text(item, inputs, kind)}" for key, item in value.items()]
-            return f"{{{{{', '.join(items)}}}}}"
-        if isinstance(value, slice):
-            ends = (value.start, value.stop, value.step)
-            return f"slice({', '.join([self._text(end, inputs, kind) for end in ends])})"
-        return self._plain(value).replace("{", "{{").replace("}", "}}")
-
-    def _plain(self, value: Any) -> str:
-        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
-            return str(self._symbols.size(value))
-        if isinstance(value, bool | int | float | complex | None):
-            return repr(value)
-        if isinstance(value, str):
-            return string_text(value)
-        if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
-            return str(value)
-        if isinstance(value, OpOverload | HigherOrderOperator):
-            return f"<torch.ops.{value}>"
-        # A custom object: only its class, since its repr would run the model's code.
-        return f"<{type(value).__name__}>"
+class Position(int):
+    """The position of a node that an argument is."""
 
 
-def _sequences_of(node: Node) -> type | None:
-    """How every sequence among a node's arguments is written; None for as it is."""
-    if node.op == "output" or isinstance(node.target, HigherOrderOperator):
-        return tuple
-    return list if isinstance(node.target, OpOverload) else None
+class Words(str):
+    """The text of an argument that is neither a plain value nor a container."""
+
+
+Atom = Callable[[Any], Position | Words]
+"""What an argument is that is neither a plain value nor a container."""
+
+
+def print_argument(
+    value: Any, inputs: list[int], sequences: type | None = None, atom: Atom = Words
+) -> str:
+    """The text of an argument.
+
+    Args:
+        value: the argument.
+        inputs: the nodes that holes stand for; those of this argument are added.
+        sequences: as what each sequence is written, `list` or `tuple`; None for as it is.
+        atom: of whatever is no plain Python value.
+    """
+    if isinstance(value, tuple | list):
+        items = [print_argument(item, inputs, sequences, atom) for item in value]
+        is_tuple = isinstance(value, tuple) if sequences is None else sequences is tuple
+        return sequence_text(items, is_tuple)
+    if isinstance(value, dict):
+        items = [
+            f"{_escape(_print_plain(key, atom))}: {print_argument(item, inputs, sequences, atom)}"
+            for key, item in value.items()
+        ]
+        return f"{{{{{', '.join(items)}}}}}"
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        return f"slice({', '.join([print_argument(end, inputs, sequences, atom) for end in ends])})"
+    found = _print_plain(value, atom)
+    if isinstance(found, Position):
+        inputs.append(int(found))
+        return f"{{{len(inputs) - 1}}}"
+    return _escape(found)
+
+
+def _print_plain(value: Any, atom: Atom) -> Position | str:
+    if isinstance(value, Words | Position):
+        return value
+    if isinstance(value, str):
+        return string_text(value)
+    if isinstance(value, bool | int | float | complex | None):
+        return repr(value)
+    return atom(value)
+
+
+def _escape(text: Any) -> str:
+    return str(text).replace("{", "{{").replace("}", "}}")

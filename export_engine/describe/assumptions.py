@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from export_engine.describe.symbol_names import Symbols
+from export_engine.describe.symbols import Symbols
 from export_engine.shapes import Expression as SizeExpression
 from export_engine.shapes import Operation, Relation, Shapes
 from export_engine.trace import RecordedGuard
@@ -32,7 +32,7 @@ def is_assumed(guard: RecordedGuard, shapes: Shapes | None, symbols: Symbols) ->
     """
     if shapes is None or guard.stack or guard.kind != "runtime_assert":
         return False
-    names = {symbols.name(each): each for each in guard.condition.free_symbols}
+    names = {symbols.name(str(each)): each for each in guard.condition.free_symbols}
     return any(
         set(relation.names) == set(names) and _agree(guard, relation, names)
         for relation in shapes.assumptions

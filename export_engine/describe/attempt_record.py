@@ -18,14 +18,18 @@ from export_engine.describe.eager_check import describe_check
 from export_engine.describe.failure import describe_failure
 from export_engine.describe.file_names import FileNames
 from export_engine.describe.findings import with_findings
-from export_engine.describe.graph import Graphs
+from export_engine.describe.graphs import Graphs, record_tables
 from export_engine.describe.held_tensors import ends_of_held
+from export_engine.describe.live_graph import describe_target
+from export_engine.describe.live_signature import input_paths
+from export_engine.describe.live_source import LiveSource
 from export_engine.describe.partial_graph import add_partial, module_paths
 from export_engine.describe.passes import describe_passes
 from export_engine.describe.scopes import Scopes
 from export_engine.describe.shape_contract import describe_contract
-from export_engine.describe.signature import describe_signature, input_paths
-from export_engine.describe.symbol_names import Leaf, Symbols, birth_places, user_names
+from export_engine.describe.signature import describe_signature
+from export_engine.describe.symbol_names import Leaf, birth_places, user_names
+from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks, Strings
 from export_engine.findings import Finding
 from export_engine.quantization import with_quantization
@@ -41,7 +45,7 @@ from export_engine.record import (
     with_groups,
 )
 from export_engine.shapes import Shapes, call_paths, other_form, symbol_names
-from export_engine.torch_internals import Area, ProgramSource, left_out
+from export_engine.torch_internals import Area, LiveProgram, left_out
 
 
 def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
@@ -64,19 +68,18 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         modules = module_paths(attempt)
     else:
         modules = [call.fqn for call in program.module_call_graph]
-    graphs = Graphs(symbols, Scopes(attempt.title, modules), strings, stacks)
-    if program is not None:
-        graphs.add(program.graph_module, "main")
-        signature = describe_signature(
-            program, graphs.entries[0], strings.entries, graphs.values, paths
-        )
+    scopes = Scopes(attempt.title, modules)
+    graphs = Graphs(describe_target, symbols, scopes, strings, stacks)
+    source = LiveSource(program, paths, symbols) if program is not None else None
+    if source is not None:
+        graphs.add(source.graph, "main")
+        signature = describe_signature(source, graphs.entries[0], graphs.values)
     else:
-        signature = add_partial(graphs, attempt)
+        signature = add_partial(graphs, symbols, attempt)
     contract = describe_contract(
-        attempt, program, paths, _shapes(attempt), symbols, stacks, signature, graphs.values
+        attempt, source, paths, _shapes(attempt), symbols, stacks, signature, graphs.values
     )
     failure = describe_failure(attempt, stacks) if isinstance(attempt, Failed) else None
-    frames = stacks.frames()
     record = Record(
         title=attempt.title,
         outcome="failed" if failure else "exported",
@@ -89,15 +92,7 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         warnings=attempt.warnings,
         left_out=_left_out(attempt),
         printed=attempt.printed,
-        strings=strings.entries,
-        targets=graphs.operators.table.entries,
-        types=graphs.values.table.entries,
-        expressions=symbols.expressions,
-        scopes=graphs.scopes.table.entries,
-        files=stacks.files.entries,
-        frames=frames,
-        stacks=stacks.stacks(),
-        graphs=graphs.entries,
+        **record_tables(graphs, symbols, strings, stacks),
         signature=signature,
         symbols=contract.symbols,
         guards=contract.guards,
@@ -120,7 +115,7 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
     )
 
 
-def _paths(program: ProgramSource | None, attempt: Attempt) -> list[str]:
+def _paths(program: LiveProgram | None, attempt: Attempt) -> list[str]:
     """Where the caller passes each leaf; of a failure, by its call."""
     if isinstance(attempt, GivenGraph):
         return attempt.program.paths
@@ -156,7 +151,7 @@ def _fixed_code(attempt: Attempt, stacks: Stacks) -> list[str]:
 def _level(attempt: Attempt, graphs: Graphs, strings: Strings, stacks: Stacks) -> LevelRow | None:
     if not isinstance(attempt, Exported) or attempt.level is None:
         return None
-    targets = graphs.operators.table.entries
+    targets = graphs.targets.entries
     return describe_level(attempt.level, graphs.entries[0], targets, strings, stacks)
 
 
@@ -165,7 +160,7 @@ def _check(attempt: Attempt) -> Check | None:
     return describe_check(agreement) if agreement is not None else None
 
 
-def _names(program: ProgramSource | None, paths: list[str], attempt: Attempt) -> dict[str, str]:
+def _names(program: LiveProgram | None, paths: list[str], attempt: Attempt) -> dict[str, str]:
     """The user's names of torch's symbols."""
     if program is None:
         return symbol_names(attempt)

@@ -10,7 +10,7 @@ import msgspec
 from export_engine.attempt import Request
 from export_engine.describe.asked_shapes import as_shapes
 from export_engine.describe.file_names import FileNames
-from export_engine.describe.range_ends import default_bound
+from export_engine.describe.range_ends import default_bounds
 from export_engine.record import Bound, Symbol
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import int_bound
@@ -77,6 +77,7 @@ def _bounds(
         ("lower", symbol.lower, asked.low if asked else None),
         ("upper", symbol.upper, asked.high if asked else None),
     ]
+    defaults = {each.side: each for each in default_bounds(symbol.kind, symbol.lower, symbol.upper)}
     for side, value, wanted in sides:
         if value is None:
             continue
@@ -91,10 +92,8 @@ def _bounds(
                 else "guard"
             )
             yield Bound(side, value, origin, texts[folded[cause]], folded[cause])
-        elif symbol.kind == "unbacked" and (symbol.lower, symbol.upper) == (0, 1):
-            yield Bound(side, value, "default", "it is 0 or 1, as a bool is")
         else:
-            yield default_bound(side, value)
+            yield defaults[side]
 
 
 def _cause(changes: Sequence[Narrowing], side: str, value: int) -> int:

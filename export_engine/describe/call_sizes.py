@@ -2,159 +2,128 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
-import torch
-
-from export_engine.describe.symbol_names import Symbols
+from export_engine.describe.source import ProgramSource
+from export_engine.describe.symbols import Symbols
+from export_engine.describe.value_table import sizes_of
 from export_engine.record import Formula, NoFormula, SizeInput, compile_formula, guard_text
-from export_engine.shapes import InputPlace, birth_dims, source_place
-from export_engine.torch_internals import (
-    ProgramSource,
-    expression_of,
-    int_bound,
-    linear_in,
-    replaced_sizes,
-    shape_env,
-    size_hint,
-    symbol_printer,
-)
+from export_engine.shapes import InputPlace, source_place
+from export_engine.sizes import Expression, evaluate_size, find_line, number, print_size
+
+_UNKNOWN = 2
+"""An example for a size of which none is known."""
 
 
 class CallSizes:
     """Every size of every user input of a program, by number: `d0`, `d1`, ..."""
 
-    def __init__(self, program: ProgramSource, paths: Sequence[str], symbols: Symbols) -> None:
-        self._program = program
+    def __init__(self, source: ProgramSource, paths: Sequence[str], symbols: Symbols) -> None:
+        """Make one.
+
+        Args:
+            source: the program, whose graph has been read.
+            paths: of its user inputs.
+            symbols: of its Record.
+        """
+        self._source = source
         self._paths = paths
         self._symbols = symbols
-        self._ranges = {str(key): bounds for key, bounds in program.range_constraints.items()}
         self.inputs: list[SizeInput] = []
-        self.values: list[Any] = []
-        """Per size, the number or sympy expression that the program has for it."""
+        self.values: list[int | Expression] = []
+        """Per size, the number or expression that the program has for it."""
         self._by_place: dict[tuple[str, int], int] = {}
         self._by_symbol: dict[str, str] = {}
         """Per torch's name of a symbol, its value as Python text over sizes."""
-        self._read()
-        self._print = symbol_printer(self._by_symbol)
-
-    def _read(self) -> None:
-        values = {node.name: node.meta.get("val") for node in self._program.graph.nodes}
-        user = iter(self._paths)
-        for entry, spec in enumerate(self._program.graph_signature.input_specs):
-            if spec.kind.name != "USER_INPUT":
+        user = iter(paths)
+        for entry, given in enumerate(source.inputs()):
+            if given.kind != "user_input":
                 continue
-            path = next(user, spec.arg.name)
-            value = values.get(spec.arg.name)
-            if isinstance(value, torch.Tensor):
-                for dim, size in enumerate(value.shape):
+            path = next(user, given.name)
+            for dim, size in sizes_of(given.value):
+                if not isinstance(size, bool | str):
                     self._add(entry, dim, path, size)
-            elif isinstance(value, int | torch.SymInt) and not isinstance(value, bool):
-                self._add(entry, -1, path, value)
         self._solve()
 
-    def _add(self, entry: int, dim: int, path: str, size: Any) -> None:
-        expression = size if isinstance(size, int) else expression_of(size)
-        number = None if isinstance(size, int) else self._symbols.size(size)
-        if isinstance(number, int):
-            expression = number
+    def _add(self, entry: int, dim: int, path: str, value: int | Expression) -> None:
         place = InputPlace(path, dim)
         self._by_place[path, dim] = len(self.inputs)
-        self.values.append(expression)
-        line = self._line(expression)
+        self.values.append(value)
+        line = find_line(value) if isinstance(value, Expression) else None
         self.inputs.append(
             SizeInput(
                 entry,
                 dim,
                 str(place),
-                self._example(expression),
-                number if number is not None else size,
+                self._example(value),
+                self._symbols.text(value) if isinstance(value, Expression) else value,
                 symbol=self._symbols.number(line[0]) if line else -1,
                 scale=line[1] if line else 1,
                 offset=line[2] if line else 0,
             )
         )
 
-    def _line(self, expression: Any) -> tuple[Any, int, int] | None:
-        free: set[Any] = getattr(expression, "free_symbols", set())
-        if len(free) != 1:
-            return None
-        (symbol,) = free
-        line = linear_in(expression, symbol)
-        return (symbol, *line) if line else None
-
-    def _example(self, expression: Any) -> int:
-        found = size_hint(self._program, expression)
-        return 2 if found is None else found
+    def _example(self, value: int | Expression) -> int:
+        if isinstance(value, int):
+            return value
+        known = {each: self._source.find_example(each) for each in value.symbols}
+        examples = {each: size for each, size in known.items() if size is not None}
+        found = evaluate_size(value, examples)
+        return found if isinstance(found, int) else _UNKNOWN
 
     def _solve(self) -> None:
         """Each symbol by the first size that equals it, else by one that is linear in it."""
-        for wanted in (1, 2):
-            for number, (value, size) in enumerate(zip(self.values, self.inputs, strict=True)):
-                line = self._line(value)
-                if line is None or (wanted == 1 and line[1:] != (1, 0)):
+        for alone in (True, False):
+            for at, value in enumerate(self.values):
+                line = find_line(value) if isinstance(value, Expression) else None
+                if line is None or (alone and line[1:] != (1, 0)):
                     continue
-                text = f"d{number}" if wanted == 1 else f"((d{number} - {line[2]})//{line[1]})"
-                self._by_symbol.setdefault(str(line[0]), text)
-                assert size.symbol >= 0
+                text = f"d{at}" if alone else f"((d{at} - {line[2]})//{line[1]})"
+                self._by_symbol.setdefault(line[0], text)
 
-    def key(self, expression: Any) -> str:
-        """The key of an expression."""
-        return str(expression)
+    def find_range(self, size: int | Expression) -> tuple[int | None, int | None] | None:
+        """The ends of its range, None for an open one; None if the program keeps no range."""
+        return self._source.ranges.get(size) if isinstance(size, Expression) else None
 
-    def symbols_of(self, expression: Any) -> list[str]:
-        """torch's names of the symbols in an expression."""
-        return [str(each) for each in expression.free_symbols]
+    def compile_size(
+        self, size: int | Expression, born: Mapping[str, InputPlace] = MappingProxyType({})
+    ) -> Formula:
+        """The formula of a size or a condition; empty if it has none.
 
-    def is_symbol(self, expression: Any) -> bool:
-        """Whether it is a single symbol."""
-        return bool(expression.is_Symbol)
+        Args:
+            size: over the program's symbols.
+            born: the input dims of symbols that tracing began with, which may have replaced them.
+        """
+        names = dict(self._by_symbol) if born else self._by_symbol
+        for symbol, place in born.items():
+            at = self._by_place.get((place.path, place.position))
+            if at is not None:
+                names[symbol] = f"d{at}"
+        known = number(size) if isinstance(size, int) else size
 
-    def range_of(self, expression: Any) -> tuple[int | None, int | None] | None:
-        """The ends of its range, None for an open one; None where the program keeps no range."""
-        bounds = self._ranges.get(str(expression))
-        return None if bounds is None else (int_bound(bounds.lower), int_bound(bounds.upper))
+        def resolve(name: str) -> Formula | None:
+            return [name] if name[:1] == "d" and name[1:].isdigit() else None
 
-    def of_symbols(self, expression: Any) -> Formula:
-        """The formula of a sympy expression over the program's symbols; empty where it has none."""
-        return self._compile(self._print(expression))
+        return self._compile(print_size(known, names), resolve)
 
-    def as_asked(self, births: Any, condition: Any) -> Formula:
-        """The formula of a condition over the symbols that tracing began with."""
-        names = dict(self._by_symbol)
-        for symbol, place in birth_dims(births, self._paths).items():
-            number = self._by_place.get((place.path, place.position))
-            if number is not None:
-                names[symbol] = f"d{number}"
-        return self._compile(symbol_printer(names)(condition))
-
-    def simplified(self, condition: Any) -> Formula:
-        """The formula of a condition, with equal symbols substituted."""
-        return self.of_symbols(replaced_sizes(shape_env(self._program), condition))
-
-    def of_guard(self, code: str) -> tuple[Formula, str]:
+    def compile_guard(self, code: str) -> tuple[Formula, str]:
         """The formula of a guard that travels with the program, and its text in user's terms."""
         shown: dict[str, SizeInput] = {}
 
         def resolve(text: str) -> Formula | None:
             place = source_place(text, self._paths)
-            number = self._by_place.get((place.path, place.position)) if place else None
-            if number is None:
+            known = self._by_place.get((place.path, place.position)) if place else None
+            if known is None:
                 return None
-            shown[text] = self.inputs[number]
-            return [f"d{number}"]
+            shown[text] = self.inputs[known]
+            return [f"d{known}"]
 
-        try:
-            formula = compile_formula(code, resolve)
-        except NoFormula:
-            formula = []
-        return formula, guard_text(code, shown)
+        return self._compile(code, resolve), guard_text(code, shown)
 
-    def _compile(self, text: str) -> Formula:
-        def resolve(name: str) -> Formula | None:
-            return [name] if name[:1] == "d" and name[1:].isdigit() else None
-
+    def _compile(self, text: str, resolve: Callable[[str], Formula | None]) -> Formula:
+        if len(text) > self._source.most_characters:
+            return []
         try:
             return compile_formula(text, resolve)
         except NoFormula:

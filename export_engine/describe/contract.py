@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -10,14 +10,23 @@ import msgspec
 from export_engine.attempt import Attempt
 from export_engine.describe.assumptions import BY_SHAPES, is_assumed
 from export_engine.describe.bounds import bounds_of
-from export_engine.describe.signature_places import symbol_places
-from export_engine.describe.symbol_facts import facts_of_program, facts_of_trace
-from export_engine.describe.symbol_names import Symbols
+from export_engine.describe.symbol_facts import SymbolFacts
+from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks
-from export_engine.describe.values import Values
 from export_engine.record import Guard, Place, Signature, Symbol, interval
 from export_engine.shapes import InputPlace, Shapes
-from export_engine.torch_internals import ProgramSource, int_bound, is_unbacked, symbols_left
+from export_engine.sizes import Expression, name_symbol
+from export_engine.torch_internals import (
+    LiveProgram,
+    int_bound,
+    known_range,
+    read_sympy,
+    replaced_sizes,
+    shape_env,
+    symbol_value,
+    symbols_left,
+    traced_symbols,
+)
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
 
 Consequence = Narrowing | Replacement
@@ -43,6 +52,15 @@ class Guards:
             if isinstance(event, Narrowing | Replacement) and event.cause >= 0:
                 self.consequences[self.number[event.cause]].append(event)
 
+    def conditions(self, program: LiveProgram) -> tuple[list[Expression], list[Expression]]:
+        """Per guard what it asked, and the same with the sizes that are equal put in."""
+        asked = [same[0].condition for same in self.groups]
+        env = shape_env(program)
+        return (
+            [read_sympy(each) for each in asked],
+            [read_sympy(replaced_sizes(env, each)) for each in asked],
+        )
+
 
 def _said(condition: Any) -> str:
     """What a condition says: the same for `0 <= 2*a` and `2*a >= 0`."""
@@ -51,61 +69,42 @@ def _said(condition: Any) -> str:
     return min(str(condition), str(condition.reversed))
 
 
-def describe_symbols(
-    program: ProgramSource | None,
-    attempt: Attempt,
-    signature: Signature,
-    symbols: Symbols,
-    values: Values,
-    stacks: Stacks,
-    born: Mapping[str, InputPlace],
-) -> list[Symbol]:
-    """Every symbol that a size of the program or a guard is made of, by number.
+def facts_of_trace(recording: Recording) -> Callable[[str], SymbolFacts]:
+    """What a trace knew last of a symbol, by torch's name, when it ended without a program."""
+    env = recording.shape_env
+    known = {str(symbol): symbol for symbol in traced_symbols(env)}
+
+    def facts(name: str) -> SymbolFacts:
+        symbol = known.get(name)
+        if symbol is None:
+            return SymbolFacts(None, None, None)
+        example = symbol_value(env, symbol)
+        equal = replaced_sizes(env, symbol)
+        if equal.is_number:
+            return SymbolFacts(int_bound(equal), int_bound(equal), example)
+        return SymbolFacts(*known_range(env, equal if equal.is_Symbol else symbol), example)
+
+    return facts
+
+
+def places_of_trace(symbols: Symbols, born: Mapping[str, InputPlace]) -> dict[int, list[Place]]:
+    """Where the symbols of a failed attempt came from: it has no signature to point into.
 
     Args:
-        program: None for a failed attempt, whose ranges are what its trace knew last.
-        attempt: whose.
-        signature: of the program.
-        symbols: of the program.
-        values: the Record's value types.
-        stacks: of the Record.
+        symbols: of the attempt.
         born: per torch's name of a symbol, the input dim it was made for.
     """
-    births = {str(birth.symbol): birth for birth in attempt.recording.births}
-    facts = facts_of_program(program) if program is not None else facts_of_trace(attempt.recording)
-    places = list(symbol_places(signature, values))
-    described = []
-    for symbol in symbols.table.entries:  # complete: every size has been read by now
-        torch_name = str(symbol)
-        number = symbols.number(symbol)
-        birth = births.get(torch_name)
-        known = facts(symbol)
-        stands = [place for place in places if number in _symbols_of(place.size, symbols)]
-        if program is None and torch_name in born:
-            same = [each for each in born if symbols.key(each) == symbols.key(torch_name)]
-            stands = [_asked(born[each], symbols.text(symbol)) for each in same]
-        described.append(
-            Symbol(
-                symbols.name(symbol),
-                torch_name,
-                "unbacked" if is_unbacked(symbol) else "backed",
-                known.lower,
-                known.upper,
-                known.example,
-                stands,
-                stacks.number(birth.stack) if birth else -1,
-            )
-        )
-    return described
-
-
-def _asked(place: InputPlace, size: str) -> Place:
-    """Where a size of a failed attempt stands: it has no signature to point into."""
-    return Place("input", -1, place.position, str(place), size)
+    found = {}
+    for number, name in enumerate(symbols.table.entries):
+        if name in born:
+            text = symbols.text(name_symbol(name))
+            same = [born[each] for each in born if symbols.key(each) == symbols.key(name)]
+            found[number] = [Place("input", -1, at.position, str(at), text) for at in same]
+    return found
 
 
 def describe_guards(
-    program: ProgramSource | None,
+    program: LiveProgram | None,
     guards: Guards,
     symbols: Symbols,
     stacks: Stacks,
@@ -134,7 +133,7 @@ def describe_guards(
         effect, result = _effect(consequences, symbols)
         described.append(
             Guard(
-                symbols.guard_text(condition),
+                symbols.guard_text(read_sympy(condition)),
                 str(condition),
                 sorted({symbols.number(symbol) for symbol in involved}),
                 same[0].kind,  # type: ignore[arg-type]
@@ -150,16 +149,13 @@ def describe_guards(
 
 
 def _left(
-    program: ProgramSource | None, condition: Any, symbols: Symbols, ranges: set[str]
-) -> set[Any]:
+    program: LiveProgram | None, condition: Any, symbols: Symbols, ranges: set[str]
+) -> set[str]:
     """The symbols of a condition that are in the program; of a failure, all of them."""
     if program is None:
-        return set(condition.free_symbols)
-    return {
-        symbol
-        for symbol in symbols_left(program, condition)
-        if symbols.known(symbol) or str(symbol) in ranges
-    }
+        return {str(symbol) for symbol in condition.free_symbols}
+    left = {str(symbol) for symbol in symbols_left(program, condition)}
+    return {symbol for symbol in left if symbols.known(symbol) or symbol in ranges}
 
 
 def with_bounds(
@@ -191,13 +187,14 @@ def with_kept(guards: Sequence[Guard], kept: set[int]) -> list[Guard]:
 def narrowed_text(event: Narrowing, symbols: Symbols) -> str:
     """`batch in [2, 16]`."""
     within = interval(int_bound(event.lower), int_bound(event.upper))
-    return f"{symbols.guard_text(event.symbol)} in {within}"
+    return f"{symbols.guard_text(read_sympy(event.symbol))} in {within}"
 
 
 def replaced_text(event: Replacement, symbols: Symbols) -> str:
     """`y.shape[0] = seq`."""
-    symbol, value = symbols.born(event.symbol), symbols.guard_text(event.value)
-    return f"{symbol} = {value if value != symbol else symbols.born(event.value)}"
+    known = read_sympy(event.value)
+    symbol, value = symbols.born(read_sympy(event.symbol)), symbols.guard_text(known)
+    return f"{symbol} = {value if value != symbol else symbols.born(known)}"
 
 
 def _effect(
@@ -215,7 +212,3 @@ def _effect(
         last = {each.symbol: each for each in narrowed}
         return "narrows", ", ".join(narrowed_text(each, symbols) for each in last.values())
     return "kept", ""
-
-
-def _symbols_of(text: str, symbols: Symbols) -> list[int]:
-    return symbols.expression(text).symbols

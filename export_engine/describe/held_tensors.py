@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from export_engine.quantization import HeldTensor
-from export_engine.torch_internals import ProgramSource, is_fake, plain_tensors
+from export_engine.torch_internals import LiveProgram, is_fake, plain_tensors
 
 
 def held_bytes(value: Any) -> int:
@@ -19,7 +19,7 @@ def held_bytes(value: Any) -> int:
     return sum(each.numel() * each.element_size() for each in inside)
 
 
-def ends_of_held(program: ProgramSource | None) -> HeldTensor:
+def ends_of_held(program: LiveProgram | None) -> HeldTensor:
     """The least and the greatest element of tensors that a program holds.
 
     Args:

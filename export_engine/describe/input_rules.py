@@ -1,4 +1,4 @@
-"""The rules that follow from the sizes of a program's inputs. It imports no torch.
+"""The rules that follow from the sizes of a program's inputs.
 
 A number fixes a size; equal expressions make sizes equal; a range bounds a size; an expression of
 another size derives it.
@@ -6,10 +6,11 @@ another size derives it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
 
-from export_engine.record import Formula, Rule, SizeInput, Symbol, evaluate, size_name, sizes_in
+from export_engine.describe.call_sizes import CallSizes
+from export_engine.record import Rule, SizeInput, Symbol, evaluate, size_name, sizes_in
+from export_engine.sizes import Expression, name_symbol
 
 _LINE = ("+", "-", "*", "neg")
 _FAR = 2**40
@@ -18,30 +19,9 @@ _UNCHECKED = 2
 """Sizes of 0 and 1 pass torch's input guards even where the range begins at 2."""
 
 
-class Sizes(Protocol):
-    """The input sizes, and the expressions that a program has for them."""
-
-    inputs: list[SizeInput]
-    values: list[Any]
-    """Per size a number, or an expression."""
-
-    def key(self, expression: Any) -> Hashable:
-        """The key of an expression."""
-
-    def symbols_of(self, expression: Any) -> list[str]:
-        """torch's names of the symbols in an expression."""
-
-    def is_symbol(self, expression: Any) -> bool:
-        """Whether it is a single symbol."""
-
-    def range_of(self, expression: Any) -> tuple[int | None, int | None] | None:
-        """The ends of its range, None for an open one; None where the program keeps no range."""
-
-    def of_symbols(self, expression: Any) -> Formula:
-        """Its formula; empty where it has none."""
-
-
-def contract_rules(sizes: Sizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) -> list[Rule]:
+def contract_rules(
+    sizes: CallSizes, symbols: Sequence[Symbol], asked: Sequence[Rule]
+) -> list[Rule]:
     """All of them.
 
     Args:
@@ -79,26 +59,26 @@ def follows(rule: Rule, inputs: Sequence[SizeInput], symbols: Sequence[Symbol]) 
     return all(evaluate(rule.formula, end) for end in ends)
 
 
-def _fixed(sizes: Sizes) -> Iterator[Rule]:
+def _fixed(sizes: CallSizes) -> Iterator[Rule]:
     for number, size in enumerate(sizes.inputs):
         if isinstance(size.size, int):
             yield Rule("fixed", f"{size.text} == {size.size}", [f"d{number}", size.size, "=="])
 
 
-def _ranged(sizes: Sizes, symbols: Sequence[Symbol]) -> Iterator[Rule]:
+def _ranged(sizes: CallSizes, symbols: Sequence[Symbol]) -> Iterator[Rule]:
     """Equal dims and bounds, per expression in the order of the inputs, as torch checks them."""
-    first: dict[Hashable, int] = {}
+    first: dict[int | Expression, int] = {}
     for number, (value, size) in enumerate(zip(sizes.values, sizes.inputs, strict=True)):
-        bounds = None if isinstance(value, int) else sizes.range_of(value)
+        bounds = sizes.find_range(value)
         if bounds is None:
             continue
-        at, key = f"d{number}", sizes.key(value)
-        if key in first:
-            other = first[key]
+        at = f"d{number}"
+        if value in first:
+            other = first[value]
             text = f"{size.text} == {sizes.inputs[other].text}"
             yield Rule("equal", text, [at, f"d{other}", "=="])
             continue
-        first[key] = number
+        first[value] = number
         low, high = bounds
         unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
         if low is not None and low > (0 if unbacked and size.dim >= 0 else 1):
@@ -119,7 +99,7 @@ def _bound(symbols: Sequence[Symbol], size: SizeInput, side: str) -> tuple[int, 
     return next(((each.guard, -1) for each in bounds if each.side == side), (-1, -1))
 
 
-def _formed(sizes: Sizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) -> Iterator[Rule]:
+def _formed(sizes: CallSizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) -> Iterator[Rule]:
     """Dims that are made from another's size, `2*seq + 1`.
 
     torch refuses others only by a guard of that form, or where a second such dim tells the symbol.
@@ -128,21 +108,16 @@ def _formed(sizes: Sizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) -> I
     tied = {
         size for rule in asked if rule.formula[-1:] == ["=="] for size in sizes_in(rule.formula)
     }
-    known = {
-        sizes.symbols_of(value)[0]
-        for value in sizes.values
-        if not isinstance(value, int) and sizes.is_symbol(value)
-    }
-    seen: dict[str, Hashable] = {}
+    known = {value for value in sizes.values if isinstance(value, Expression) and value.is_symbol}
+    seen: dict[str, Expression] = {}
     for number, (value, size) in enumerate(zip(sizes.values, sizes.inputs, strict=True)):
-        free = [] if isinstance(value, int) else sizes.symbols_of(value)
-        if len(free) != 1 or sizes.is_symbol(value):
+        if isinstance(value, int) or value.is_symbol or len(value.symbols) != 1:
             continue
-        (symbol,) = free
-        again = symbol in seen and seen[symbol] != sizes.key(value)
+        (symbol,) = value.symbols
+        again = symbol in seen and seen[symbol] != value
         unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
-        enforced = unbacked or (again and symbol not in known) or number in tied
-        seen.setdefault(symbol, sizes.key(value))
-        form = sizes.of_symbols(value)
+        enforced = unbacked or (again and name_symbol(symbol) not in known) or number in tied
+        seen.setdefault(symbol, value)
+        form = sizes.compile_size(value)
         formula = [f"d{number}", *form, "=="] if form else []
         yield Rule("form", f"{size.text} == {size.size}", formula, enforced=enforced)

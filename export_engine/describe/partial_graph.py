@@ -14,8 +14,10 @@ import torch
 
 from export_engine.attempt import Attempt, as_module, signature_of
 from export_engine.defects import passed_over
-from export_engine.describe.graph import Graphs
+from export_engine.describe.graphs import Graphs
 from export_engine.describe.held_tensors import held_bytes
+from export_engine.describe.live_graph import LiveGraph
+from export_engine.describe.symbols import Symbols
 from export_engine.record import InputEntry, Signature
 from export_engine.shapes import Leaf, leaves_of
 from export_engine.trace import PartialGraph
@@ -40,8 +42,13 @@ class _Known:
     bytes: int = 0
 
 
-def add_partial(graphs: Graphs, attempt: Attempt) -> Signature:
+def add_partial(graphs: Graphs, symbols: Symbols, attempt: Attempt) -> Signature:
     """Adds the graph traced before the failure, if any.
+
+    Args:
+        graphs: of the Record.
+        symbols: of the Record.
+        attempt: the failed one.
 
     Returns:
         Its inputs and the tensors of the module that it reads, as far as they are known.
@@ -56,9 +63,8 @@ def add_partial(graphs: Graphs, attempt: Attempt) -> Signature:
     before = len(graphs.entries)
     try:
         known = _known(nodes, partial, attempt)
-        graphs.add(
-            partial, "traced so far", names={name: each.name for name, each in known.items()}
-        )
+        names = {name: each.name for name, each in known.items()}
+        graphs.add(LiveGraph(partial, symbols, names), "traced so far")
     except Exception as error:  # noqa: BLE001 - see above
         passed_over(error, "describing a partial graph")
         del graphs.entries[before:]

@@ -1,4 +1,4 @@
-"""Default bounds: those without a recorded cause. It imports no torch."""
+"""Default bounds: those without a recorded cause."""
 
 from __future__ import annotations
 
@@ -16,16 +16,22 @@ _DEFAULTS = {
 }
 
 
-def default_bounds(lower: int | None, upper: int | None) -> Iterator[Bound]:
-    """The bounds of a range that are not open."""
-    if lower is not None:
-        yield default_bound("lower", lower)
-    if upper is not None:
-        yield default_bound("upper", upper)
+def default_bounds(kind: str, lower: int | None, upper: int | None) -> Iterator[Bound]:
+    """The bounds of a symbol's range that are not open.
 
-
-def default_bound(side: Literal["lower", "upper"], value: int) -> Bound:
-    """One end."""
-    if side == "lower" and value <= _BORN:
-        return Bound(side, value, "default", _DEFAULTS[min(max(value, 0), 2)])
-    return Bound(side, value, "default", "follows from the other bounds")
+    Args:
+        kind: of the symbol, `backed` or `unbacked`.
+        lower: its least value.
+        upper: its greatest value.
+    """
+    sides: tuple[tuple[Literal["lower", "upper"], int | None], ...]
+    sides = ("lower", lower), ("upper", upper)
+    for side, value in sides:
+        if value is None:
+            continue
+        if kind == "unbacked" and (lower, upper) == (0, 1):
+            yield Bound(side, value, "default", "it is 0 or 1, as a bool is")
+        elif side == "lower" and value <= _BORN:
+            yield Bound(side, value, "default", _DEFAULTS[min(max(value, 0), 2)])
+        else:
+            yield Bound(side, value, "default", "follows from the other bounds")

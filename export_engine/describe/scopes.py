@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from export_engine.describe.tables import Table
@@ -26,7 +26,7 @@ class Scopes:
         self.table: Table[tuple[int, str], Scope] = Table()
         self._innermost: dict[tuple[str, ...], int] = {}
 
-    def number(self, module_stack: dict[str, Any] | None) -> int:
+    def number(self, module_stack: Mapping[str, Any] | None) -> int:
         """The number of the innermost scope of a node's `nn_module_stack`; -1 where it has none."""
         if not module_stack or NO_MODULE in module_stack:
             return -1
@@ -36,7 +36,7 @@ class Scopes:
             known = self._innermost[keys] = self._enter(module_stack)
         return known
 
-    def _enter(self, module_stack: dict[str, Any]) -> int:
+    def _enter(self, module_stack: Mapping[str, Any]) -> int:
         scope, parent_path = -1, ""
         for key, (written, cls) in module_stack.items():
             path = self._known_path(_plain_path(str(written)))

@@ -9,18 +9,24 @@ from export_engine.describe.call_sizes import CallSizes
 from export_engine.describe.contract import (
     Guards,
     describe_guards,
-    describe_symbols,
+    facts_of_trace,
+    places_of_trace,
     with_bounds,
     with_kept,
 )
-from export_engine.describe.size_rules import describe_probe
-from export_engine.describe.symbol_names import Symbols
+from export_engine.describe.live_source import LiveSource
+from export_engine.describe.size_rules import Traced, describe_probe
+from export_engine.describe.symbol_facts import (
+    describe_symbols,
+    facts_of_program,
+    places_of_symbols,
+)
+from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.describe.timeline import describe_timeline
-from export_engine.describe.values import Values
+from export_engine.describe.value_table import Values
 from export_engine.record import Event, Guard, Probe, Signature, Symbol
 from export_engine.shapes import Shapes, birth_dims
-from export_engine.torch_internals import ProgramSource
 
 
 class Contract(NamedTuple):
@@ -34,7 +40,7 @@ class Contract(NamedTuple):
 
 def describe_contract(
     attempt: Attempt,
-    program: ProgramSource | None,
+    source: LiveSource | None,
     paths: list[str],
     shapes: Shapes | None,
     symbols: Symbols,
@@ -46,7 +52,7 @@ def describe_contract(
 
     Args:
         attempt: whose.
-        program: its program; None for a failure.
+        source: its program; None for a failure.
         paths: of the user inputs.
         shapes: what was asked for.
         symbols: of the program.
@@ -54,17 +60,25 @@ def describe_contract(
         signature: of the program, described.
         values: the Record's value types.
     """
-    recorded = Guards(attempt.recording)
-    born = birth_dims(attempt.recording.births, paths)
+    recording = attempt.recording
+    program = source.program if source else None
+    recorded = Guards(recording)
+    born = birth_dims(recording.births, paths)
     guards = describe_guards(program, recorded, symbols, stacks, born, signature, shapes)
-    sizes = CallSizes(program, paths, symbols) if program is not None else None
+    sizes = CallSizes(source, paths, symbols) if source else None
     timeline = describe_timeline(attempt, symbols, stacks, recorded, guards)
-    described = describe_symbols(program, attempt, signature, symbols, values, stacks, born)
+    places = places_of_symbols(signature, values, symbols)
+    births = {str(birth.symbol): birth.stack for birth in recording.births}
+    described = describe_symbols(
+        symbols,
+        facts_of_program(source) if source else facts_of_trace(recording),
+        places if source else places | places_of_trace(symbols, born),
+        lambda symbol: stacks.number(births.get(symbol, ())),
+    )
     described = with_bounds(described, attempt, recorded, guards, shapes)
     probe = Probe([], [], [])
-    if program is not None and sizes is not None:
-        probe, kept = describe_probe(
-            program, attempt, sizes, described, guards, recorded.groups, values, symbols
-        )
+    if program is not None and source is not None and sizes is not None:
+        traced = Traced(guards, *recorded.conditions(program), born)
+        probe, kept = describe_probe(source, sizes, described, symbols, traced)
         guards = with_kept(guards, kept)
     return Contract(described, guards, timeline, probe)

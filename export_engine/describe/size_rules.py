@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
-import torch
 
-from export_engine.attempt import Attempt
 from export_engine.describe.call_sizes import CallSizes
 from export_engine.describe.input_rules import contract_rules, follows
-from export_engine.describe.symbol_names import Symbols
-from export_engine.describe.values import Values
+from export_engine.describe.source import ProgramSource
+from export_engine.describe.symbols import Symbols
+from export_engine.describe.value_table import sizes_of
 from export_engine.record import (
     Formula,
     Guard,
@@ -31,43 +30,50 @@ from export_engine.record import (
     sizes_in,
     sizes_of_symbols,
 )
-from export_engine.torch_internals import ProgramSource, asserted, guards_code
-from export_engine.trace import RecordedGuard
+from export_engine.shapes import InputPlace
+from export_engine.sizes import Expression
 
 _SAMPLES = 48
 
 
+class Traced(NamedTuple):
+    """The guards of a program that were recorded while it was traced."""
+
+    guards: Sequence[Guard]
+    """Described."""
+    conditions: Sequence[Expression]
+    """Per guard, what it asked."""
+    simplified: Sequence[Expression]
+    """The same, with equal symbols substituted."""
+    born: Mapping[str, InputPlace]
+    """The input dims that tracing made symbols for."""
+
+
 def describe_probe(
-    program: ProgramSource,
-    attempt: Attempt,
+    source: ProgramSource,
     sizes: CallSizes,
     symbols: Sequence[Symbol],
-    guards: Sequence[Guard],
-    groups: Sequence[Sequence[RecordedGuard]],
-    values: Values,
     names: Symbols,
+    traced: Traced | None = None,
 ) -> tuple[Probe, set[int]]:
     """The rules, and the numbers of the guards that became some of them.
 
     Args:
-        program: the program.
-        attempt: it is of.
+        source: the program.
         sizes: the sizes of its inputs.
         symbols: its symbols, described.
-        guards: its guards, described.
-        groups: per guard, what was recorded.
-        values: the Record's value types.
         names: the symbols.
+        traced: its guards; None if it was not traced here.
     """
-    asserts = list(_asserted(program, sizes, names))
-    asked = [*_guarded(program, sizes), *asserts]
+    asserts = list(_asserted(source, sizes, names))
+    asked = [*_guarded(source, sizes), *asserts]
     rules = contract_rules(sizes, symbols, asked)
     known = {canonical(rule.formula): at for at, rule in enumerate(rules) if rule.formula}
-    least = {number: symbol.lower or 0 for number, symbol in enumerate(symbols)}
-    origin = _Origins(attempt, sizes, groups, least)
+    origin = _Origins(traced, sizes, symbols) if traced else None
+    guards = traced.guards if traced else ()
     linked: set[int] = set()
     for rule in asked:
-        guard = origin.of(rule.formula)
+        guard = origin.find(rule.formula) if origin else -1
         linked |= {guard} - {-1}
         same = known.get(canonical(rule.formula))
         if same is None and follows(rule, sizes.inputs, symbols):
@@ -80,11 +86,7 @@ def describe_probe(
             rules.append(_with_origin(rule, guard, guards, text))
         elif guard >= 0:
             rules[same] = _with_origin(rules[same], guard, guards, rules[same].text)
-    outputs = [
-        OutputSize(entry, dim, names.size(size), sizes.of_symbols(expression))
-        for entry, dim, size, expression in _results(program)
-    ]
-    return Probe(sizes.inputs, rules, outputs), linked
+    return Probe(sizes.inputs, rules, list(_results(source, sizes, names))), linked
 
 
 def _with_origin(rule: Rule, guard: int, guards: Sequence[Guard], text: str) -> Rule:
@@ -92,68 +94,51 @@ def _with_origin(rule: Rule, guard: int, guards: Sequence[Guard], text: str) -> 
     return msgspec.structs.replace(rule, guard=guard, stack=stack, text=text)
 
 
-def _guarded(program: ProgramSource, sizes: CallSizes) -> Iterator[Rule]:
-    """torch checks them only if the program has its example inputs."""
-    checked = program.example_inputs is not None
-    for code in guards_code(program):
-        formula, text = sizes.of_guard(code)
-        yield Rule("guard", text, formula, enforced=checked)
+def _guarded(source: ProgramSource, sizes: CallSizes) -> Iterator[Rule]:
+    for code in source.guards:
+        formula, text = sizes.compile_guard(code)
+        yield Rule("guard", text[: source.most_characters], formula, enforced=source.checks_guards)
 
 
-def _asserted(program: ProgramSource, sizes: CallSizes, names: Symbols) -> Iterator[Rule]:
+def _asserted(source: ProgramSource, sizes: CallSizes, names: Symbols) -> Iterator[Rule]:
     """The program's own asserts, except those that no size can break."""
-    for condition in asserted(program):
-        formula = sizes.of_symbols(condition)
+    for condition in source.asserts():
+        formula = sizes.compile_size(condition)
         if formula and sizes_in(formula) and formula[1:] != [0, ">="]:
             yield Rule("guard", names.guard_text(condition), formula)
 
 
-def _results(program: ProgramSource) -> Iterator[tuple[int, int, Any, Any]]:
-    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
-    for entry, spec in enumerate(program.graph_signature.output_specs):
-        if spec.kind.name != "USER_OUTPUT":
+def _results(source: ProgramSource, sizes: CallSizes, names: Symbols) -> Iterator[OutputSize]:
+    for number, entry in enumerate(source.outputs()):
+        if entry.kind != "user_output" or entry.is_constant:
             continue
-        value = values.get(getattr(spec.arg, "name", ""))
-        if isinstance(value, torch.Tensor):
-            for dim, size in enumerate(value.shape):
-                yield entry, dim, size, _expression(size)
-        elif isinstance(value, torch.SymInt):
-            yield entry, -1, value, _expression(value)
-
-
-def _expression(size: Any) -> Any:
-    return size if isinstance(size, int) else size.node.expr
+        for dim, size in sizes_of(entry.value):
+            if not isinstance(size, str):
+                yield OutputSize(number, dim, names.size(size), sizes.compile_size(size))
 
 
 class _Origins:
-    """The recorded guard behind a rule: one of the same form, else an equivalent one.
+    """The recorded guard of a rule: one of the same form, else an equivalent one.
 
     torch rewrites guards before it puts them into a program; two conditions that agree on every
     sample of sizes, and reject some, count as equivalent.
     """
 
-    def __init__(
-        self,
-        attempt: Attempt,
-        sizes: CallSizes,
-        groups: Sequence[Sequence[RecordedGuard]],
-        least: Mapping[int, int],
-    ) -> None:
+    def __init__(self, traced: Traced, sizes: CallSizes, symbols: Sequence[Symbol]) -> None:
+        least = {number: symbol.lower or 0 for number, symbol in enumerate(symbols)}
         self._samples = [*_samples(sizes.inputs), *_smallest(sizes.inputs, least)]
         self._forms: dict[tuple[Any, ...], int] = {}
         self._senses: dict[tuple[bool | None, ...], int] = {}
-        births = attempt.recording.births
-        for number, same in enumerate(groups):
-            condition = same[0].condition
-            asked = sizes.as_asked(births, condition)
-            for formula in (asked, sizes.simplified(condition)):
+        for number, condition in enumerate(traced.conditions):
+            asked = sizes.compile_size(condition, traced.born)
+            for formula in (asked, sizes.compile_size(traced.simplified[number])):
                 if formula:
                     self._forms.setdefault(canonical(formula), number)
             if asked:
                 self._senses.setdefault(self._sense(asked), number)
 
-    def of(self, formula: Formula) -> int:
-        """The number of the guard; -1 where it was not recorded."""
+    def find(self, formula: Formula) -> int:
+        """The number of the guard; -1 if it was not recorded."""
         if not formula:
             return -1
         known = self._forms.get(canonical(formula))

@@ -1,19 +1,20 @@
-"""What is known of a symbol: its range and the example's size, by a program or by a trace."""
+"""What is known of a symbol: its range, the example's size and where it is used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-from export_engine.torch_internals import (
-    ProgramSource,
-    int_bound,
-    known_range,
-    replaced_sizes,
-    symbol_hint,
-    symbol_value,
-)
-from export_engine.trace import Recording
+from export_engine.describe.range_ends import default_bounds
+from export_engine.describe.signature import symbol_places
+from export_engine.describe.source import ProgramSource
+from export_engine.describe.symbols import Symbols
+from export_engine.describe.value_table import Values
+from export_engine.record import Place, Signature, Symbol
+from export_engine.sizes import name_symbol
+
+_UNBACKED = ("u", "zuf")
+"""How torch's names of symbols begin that have no value while tracing."""
 
 
 class SymbolFacts(NamedTuple):
@@ -24,29 +25,54 @@ class SymbolFacts(NamedTuple):
     example: int | None
 
 
-def facts_of_program(program: ProgramSource) -> Callable[[Any], SymbolFacts]:
-    """What a program says of a sympy symbol."""
-    ranges = {str(key): bounds for key, bounds in program.range_constraints.items()}
+def facts_of_program(source: ProgramSource) -> Callable[[str], SymbolFacts]:
+    """What a program says of a symbol, by torch's name."""
 
-    def facts(symbol: Any) -> SymbolFacts:
-        bounds = ranges.get(str(symbol))
-        example = symbol_hint(program, symbol)
-        if bounds is None:
-            return SymbolFacts(None, None, example)
-        return SymbolFacts(int_bound(bounds.lower), int_bound(bounds.upper), example)
+    def facts(symbol: str) -> SymbolFacts:
+        lower, upper = source.ranges.get(name_symbol(symbol), (None, None))
+        return SymbolFacts(lower, upper, source.find_example(symbol))
 
     return facts
 
 
-def facts_of_trace(recording: Recording) -> Callable[[Any], SymbolFacts]:
-    """What a trace knew last of a sympy symbol when it ended without a program."""
-    env = recording.shape_env
+def describe_symbols(
+    symbols: Symbols,
+    facts: Callable[[str], SymbolFacts],
+    places: Mapping[int, list[Place]],
+    find_birth: Callable[[str], int] = lambda _: -1,
+) -> list[Symbol]:
+    """Every symbol that a size of the program or a guard is made of, by number.
 
-    def facts(symbol: Any) -> SymbolFacts:
-        example = symbol_value(env, symbol)
-        equal = replaced_sizes(env, symbol)
-        if equal.is_number:
-            return SymbolFacts(int_bound(equal), int_bound(equal), example)
-        return SymbolFacts(*known_range(env, equal if equal.is_Symbol else symbol), example)
+    Args:
+        symbols: of the program, complete: every size has been read by now.
+        facts: what is known of one.
+        places: where each one is used, by number.
+        find_birth: the number of the stack at which tracing made one.
+    """
+    described = []
+    for number, name in enumerate(symbols.table.entries):
+        known = facts(name)
+        kind = "unbacked" if name.startswith(_UNBACKED) else "backed"
+        described.append(
+            Symbol(
+                symbols.name(name),
+                name,
+                kind,  # type: ignore[arg-type]
+                *known,
+                places.get(number, []),
+                find_birth(name),
+                bounds=list(default_bounds(kind, known.lower, known.upper)),
+            )
+        )
+    return described
 
-    return facts
+
+def places_of_symbols(
+    signature: Signature, values: Values, symbols: Symbols
+) -> dict[int, list[Place]]:
+    """Where symbols are used in a signature, by their numbers."""
+    found: dict[int, list[Place]] = {}
+    for place in symbol_places(signature, values):
+        for number in symbols.entry(place.size).symbols:
+            found.setdefault(number, []).append(place)
+    return found

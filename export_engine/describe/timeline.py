@@ -9,9 +9,10 @@ import msgspec
 
 from export_engine.attempt import Attempt
 from export_engine.describe.contract import Guards, narrowed_text, replaced_text
-from export_engine.describe.symbol_names import Symbols
+from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.record import Event, Guard
+from export_engine.sizes import name_symbol
 from export_engine.torch_internals import symbol_value
 from export_engine.trace import Narrowing, RecordedGuard, Replacement, SymbolBirth
 
@@ -47,7 +48,7 @@ def _event(
         folded = guards.number[number]
         guard = described[folded]
         return Event("guard", guard.text, guard.torch_text, guard.symbols, guard.stack, folded)
-    known = symbols.known(recorded.symbol)
+    known = symbols.known(str(recorded.symbol))
     if isinstance(recorded, SymbolBirth):
         text = _birth(recorded, attempt, symbols)
         torch_text = f"{recorded.symbol} = {recorded.source or 'from data'}"
@@ -64,10 +65,11 @@ def _event(
 
 
 def _birth(birth: SymbolBirth, attempt: Attempt, symbols: Symbols) -> str:
-    name, place = symbols.name(birth.symbol), symbols.born(birth.symbol)
+    symbol = str(birth.symbol)
+    name, place = symbols.name(symbol), symbols.born(name_symbol(symbol))
     if not birth.source:
         return f"{name}: a data-dependent number"
     example = symbol_value(attempt.recording.shape_env, birth.symbol)
-    named = symbols.is_named(birth.symbol) and ".shape[" not in name
+    named = symbols.is_named(symbol) and ".shape[" not in name
     where = f"{name}: {place}" if named else place
     return where if example is None else f"{where}, {example} in the example"

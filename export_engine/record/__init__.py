@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from export_engine.record.formula import OPERATORS as OPERATORS
     from export_engine.record.formula import Evaluator as Evaluator
     from export_engine.record.formula import evaluate as evaluate
-    from export_engine.record.formula import real_power as real_power
     from export_engine.record.formula import sizes_in as sizes_in
     from export_engine.record.formula_parser import NoFormula as NoFormula
     from export_engine.record.formula_parser import compile_formula as compile_formula

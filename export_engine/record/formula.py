@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from export_engine.record.contract import Formula
+from export_engine.sizes import real_power
 
 _LARGEST_POWER = 64
 
@@ -21,18 +22,6 @@ def _power(base: Any, exponent: Any) -> Any:
     if abs(exponent) > _LARGEST_POWER or abs(base) > 2**64:
         raise OverflowError("a power too large to compute")
     return real_power(base, exponent)
-
-
-def real_power(base: Any, exponent: Any) -> Any:
-    """A power that is a real number.
-
-    Raises:
-        ArithmeticError, ValueError: there is none: a root of a negative number is complex.
-    """
-    found = base**exponent
-    if isinstance(found, complex):
-        raise ValueError("a root of a negative number")
-    return found
 
 
 OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.library import graph_break_registry as graph_break_registry
     from export_engine.torch_internals.library import whole_explanations as whole_explanations
     from export_engine.torch_internals.library import without_holes as without_holes
+    from export_engine.torch_internals.live_program import LiveProgram as LiveProgram
     from export_engine.torch_internals.loading import CodeInside as CodeInside
     from export_engine.torch_internals.loading import UnregisteredContainer as UnregisteredContainer
     from export_engine.torch_internals.loading import load_program as load_program
@@ -112,7 +113,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.patching import replaced as replaced
     from export_engine.torch_internals.private_names import all_capabilities as all_capabilities
     from export_engine.torch_internals.private_names import left_out as left_out
-    from export_engine.torch_internals.program_source import ProgramSource as ProgramSource
     from export_engine.torch_internals.programs import NameTaken as NameTaken
     from export_engine.torch_internals.programs import NotCallable as NotCallable
     from export_engine.torch_internals.programs import callable_module as callable_module
@@ -166,6 +166,8 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import is_unbacked as is_unbacked
     from export_engine.torch_internals.symbols import known_range as known_range
     from export_engine.torch_internals.symbols import linear_in as linear_in
+    from export_engine.torch_internals.symbols import read_size as read_size
+    from export_engine.torch_internals.symbols import read_sympy as read_sympy
     from export_engine.torch_internals.symbols import replaced_sizes as replaced_sizes
     from export_engine.torch_internals.symbols import shape_env as shape_env
     from export_engine.torch_internals.symbols import short_dtype as short_dtype
@@ -175,6 +177,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import symbol_value as symbol_value
     from export_engine.torch_internals.symbols import symbols_in as symbols_in
     from export_engine.torch_internals.symbols import symbols_left as symbols_left
+    from export_engine.torch_internals.symbols import traced_symbols as traced_symbols
     from export_engine.torch_internals.tensors import forward_hooks as forward_hooks
     from export_engine.torch_internals.tensors import is_fake as is_fake
     from export_engine.torch_internals.tensors import plain_tensors as plain_tensors

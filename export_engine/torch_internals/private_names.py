@@ -107,10 +107,6 @@ OBJECT_DICTS = Capability(
     "strict",
     until=(2, 11),
 )
-PRINTER = Capability(
-    "torch.utils._sympy.printers.PythonPrinter",
-    "Formulas of sizes are written as sympy writes them.",
-)
 _NO_CONTEXTS = "Modes around an export, such as `torch.device(...)`, are not noticed."
 _OVERRIDES, _DISPATCHING = "torch.overrides", "torch.utils._python_dispatch"
 FUNCTION_MODES = Capability(

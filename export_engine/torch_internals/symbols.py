@@ -2,93 +2,74 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import sympy
 import torch
-from sympy.printing.precedence import PRECEDENCE, precedence
-from sympy.printing.str import StrPrinter
 
+from export_engine.sizes import Expression, name_symbol, number, print_size
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
-from export_engine.torch_internals.program_source import ProgramSource
+from export_engine.torch_internals.live_program import LiveProgram
 from export_engine.torch_internals.tensors import is_fake
 
 
-class _UserTerms:
-    """How expressions are printed as Python, with torch's symbols under the user's names.
+def read_size(size: Any) -> int | Expression:
+    """A SymInt, SymFloat or SymBool, as a number where it is one for sure."""
+    if isinstance(size, int):
+        return size
+    expression = read_sympy(expression_of(size))
+    if expression.is_number and isinstance(expression.value, int):
+        return expression.value
+    return expression
 
-    A mixin for a printer of torch or sympy.
+
+@lru_cache(maxsize=8192)
+def read_sympy(expression: Any) -> Expression:
+    """What sympy says of a size or a condition: here sympy ends.
+
+    Terms and factors come in the order in which torch writes them into a file.
     """
-
-    _print: Any
-    parenthesize: Any
-    stringify: Any
-
-    def __init__(self, names: dict[str, str]) -> None:
-        super().__init__()
-        self._names = names
-
-    def _print_Symbol(self, expr: Any) -> str:  # noqa: N802  # sympy's own naming
-        name = str(expr)
-        return self._names.get(name, name)
-
-    def _print_Add(self, expr: Any, order: Any = None) -> str:  # noqa: N802
-        """`seq - 1` and `16 - seq`, where sympy's order of terms gives `(-1) + seq`."""
-        terms = sorted(expr.args, key=lambda term: bool(term.is_number))
-        first = next((each for each in terms if not _is_negative(each)), terms[0])
-        terms.remove(first)
-        text = f"-{self._term(-first)}" if _is_negative(first) else self._term(first)
-        for each in terms:
-            minus = _is_negative(each)
-            text += f" - {self._term(-each)}" if minus else f" + {self._term(each)}"
-        return text
-
-    def _print_Mul(self, expr: Any) -> str:  # noqa: N802
-        """`-seq`, where torch writes `(-1)*seq`."""
-        first, *others = expr.args
-        if first == -1:
-            return f"-{self._term(expr.func(*others))}"
-        return str(self.stringify(expr.args, "*", precedence(expr)))
-
-    def _print_ToFloat(self, expr: Any) -> str:  # noqa: N802
-        """`float(seq)`, where torch writes a function of its own."""
-        return f"float({self._print(expr.args[0])})"
-
-    def _helper_sqrt(self, expr: Any) -> str:
-        return f"math.sqrt({self._print(expr)})"
-
-    def _print_Float(self, expr: Any) -> str:  # noqa: N802
-        """`0.5`, where sympy writes all digits that it keeps."""
-        return repr(float(expr))
-
-    def _term(self, term: Any) -> str:
-        return str(self.parenthesize(term, PRECEDENCE["Add"]))
+    if expression.is_Symbol:
+        return name_symbol(str(expression))
+    if expression.is_Integer:
+        return number(int(expression))
+    if expression.is_Float:
+        return number(float(expression))
+    if expression.is_Rational:
+        return Expression("Rational", (number(int(expression.p)), number(int(expression.q))))
+    if str(expression) in _CONSTANTS:
+        return number(_CONSTANTS[str(expression)])
+    parts = expression.args
+    if expression.is_Add:
+        parts = expression.as_ordered_terms()
+    elif expression.is_Mul:
+        parts = expression.as_ordered_factors()
+    return Expression(type(expression).__name__, tuple(map(read_sympy, parts)))
 
 
-def _is_negative(term: Any) -> bool:
-    """Whether a term of a sum is taken away."""
-    return bool(term.as_coeff_Mul()[0].is_negative)
+_CONSTANTS = {
+    "True": 1,
+    "False": 0,
+    "nan": math.nan,
+    **dict.fromkeys(("oo", "int_oo"), math.inf),
+    **dict.fromkeys(("-oo", "-int_oo"), -math.inf),
+}
+"""sympy's constants as it prints them."""
 
 
-def symbol_printer(names: dict[str, str]) -> Callable[[Any], str]:
+def symbol_printer(names: Mapping[str, str]) -> Callable[[Any], str]:
     """A printer of sympy expressions as Python text, under the given names of symbols.
 
     Args:
         names: torch's name of a symbol, `s77`, to the user's.
     """
-    base = torch_has.PRINTER.value if torch_has.PRINTER else StrPrinter
-    printer = _printer_class(base)(names)
-    return lambda expression: str(printer.doprint(expression))
-
-
-@lru_cache
-def _printer_class(base: type) -> Any:
-    return type("UserTermsPrinter", (_UserTerms, base), {})
+    return lambda expression: print_size(read_sympy(expression), names)
 
 
 def expression_of(size: Any) -> Any:
@@ -128,7 +109,7 @@ def is_unbacked(symbol: Any) -> bool:
     return str(symbol).startswith(("u", "zuf"))
 
 
-def symbol_hint(program: ProgramSource, symbol: Any) -> int | None:
+def symbol_hint(program: LiveProgram, symbol: Any) -> int | None:
     """A symbol's value in the example inputs; None for one computed from data, or not known.
 
     The values are in the ShapeEnv that the program's fake tensors share. It has none of an unbacked
@@ -139,7 +120,7 @@ def symbol_hint(program: ProgramSource, symbol: Any) -> int | None:
     return known if known is not None else _input_size(program, symbol)
 
 
-def size_hint(program: ProgramSource, size: Any) -> int | None:
+def size_hint(program: LiveProgram, size: Any) -> int | None:
     """A size, an int or a SymInt or its expression, in the example inputs; None if not known."""
     if isinstance(size, int):
         return size
@@ -150,7 +131,7 @@ def size_hint(program: ProgramSource, size: Any) -> int | None:
     return int(found) if found.is_number else None
 
 
-def _input_size(program: ProgramSource, symbol: Any) -> int | None:
+def _input_size(program: LiveProgram, symbol: Any) -> int | None:
     inputs = program.graph_signature.user_inputs
     leaves = pytree.tree_leaves(program.example_inputs)
     if program.example_inputs is None or len(leaves) != len(inputs):
@@ -160,10 +141,10 @@ def _input_size(program: ProgramSource, symbol: Any) -> int | None:
         value = values.get(name) if isinstance(name, str) else None
         sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
         given = leaf.shape if isinstance(leaf, torch.Tensor) else (leaf,)
-        for size, number in zip(sizes, given, strict=False):
+        for size, length in zip(sizes, given, strict=False):
             if isinstance(size, torch.SymInt) and expression_of(size) == symbol:
-                ragged = isinstance(number, torch.SymInt)  # of a nested tensor, which has no number
-                return None if ragged else int(number)
+                ragged = isinstance(length, torch.SymInt)  # of a nested tensor, which has no number
+                return None if ragged else int(length)
     return None
 
 
@@ -191,13 +172,18 @@ def linear_in(expression: Any, symbol: Any) -> tuple[int, int] | None:
     return int(scale), int(offset)
 
 
+def traced_symbols(env: Any) -> list[Any]:
+    """The sympy symbols that a ShapeEnv knows a range of."""
+    return list(torch_has.VAR_TO_RANGE.of(env, {}))
+
+
 def known_range(env: Any, symbol: Any) -> tuple[int | None, int | None]:
     """The least and greatest value that a ShapeEnv allows a symbol; None where it is open."""
     bounds = torch_has.VAR_TO_RANGE.of(env, {}).get(symbol)
     return (None, None) if bounds is None else (int_bound(bounds.lower), int_bound(bounds.upper))
 
 
-def symbols_left(program: ProgramSource, condition: Any) -> set[Any]:
+def symbols_left(program: LiveProgram, condition: Any) -> set[Any]:
     """The symbols of the program that a condition recorded while tracing is about.
 
     A symbol found equal to another, or to a number, is no longer in the program.
@@ -209,7 +195,7 @@ def symbols_left(program: ProgramSource, condition: Any) -> set[Any]:
     return set().union(*left)
 
 
-def shape_env(program: ProgramSource) -> Any:
+def shape_env(program: LiveProgram) -> Any:
     """The ShapeEnv of a program's fake tensors: symbols, ranges and replacements.
 
     None where the program has neither a tensor nor a size, or torch does not tell.
@@ -223,7 +209,7 @@ def shape_env(program: ProgramSource) -> Any:
     return None
 
 
-def symbols_in(program: ProgramSource) -> set[str]:
+def symbols_in(program: LiveProgram) -> set[str]:
     """torch's names of the symbols that the values of a program are made of, nested graphs too."""
     found: set[str] = set()
     for node in _all_nodes(program):
@@ -235,12 +221,12 @@ def symbols_in(program: ProgramSource) -> set[str]:
     return found
 
 
-def guards_code(program: ProgramSource) -> list[str]:
+def guards_code(program: LiveProgram) -> list[str]:
     """The guards that travel with a program, as Python text; none where torch keeps no list."""
     return list(torch_has.GUARDS_CODE.of(program) or [])
 
 
-def asserted(program: ProgramSource) -> list[Any]:
+def asserted(program: LiveProgram) -> list[Any]:
     """The conditions on sizes that a program's own asserts check, as sympy booleans.
 
     Those in the functions of its operators are among them.
@@ -254,13 +240,13 @@ def asserted(program: ProgramSource) -> list[Any]:
     return found
 
 
-def _all_nodes(program: ProgramSource) -> Iterator[torch.fx.Node]:
+def _all_nodes(program: LiveProgram) -> Iterator[torch.fx.Node]:
     for each in program.graph_module.modules():
         if isinstance(each, torch.fx.GraphModule):
             yield from each.graph.nodes
 
 
-def asserted_before_replacement(program: ProgramSource, condition: Any) -> bool:
+def asserted_before_replacement(program: LiveProgram, condition: Any) -> bool:
     """Whether an assert checks a condition that torch took for granted after it had asked for it.
 
     Two sizes of a ShapeVar are one symbol once they are known to be equal, so that the assert is

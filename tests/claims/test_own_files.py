@@ -6,7 +6,7 @@ import collections
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -16,14 +16,11 @@ from torch import nn
 import explorer
 from export_engine.archive import ArchiveError, load, read, save
 from export_engine.archive.agreement import differences
-from export_engine.archive.call_sizes import CallSizes
-from export_engine.archive.expression_parser import parsed
-from export_engine.archive.expression_values import linear, value_of
-from export_engine.archive.expressions import UnreadableError
-from export_engine.archive.symbols import Symbols
+from export_engine.archive.file_source import FileSource
+from export_engine.archive.read_sizes import Sizes
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
-from export_engine.describe import describe
+from export_engine.describe import CallSizes, Entry, Range, Symbols, TensorValue, describe
 from export_engine.diff import diff_records
 from export_engine.generation import CutError, cut
 from export_engine.record import (
@@ -34,6 +31,7 @@ from export_engine.record import (
     holds,
 )
 from export_engine.shapes import Shapes
+from export_engine.sizes import Expression, UnreadableError, evaluate_size, find_line, parse_size
 from export_engine.trace import Recording
 from export_engine.verify import verify
 
@@ -286,6 +284,21 @@ LEAVES = (
 )
 
 
+class OneSize(FileSource):
+    """A program of one input, whose one size a file gives."""
+
+    ranges: ClassVar[dict[Expression, Range]] = {}
+    sizes = Sizes()
+
+    def __init__(self, size: Expression) -> None:
+        self.size = size
+
+    def inputs(self) -> list[Entry]:
+        """The input."""
+        value = TensorValue("float32", (self.size,), (), "cpu", "strided", False)
+        return [Entry("user_input", "x", 0, value)]
+
+
 def _nonsense(numbers: random.Random, depth: int) -> str:
     if depth == 0 or numbers.random() < 0.2:
         return numbers.choice(LEAVES)
@@ -300,16 +313,15 @@ def test_no_size_of_a_file_raises_anything_but_that_it_cannot_be_read() -> None:
     for _ in range(1_500):
         text = _nonsense(numbers, 4)
         try:
-            expression = parsed(text)
+            expression = parse_size(text)
         except UnreadableError:
             continue
-        value = value_of(expression, {"s0": numbers.choice((-3, 0, 7)), "s1": 2**62})
+        value = evaluate_size(expression, {"s0": numbers.choice((-3, 0, 7)), "s1": 2**62})
         assert value is None or isinstance(value, int | float), text
-        assert linear(expression) is None or len(expression.symbols) == 1
-        sizes = CallSizes(Symbols({}), {}, [])
-        sizes.add(0, 0, "x", expression)
+        assert find_line(expression) is None or len(expression.symbols) == 1
+        sizes = CallSizes(OneSize(expression), ["x"], Symbols({}))
         assert all(isinstance(each.example, int) for each in sizes.inputs)
-        formula = sizes.of_symbols(expression)
+        formula = sizes.compile_size(expression)
         if formula:
             assert holds(formula, [3]) in (True, False)
         known += value is not None

@@ -14,14 +14,19 @@ from typing import Any
 import pytest
 
 from export_engine.archive import ArchiveError, limits, read
-from export_engine.archive.expression_parser import parsed
-from export_engine.archive.expression_text import printed
-from export_engine.archive.expression_values import linear, value_of
-from export_engine.archive.expressions import Expression, UnreadableError, number
 from export_engine.archive.json_text import check
 from export_engine.archive.operators import target_of
 from export_engine.archive.tree import leaf_keys
 from export_engine.record import NoFormula, compile_formula, evaluate
+from export_engine.sizes import (
+    Expression,
+    UnreadableError,
+    evaluate_size,
+    find_line,
+    number,
+    parse_size,
+    print_size,
+)
 
 PROGRAM = (
     b'{"graph_module": {"graph": {"inputs": [], "outputs": [], "nodes": []}, "signature": '
@@ -215,7 +220,7 @@ S0 = Expression("symbol", name="s0")
     ],
 )
 def test_a_size_is_read_and_printed(text: str, shown: str) -> None:
-    assert printed(parsed(text), {"s0": "rows"}) == shown
+    assert print_size(parse_size(text), {"s0": "rows"}) == shown
 
 
 @pytest.mark.parametrize(
@@ -244,11 +249,11 @@ def test_a_size_is_read_and_printed(text: str, shown: str) -> None:
 def test_what_is_no_size_is_not_read(text: str) -> None:
     started = time.process_time()
     try:
-        found = parsed(text)
+        found = parse_size(text)
     except UnreadableError:
         pass
     else:  # a power of a power is a text, and never a number
-        assert value_of(found, {}) is None
+        assert evaluate_size(found, {}) is None
     try:
         formula = compile_formula(text, lambda name: None)
     except NoFormula:
@@ -263,17 +268,17 @@ def test_powers_of_powers_are_neither_computed_nor_written_out() -> None:
     nested = S0
     for _ in range(20):
         nested = Expression("Pow", (nested, number(64)))
-    assert value_of(nested, {"s0": 3}) is None
-    assert len(printed(nested, {})) < 10_000
+    assert evaluate_size(nested, {"s0": 3}) is None
+    assert len(print_size(nested, {})) < 10_000
 
 
 def test_a_line_of_a_symbol() -> None:
-    assert linear(parsed("2*s0 + 1")) == ("s0", 2, 1)
-    assert linear(parsed("3*(s0 + 2)")) == ("s0", 3, 6)
-    assert linear(parsed("s0*s0")) is None
-    assert linear(parsed("s0//2")) is None
-    assert linear(parsed("s0 + s1")) is None
-    assert linear(parsed("0 - s0")) is None
+    assert find_line(parse_size("2*s0 + 1")) == ("s0", 2, 1)
+    assert find_line(parse_size("3*(s0 + 2)")) == ("s0", 3, 6)
+    assert find_line(parse_size("s0*s0")) is None
+    assert find_line(parse_size("s0//2")) is None
+    assert find_line(parse_size("s0 + s1")) is None
+    assert find_line(parse_size("0 - s0")) is None
 
 
 def test_an_operator_is_known_by_its_name_alone() -> None:

@@ -23,7 +23,7 @@ from export_engine.archive.saved_record import PLAIN
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
-from export_engine.describe.operators import Operators
+from export_engine.describe.live_graph import describe_target
 from export_engine.findings import slug
 from export_engine.findings.finding import Kind
 from export_engine.findings.record_providers import RECORD_PROVIDERS
@@ -389,8 +389,7 @@ def test_the_table_of_operators_is_that_of_torch() -> None:
     "name", ["cond", "while_loop", "scan", "wrap_with_set_grad_enabled", "wrap_with_autocast"]
 )
 def test_a_higher_order_operator_is_described_as_it_is_read(name: str) -> None:
-    operators = Operators()
-    described = operators.table.entries[operators.number(getattr(torch.ops.higher_order, name))]
+    described = describe_target(getattr(torch.ops.higher_order, name))
     assert described == target_of(f"torch.ops.higher_order.{name}")
     assert described.kind == "higher_order"
 

@@ -1,4 +1,4 @@
-"""Sizes are printed the same of torch's own expression and of what an archive says of it."""
+"""Sizes are read the same from torch's own expression and from what an archive says of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import pytest
 import sympy
 from torch.utils._sympy.functions import FloorDiv, Mod
 
-from export_engine.archive.expression_parser import parsed
-from export_engine.archive.expression_text import printed
-from export_engine.torch_internals import symbol_printer
+from export_engine.sizes import parse_size, print_size
+from export_engine.torch_internals import read_sympy
 
 A, B = sympy.symbols("s0 s1", integer=True, positive=True)
 TEXTS = {
@@ -35,7 +34,8 @@ TEXTS = {
 @pytest.mark.parametrize("expression", TEXTS, ids=TEXTS.values())
 def test_a_size_reads_as_mathematics_wherever_it_comes_from(expression: sympy.Expr) -> None:
     names = {"s0": "a", "s1": "b"}
-    text = symbol_printer(names)(expression)
+    read = read_sympy(expression)
+    assert read == parse_size(sympy.srepr(expression))
+    text = print_size(read, names)
     assert text == TEXTS[expression]
-    assert printed(parsed(sympy.srepr(expression)), names) == text
     assert eval(text, {"a": 7, "b": 5}) == expression.subs({A: 7, B: 5})

@@ -1,15 +1,12 @@
-"""An Expression as Python text, with symbols under the user's names.
-
-Prints what `symbol_printer` of `torch_internals` prints of the sympy expression itself.
-"""
+"""An Expression as Python text, with symbols under the user's names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from export_engine.archive import limits
-from export_engine.archive.expression_parser import OPAQUE
-from export_engine.archive.expressions import Expression, number
+from export_engine.sizes import limits
+from export_engine.sizes.expression import Expression, number
+from export_engine.sizes.parse_torch import OPAQUE
 
 _ADD, _MUL, _POW, _FUNCTION, _ATOM = 40.0, 50.0, 60.0, 70.0, 1000.0
 _INSIDE = _ATOM - 0.5
@@ -76,7 +73,7 @@ _CALLED = {
 }
 
 
-def printed(expression: Expression, names: Mapping[str, str]) -> str:
+def print_size(expression: Expression, names: Mapping[str, str]) -> str:
     """The text of an expression.
 
     Args:
@@ -97,7 +94,7 @@ def printed(expression: Expression, names: Mapping[str, str]) -> str:
         case "Pow":
             return _power(expression, names)
         case "Identity":
-            return printed(expression.args[0], names)
+            return print_size(expression.args[0], names)
         case "FloatTrueDiv":
             return f"({_joined(expression, ' / ', _INSIDE, names)})"
         case "ModularIndexing":
@@ -108,7 +105,7 @@ def printed(expression: Expression, names: Mapping[str, str]) -> str:
         sign, level = _SIGNS[expression.kind]
         return _joined(expression, sign, level, names)
     called = _CALLED.get(expression.kind, expression.kind)
-    return f"{called}({', '.join(printed(each, names) for each in expression.args)})"
+    return f"{called}({', '.join(print_size(each, names) for each in expression.args)})"
 
 
 def _number(value: float) -> str:
@@ -139,11 +136,11 @@ def _product(expression: Expression, names: Mapping[str, str]) -> str:
 
 def _power(expression: Expression, names: Mapping[str, str]) -> str:
     base, exponent = expression.args
-    plain_text = printed(base, names)  # once: printing it twice would be exponential
+    plain_text = print_size(base, names)  # once: printing it twice would be exponential
     text = f"({plain_text})" if _level(base) <= _MUL else plain_text
     times = exponent.value
     plain = exponent.is_number and isinstance(times, int) and times >= 0
-    if plain and len(text) * times <= limits.FORMULA_CHARACTERS:
+    if plain and len(text) * times <= limits.CHARACTERS:
         return "*".join([text] * int(times)) or "1"
     raised = f"({plain_text})" if _level(base) <= _POW else plain_text
     return f"{raised} ** {_bracketed(exponent, _POW, names)}"
@@ -159,10 +156,10 @@ def _piecewise(expression: Expression, names: Mapping[str, str]) -> str:
     text = ""
     for case in reversed(expression.args):
         value, condition = case.args if case.kind == "ExprCondPair" else (case, number(1))
-        shown = printed(value, names)
+        shown = print_size(value, names)
         always = condition.is_number and condition.value == 1
         text = (
-            f"({shown} if {printed(condition, names)} else {text})"
+            f"({shown} if {print_size(condition, names)} else {text})"
             if text and not always
             else shown
         )
@@ -174,7 +171,7 @@ def _joined(expression: Expression, sign: str, level: float, names: Mapping[str,
 
 
 def _bracketed(expression: Expression, level: float, names: Mapping[str, str]) -> str:
-    text = printed(expression, names)
+    text = print_size(expression, names)
     return f"({text})" if _level(expression) <= level else text
 
 

@@ -9,7 +9,7 @@ import torch
 from torch.export.graph_signature import ExportGraphSignature
 
 
-class ProgramSource(Protocol):
+class LiveProgram(Protocol):
     """An ExportedProgram, or another graph with its face. Readers never write to it."""
 
     @property

@@ -1,18 +1,17 @@
-"""What an expression of an archive comes to: its value, or a line in its one symbol."""
+"""The value of an expression, or a line in its one symbol."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 
-from export_engine.archive import limits
-from export_engine.archive.expressions import Expression, Number
-from export_engine.record import real_power
+from export_engine.sizes import limits
+from export_engine.sizes.expression import Expression, Number
 
 _POWERS = ("Pow", "PowByNatural", "FloatPow")
 
 
-def value_of(expression: Expression, symbols: Mapping[str, int]) -> Number | None:
+def evaluate_size(expression: Expression, symbols: Mapping[str, int]) -> Number | None:
     """The value for values of its symbols; None if one is missing, or it is not arithmetic.
 
     Only sums, products, quotients and remainders; the result is bounded.
@@ -21,7 +20,7 @@ def value_of(expression: Expression, symbols: Mapping[str, int]) -> Number | Non
         return expression.value
     if expression.is_symbol:
         return symbols.get(expression.name)
-    known = [value_of(each, symbols) for each in expression.args]
+    known = [evaluate_size(each, symbols) for each in expression.args]
     values = [each for each in known if each is not None]
     if len(values) < len(known) or any(abs(each) > limits.INTEGER for each in values):
         return None
@@ -43,11 +42,23 @@ def _has_power(expression: Expression) -> bool:
     return expression.kind in _POWERS or any(_has_power(each) for each in expression.args)
 
 
+def real_power(base: Number, exponent: Number) -> Number:
+    """A power that is a real number.
+
+    Raises:
+        ArithmeticError, ValueError: there is none: a root of a negative number is complex.
+    """
+    found = base**exponent
+    if isinstance(found, complex):
+        raise ValueError("a root of a negative number")
+    return found
+
+
 def _power(values: list[Number]) -> Number:
     base, exponent = values
     if not 0 <= exponent <= limits.COMPUTED_POWER:
         raise ValueError("a power that is not computed")
-    return real_power(base, exponent)  # type: ignore[no-any-return]
+    return real_power(base, exponent)
 
 
 _ARITHMETIC: dict[str, Callable[[list[Number]], Number]] = {
@@ -67,7 +78,7 @@ _ARITHMETIC: dict[str, Callable[[list[Number]], Number]] = {
 }
 
 
-def linear(expression: Expression) -> tuple[str, int, int] | None:
+def find_line(expression: Expression) -> tuple[str, int, int] | None:
     """An expression of one symbol as `scale * symbol + offset`, scale 1 or more; else None."""
     if len(expression.symbols) != 1:
         return None

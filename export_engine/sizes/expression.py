@@ -1,4 +1,4 @@
-"""Sizes and conditions of an archive, as trees of numbers, symbols and functions."""
+"""Sizes and conditions as trees of numbers, symbols and functions."""
 
 from __future__ import annotations
 
@@ -49,3 +49,8 @@ class Expression:
 def number(value: Number) -> Expression:
     """A number."""
     return Expression("number", value=value)
+
+
+def name_symbol(name: str) -> Expression:
+    """The symbol of a name."""
+    return Expression("symbol", name=name)

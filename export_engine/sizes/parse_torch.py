@@ -1,4 +1,4 @@
-"""Sizes and conditions in an archive: text, read by a small grammar.
+"""Sizes and conditions as torch writes them into a file: text, read by a small grammar.
 
 torch writes them as sympy's `srepr` does, `Add(Symbol('s77', integer=True), Integer(1))`; before
 2.5 as Python, `s77 + 1`. Both are read here into an Expression, and nothing is computed but a minus
@@ -11,18 +11,24 @@ import math
 import re
 from functools import lru_cache
 
-from export_engine.archive import limits
-from export_engine.archive.expressions import Expression, Number, UnreadableError, number
+from export_engine.sizes import limits
+from export_engine.sizes.expression import (
+    Expression,
+    Number,
+    UnreadableError,
+    name_symbol,
+    number,
+)
 
 
 @lru_cache(maxsize=4096)
-def parsed(text: str) -> Expression:
+def parse_size(text: str) -> Expression:
     """The expression that a text is.
 
     Raises:
         UnreadableError: torch does not write such a text.
     """
-    if len(text) > limits.FORMULA_CHARACTERS:
+    if len(text) > limits.CHARACTERS:
         raise UnreadableError(f"it has {len(text):,} characters")
     return _Parser(text).whole()
 
@@ -125,8 +131,8 @@ class _Parser:
 
     def _expression(self, least: int) -> Expression:
         self._depth += 1
-        if self._depth > limits.FORMULA_DEPTH:
-            raise UnreadableError(f"it is nested more than {limits.FORMULA_DEPTH} levels deep")
+        if self._depth > limits.DEPTH:
+            raise UnreadableError(f"it is nested more than {limits.DEPTH} levels deep")
         left = self._operand()
         while (sign := self._peek("sign")) in _BINARY and _BINARY[sign][0] >= least:
             level, name = _BINARY[sign]
@@ -219,9 +225,9 @@ class _Parser:
 def _atom(name: str) -> Expression:
     if name in _ATOMS:
         return _ATOMS[name]
-    if not name.isidentifier() or len(name) > limits.TEXT:
+    if not name.isidentifier() or len(name) > limits.NAME:
         raise UnreadableError(f"{name[:40]!r} is not the name of a symbol")
-    return Expression("symbol", name=name)
+    return name_symbol(name)
 
 
 def _function(name: str, args: tuple[Expression, ...]) -> Expression:

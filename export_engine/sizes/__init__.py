@@ -1,0 +1,23 @@
+"""Sizes: expressions of torch's symbols, read, printed and evaluated without torch and sympy.
+
+A live program's sizes come from sympy by `torch_internals.read_sympy`, those of a file from their
+text by `parse_size`; from there on they are the same.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.sizes.evaluate import evaluate_size as evaluate_size
+    from export_engine.sizes.evaluate import find_line as find_line
+    from export_engine.sizes.evaluate import has_tower as has_tower
+    from export_engine.sizes.evaluate import real_power as real_power
+    from export_engine.sizes.expression import Expression as Expression
+    from export_engine.sizes.expression import UnreadableError as UnreadableError
+    from export_engine.sizes.expression import name_symbol as name_symbol
+    from export_engine.sizes.expression import number as number
+    from export_engine.sizes.parse_torch import parse_size as parse_size
+    from export_engine.sizes.print_python import print_size as print_size
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

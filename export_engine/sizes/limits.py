@@ -1,0 +1,13 @@
+"""Every limit on a size that is read from a text. What exceeds them stays text."""
+
+CHARACTERS = 4_000
+"""Of the text of a size or a guard; a longer one is kept as text."""
+DEPTH = 48
+POWER = 64
+"""The largest exponent that is read as one."""
+COMPUTED_POWER = 8
+"""The largest exponent of a power that is computed, for the size that an example has."""
+INTEGER = 2**63 - 1
+"""The largest magnitude of a size, a stride or a number."""
+NAME = 1_000
+"""Characters of the name of a symbol."""
