@@ -190,6 +190,8 @@ def filled_memory(high: int) -> Iterator[None]:
         return
 
     class Filling(torch_has.DISPATCH_MODE.value):  # type: ignore[misc, name-defined]
+        supports_higher_order_operators = True  # which run without it: branches are not filled
+
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:

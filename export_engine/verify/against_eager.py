@@ -17,16 +17,18 @@ import torch
 from export_engine.attempt import Agreement, Exported, Request, Trial, as_module
 from export_engine.capture import as_exported, devices_of, model_kept
 from export_engine.defects import passed_over
+from export_engine.findings import ops_of
 from export_engine.process import Patience, raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.torch_internals import callable_module, contexts_left
 from export_engine.verify.asking_line import find_asking_line
-from export_engine.verify.compare_outputs import compare
+from export_engine.verify.compare_outputs import compare_calls
 from export_engine.verify.compared_numbers import find_code_numbers, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
-from export_engine.verify.isolated_run import run
+from export_engine.verify.isolated_run import Call, call, run
 from export_engine.verify.missing_values import missing_values
 from export_engine.verify.refusals import refusal
+from export_engine.verify.uninitialized import memory_filled_in_calls
 from export_engine.verify.untraced_sizes import (
     Sizes,
     choose_sizes,
@@ -73,6 +75,7 @@ def check(
         contexts_left(devices_of(as_module(request.target), request)),
         as_exported(request),
         model_kept(request.target) as restore,
+        memory_filled_in_calls(op.name for op in ops_of(exported.program)),
     ):
         program = callable_module(exported.program)
         patience = Patience()
@@ -126,7 +129,7 @@ def _second_call(
     for first, second in ((calls[-1], calls[0]), (calls[0], calls[-1])):
         eager, ours = (_after(each, first, second, restore, patience) for each in (target, program))
         if eager is not None and ours is not None:
-            found = compare(ours[0], eager[0])
+            found = compare_calls(ours, eager)
             if not found.same:
                 return Trial({}, "differs", found.error, f"in a second call, {found.detail}")
     return None
@@ -138,11 +141,11 @@ def _after(
     second: Request,
     restore: Callable[[], None],
     patience: Patience,
-) -> tuple[Any] | None:
-    """What a second call gives, and all is as before; None where one is refused."""
+) -> Call | None:
+    """A second call, and all is as before; None where one is refused."""
     try:
         run(called, first, 1, patience=patience)  # another seed: what it draws may be kept
-        return (run(called, second, 0, patience=patience),)
+        return call(called, second, 0, patience=patience)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
         passed_over(error, "comparing with eager")
         return None
@@ -214,20 +217,20 @@ def _trial(
 ) -> Trial:
     """One run of each; the program shares its buffers with the model, so both start fresh."""
     try:
-        eager = run(request.target, request, seed, grad, patience)
+        eager = call(request.target, request, seed, grad, patience=patience)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
         passed_over(error, "comparing with eager")
         return Trial(sizes, "eager-fails", detail=refusal(error))
     finally:
         restore()
     try:
-        ours = run(program, request, seed, grad, patience)
+        ours = call(program, request, seed, grad, patience=patience)
     except Exception as error:  # noqa: BLE001 - so may the program
         passed_over(error, "comparing with eager")
         return Trial(sizes, "refused", detail=refusal(error))
     finally:
         restore()
-    found = compare(ours, eager)
+    found = compare_calls(ours, eager)
     if not found.same:
         return Trial(sizes, "differs", found.error, found.detail)
     return Trial(sizes, "agrees", found.error, strides=found.strides, reach=found.reach)

@@ -1,15 +1,18 @@
-"""Compares two results, leaf by leaf."""
+"""Compares two results, leaf by leaf, and two calls: one judge for fixes and for Verify."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
 from export_engine.defects import passed_over, user_code
 from export_engine.torch_internals import pytree
+
+if TYPE_CHECKING:
+    from export_engine.verify.isolated_run import Call
 
 _LOOSE = {torch.float16: 2e-2, torch.bfloat16: 4e-2, torch.float64: 1e-6, torch.complex128: 1e-6}
 _RELATIVE = 2e-3
@@ -38,6 +41,26 @@ class Difference(NamedTuple):
     """Where they are the same but for strides: which output has which, and eager's."""
     reach: float = 0.0
     """The largest absolute value of eager's output that `error` is of."""
+
+
+def compare_calls(
+    ours: Call, eager: Call, loose: float | None = None, layout: bool = False
+) -> Difference:
+    """Compares results, then the inputs after the calls, which they may have written to.
+
+    Args:
+        ours: a call of the program.
+        eager: a call of the model on the same inputs.
+        loose: see `compare`.
+        layout: whether the strides of results have to agree, too.
+    """
+    found = compare(ours.result, eager.result, loose, layout)
+    if not found.same:
+        return found
+    written = compare_named(ours.inputs, eager.inputs, loose)
+    if not written.same:
+        return written._replace(detail=f"inputs after the call, {written.detail}")
+    return found
 
 
 def compare_named(

@@ -32,7 +32,7 @@ from export_engine.torch_internals import (
     pytree,
 )
 from export_engine.transform import kept_whole
-from export_engine.verify.compare_outputs import Difference, compare, compare_named
+from export_engine.verify.compare_outputs import Difference, compare_calls
 from export_engine.verify.compared_numbers import Number, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
@@ -68,7 +68,7 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         installed(request.setups if request else ()),
         contexts_entered(request) if request else nullcontext(),
         model_kept(called) as subject.restore,
-        memory_filled_in_calls(record),
+        memory_filled_in_calls(each.name for each in record.targets),
     ):
         yield subject
 
@@ -216,10 +216,4 @@ class Subject:
 
     def compared(self, ours: Call, theirs: Call, loose: float = 1.0) -> Difference:
         """Results and inputs that were written to, by torch.testing's tolerances."""
-        found = compare(ours.result, theirs.result, loose=loose, layout=True)
-        if not found.same:
-            return found
-        written = compare_named(ours.inputs, theirs.inputs, loose=loose)
-        if not written.same:
-            return written._replace(detail=f"inputs after the call, {written.detail}")
-        return found
+        return compare_calls(ours, theirs, loose, layout=True)

@@ -6,7 +6,7 @@ the memory with one value, so that what is computed from it is the same in both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any
@@ -15,7 +15,6 @@ import torch
 
 from export_engine.defects import passed_over
 from export_engine.process import undone
-from export_engine.record import Record, Target
 from export_engine.torch_internals import filled_memory, pytree
 
 _EMPTY = (
@@ -28,9 +27,9 @@ _FILLS: ContextVar[int | None] = ContextVar("fills", default=None)
 
 
 @undone
-def memory_filled_in_calls(record: Record) -> Iterator[None]:
-    """Calls inside fill the memory that a program leaves unwritten, if it has an op that may."""
-    token = _FILLS.set(_HIGH if any(map(_leaves_unwritten, record.targets)) else None)
+def memory_filled_in_calls(ops: Iterable[str]) -> Iterator[None]:
+    """Calls inside fill the memory that a program leaves unwritten, if one of its ops may."""
+    token = _FILLS.set(_HIGH if any(each.startswith(_EMPTY) for each in ops) else None)
     try:
         yield
     finally:
@@ -86,10 +85,6 @@ def _named(number: int, mask: torch.Tensor) -> str:
     wrong = int(mask.sum())
     part = "" if wrong == mask.numel() else f"{wrong:,} of {mask.numel():,} elements of "
     return f"{part}output {number}"
-
-
-def _leaves_unwritten(target: Target) -> bool:
-    return target.name.startswith(_EMPTY)
 
 
 def _filled_with(level: int, call: Callable[[], Any]) -> list[torch.Tensor]:

@@ -1,0 +1,58 @@
+"""A fix and Verify judge a program alike: by its results, and by what it writes to its inputs."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+import explorer
+from export_engine.capture.container_writes import Refilled
+from export_engine.verify.compare_outputs import compare_calls
+from export_engine.verify.isolated_run import Call
+
+
+class WritesInABranch(nn.Module):
+    def forward(self, which: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        def write(x: torch.Tensor) -> torch.Tensor:
+            x.add_(1)
+            return x.sin()
+
+        return torch.cond(which, write, lambda x: x.cos(), (x,))
+
+
+class KeepsWhatNobodyWrote(nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        padded = torch.empty(x.shape[0] + 2, 4)
+        if x.sum() > 0:
+            x = x * 2
+        padded[: x.shape[0]] = x
+        return x, padded
+
+
+def test_a_branch_that_writes_to_its_input_has_no_lossless_fix_that_loses_the_write() -> None:
+    ex = explorer.explore(WritesInABranch(), (torch.tensor(True), torch.randn(3)))
+    assert not [each for each in ex.fixes if not each.lossy]
+    ex.autofix()
+    assert not ex.ok
+
+
+@pytest.mark.slow
+def test_memory_that_nobody_wrote_stops_no_fix_and_no_check() -> None:
+    ex = explorer.explore(KeepsWhatNobodyWrote(), (torch.randn(3, 4),), dynamic_shapes="x: rows, _")
+    ex.autofix()
+    assert ex.ok
+    verified = ex.verify()
+    assert verified.ok, str(verified)
+    sound = next(each for each in verified.guarantees if each.name == "sound")
+    assert "Uninitialized memory, not compared: 8 of 20 elements of output 1." in sound.sentence
+
+
+def test_a_write_to_an_input_counts_as_a_result_does() -> None:
+    def called(written: float) -> Call:
+        return Call(torch.ones(2), {"x": torch.full((2,), float(written))}, Refilled((), ()))
+
+    assert compare_calls(called(1), called(1)).same
+    assert compare_calls(called(1), called(2)).detail == (
+        "inputs after the call, `x`: off by up to 1"
+    )
