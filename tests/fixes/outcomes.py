@@ -252,15 +252,25 @@ def _engine_hash() -> str:
 
 def run_kept(case: Case, strict: bool) -> Outcome:
     """The outcome of an earlier run of the same engine and case, or of one now."""
-    digest = hashlib.sha256(f"{_engine_hash()} {case.name} {strict}".encode())
-    digest.update(case.source.encode())
-    file = _KEPT / f"{digest.hexdigest()[:32]}.json"
+    file = _file_of(case, strict)
     if file.exists():
         return msgspec.json.decode(file.read_bytes(), type=Outcome)
     outcome = measure_limited(case, strict)
-    _KEPT.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(msgspec.json.encode(outcome))
+    keep(case, strict, outcome)
     return outcome
+
+
+def keep(case: Case, strict: bool, outcome: Outcome) -> None:
+    """Keeps an outcome for later calls."""
+    file = _file_of(case, strict)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(msgspec.json.encode(outcome))
+
+
+def _file_of(case: Case, strict: bool) -> Path:
+    digest = hashlib.sha256(f"{_engine_hash()} {case.name} {strict}".encode())
+    digest.update(case.source.encode())
+    return _KEPT / f"{digest.hexdigest()[:32]}.json"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -269,6 +279,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("names", nargs="*", help="how names of cases begin; left out: all")
     parser.add_argument("--write", action="store_true", help="puts the outcomes into the table")
     parser.add_argument("--mode", choices=["strict", "non-strict"], help="one mode alone")
+    parser.add_argument("--kept", action="store_true", help="only what has been run already")
     parser.add_argument("--zoo", action="store_true", help="models of real packages, too")
     asked = parser.parse_args(arguments)
     table = read_table() if TABLE.exists() else {}
@@ -279,7 +290,9 @@ def main(arguments: Sequence[str]) -> int:
             continue
         for strict in case.modes:
             mode = "strict" if strict else "non-strict"
-            if asked.mode not in (None, mode):
+            if asked.mode not in (None, mode) or (
+                asked.kept and not _file_of(case, strict).exists()
+            ):
                 continue
             now = run_kept(case, strict)
             before = rows.get(case.name, {}).get(mode)

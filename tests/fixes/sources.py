@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ..benchmarks.reports import REPORTED
-from ..benchmarks.zoo import MODELS, Model
 from ..seed_cases import seed_cases
 from . import cases  # noqa: F401 - fills CASES
 from .case import CASES, NON_STRICT, Case
@@ -29,7 +28,14 @@ def all_cases(*, zoo: bool = False) -> Iterator[Case]:
         calls = [partial(copy.deepcopy, seed.args or dict(seed.kwargs))]
         make = partial(copy.deepcopy, seed.target)
         yield Case(f"seeds/{seed.name}", make, seed.shapes, calls, source=_text_of(seed.file))
-    for model in MODELS if zoo else ():
+    if zoo:
+        yield from _zoo_cases()
+
+
+def _zoo_cases() -> Iterator[Case]:
+    from ..benchmarks.zoo import MODELS  # imports packages that need not be there
+
+    for model in MODELS:
         sizes = [dict(model.sizes), *_other_sizes(model.sizes)]
         calls = [partial(_arguments, model, each) for each in sizes]
         yield Case(f"zoo/{model.name}", model.build, model.shapes, calls, NON_STRICT)
@@ -41,7 +47,7 @@ def _other_sizes(sizes: Mapping[str, int]) -> list[dict[str, int]]:
     return [more, {name: size + 1 if name == "batch" else 2 * size for name, size in sizes.items()}]
 
 
-def _arguments(model: Model, sizes: Mapping[str, int]) -> tuple[Any, ...] | dict[str, Any]:
+def _arguments(model: Any, sizes: Mapping[str, int]) -> tuple[Any, ...] | dict[str, Any]:
     args, kwargs = model.call(**sizes)
     if args and kwargs:
         names = list(inspect.signature(model.build().forward).parameters)

@@ -1,0 +1,95 @@
+"""No case is worse than in the table: exported, contract, agreement, losses, exports tried.
+
+`make test` tries the cheapest case of each fix and of each failure without one, `--thorough` all.
+After an improvement, `python -m tests.fixes.outcomes --write` makes the table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from .outcomes import Outcome, find_worse, measure_limited, read_table, torch_name
+from .sources import all_cases
+
+CASES = {each.name: each for each in all_cases()}
+TABLE = read_table()
+ROWS = {
+    (name, mode == "strict"): outcome
+    for name, modes in TABLE.get(torch_name(), {}).items()
+    for mode, outcome in modes.items()
+    if name in CASES
+}
+
+
+def find_cheapest() -> set[tuple[str, bool]]:
+    """Per kind of fix, and per failure without one, the case that takes the fewest seconds."""
+    cheapest: dict[tuple[str, ...], tuple[float, tuple[str, bool]]] = {}
+    for key, outcome in ROWS.items():
+        topic = key[0].partition("/")[0]
+        titles = [re.sub(r"[`'\d].*|\bline\b.*", "", title) for title in outcome.fixes]
+        kind = (outcome.ended, *titles) if titles else (outcome.ended, outcome.reason, topic)
+        cheapest[kind] = min(cheapest.get(kind, (outcome.seconds, key)), (outcome.seconds, key))
+    return {key for _, key in cheapest.values()}
+
+
+CHEAPEST = find_cheapest()
+
+
+def params() -> Iterator[object]:
+    for name, strict in sorted(ROWS):
+        marks = [] if (name, strict) in CHEAPEST else [pytest.mark.thorough]
+        mode = "strict" if strict else "non-strict"
+        yield pytest.param(name, strict, marks=marks, id=f"{name}-{mode}")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ROWS, reason="the table has no outcomes of this torch")
+@pytest.mark.parametrize(("name", "strict"), list(params()))
+def test_no_case_is_worse(name: str, strict: bool) -> None:
+    before, now = ROWS[name, strict], measure_limited(CASES[name], strict)
+
+    assert not find_worse(before, now), now
+
+
+def test_every_row_of_the_table_is_of_a_case() -> None:
+    rows = {name for cases in TABLE.values() for name in cases if not name.startswith("zoo/")}
+
+    assert not rows - CASES.keys()
+
+
+GOOD = Outcome(
+    "exports", "agrees", calls=["agrees"], ranges={"batch": (0, None)}, guards=["a < b"], exports=2
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"ended": "no fix", "reason": "BRANCH_ON_DATA"}, "exported, now: no fix BRANCH_ON_DATA"),
+        ({"agreement": "differs"}, "the check: agrees, now: differs"),
+        ({"calls": ["refuses"]}, "call 0: agrees, now: refuses"),
+        ({"ranges": {}}, "batch was dynamic"),
+        ({"ranges": {"batch": (2, None)}}, "batch in [0, None], now: [2, None]"),
+        ({"ranges": {"batch": (0, 16)}}, "batch in [0, None], now: [0, 16]"),
+        ({"guards": ["a < b", "batch != 3"]}, "it also checks batch != 3"),
+        ({"given_up": ["seq is at least 2"]}, "lossless, now: seq is at least 2"),
+        ({"exports": 3}, "2 exports, now: 3"),
+        ({"exports": 1, "guards": []}, ""),
+    ],
+)
+def test_what_is_worse(changes: dict[str, object], said: str) -> None:
+    now = msgspec.structs.replace(GOOD, **changes)
+
+    assert find_worse(GOOD, now) == ([said] if said else [])
+
+
+def test_of_what_did_not_export_only_a_wrong_program_is_worse() -> None:
+    refused = Outcome("no fix", exports=4)
+    wrong = Outcome("exports", "agrees", calls=["agrees", "differs"], exports=3)
+
+    assert find_worse(refused, wrong) == ["a program that differs from eager"]
+    assert not find_worse(refused, GOOD)
