@@ -4,6 +4,7 @@ import { merge } from "./compare/merged";
 import { surroundings } from "./forest/differing";
 import type { Item } from "./forest/items";
 import { drawingOfBoth } from "./graph/drawing";
+import { writerOf } from "./graph/writer";
 import { Program } from "./program";
 import type { GraphDiff, ProgramDiff } from "./record.gen";
 import { RecordBuilder } from "./testing/records";
@@ -136,6 +137,29 @@ test("a layer that differs stands for itself among its likes", () => {
   const kinds = drawing.forest.root.children.map((item: Item) => item.kind);
   expect(kinds).toEqual(["input", "scope", "scope", "scope", "repeat", "output"]);
   expect(drawing.notes(drawing.forest.root.children[3] as Item)).toEqual(["1 node differs"]);
+});
+
+test("each side names its own ops and modules", () => {
+  const net = (name: string, op: string) => {
+    const build = new RecordBuilder("net(x)");
+    const scope = build.scope(name, "Layer");
+    let last = build.call("relu", [build.input("x", [4])]);
+    for (const each of [op, "exp"]) last = build.call(each, [last], { scope });
+    build.output([last]);
+    return new Program(build.record());
+  };
+  const pairs = Array.from({ length: 5 }, (_, node) => pair(node, node));
+  const change = { what: "op" as const, before: "sin", after: "cos", follows: false };
+  pairs[2] = { ...pair(2, 2), changes: [change] } as (typeof pairs)[number];
+  const drawing = drawingOfBoth(
+    merge(net("old", "sin"), net("new", "cos"), diffOf({ pairs })),
+    PLAIN,
+  );
+  const writer = writerOf(drawing, () => 10);
+  const cos = drawing.forest.itemOf.get(2) as Item;
+  const module = cos.parent as Item;
+  expect([module, cos].map((each) => writer.box(each).title)).toEqual(["new", "cos"]);
+  expect([module, cos].map((each) => writer.before(each)?.title)).toEqual(["old", "sin"]);
 });
 
 test("a graph that only the program before runs is there, and gone", () => {

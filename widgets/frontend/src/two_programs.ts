@@ -20,6 +20,9 @@ export interface Merged {
   /** Per removed node, the node of the program before; and the other way. */
   removed: ReadonlyMap<NodeId, NodeId>;
   merged: ReadonlyMap<NodeId, NodeId>;
+  /** The program before, and per node that both have, its node there. */
+  before: Program;
+  twins: ReadonlyMap<NodeId, NodeId>;
   /** The programs in which one node reads another. */
   sidesOf(value: NodeId, user: NodeId): number;
 }

@@ -50,8 +50,9 @@ class Merger {
         this.kinds.set(nodeId(at, node), "added");
     }
     const merged = new Map([...this.removed].map(([number, node]) => [node, number]));
-    const { kinds, notes, removed } = this;
-    return { program, kinds, notes, removed, merged, sidesOf: this.sides() };
+    const twins = new Map([...this.numbers].map(([node, number]) => [number, node]));
+    const { before, kinds, notes, removed } = this;
+    return { program, kinds, notes, removed, merged, before, twins, sidesOf: this.sides() };
   }
 
   private match(diff: GraphDiff): void {

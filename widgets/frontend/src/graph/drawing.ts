@@ -26,10 +26,18 @@ export interface Drawing {
   notes: (item: Item) => readonly string[];
   /** How many ops are in an item; of two programs in each, if that differs: `12 → 30 ops`. */
   ops: (item: Item) => string;
+  /** The program before of two; null for one alone. */
+  before: Before | null;
+}
+
+/** What a box is in the program before, whose names and settings may be others. */
+export interface Before {
+  program: Program;
+  itemOf: (item: Item) => Item | null;
 }
 
 export function drawingOf(program: Program, options: Omit<Options, "only">): Drawing {
-  return drawn(program, forestOf(program, options), null);
+  return drawn(program, forestOf(program, options), null, null);
 }
 
 /** Two programs in one drawing; layers that differ are not folded into a run. */
@@ -38,10 +46,32 @@ export function drawingOfBoth(merged: Merged, options: Options): Drawing {
     const differing = markItems(bare, merged);
     return (item) => differing.inside.has(item);
   });
-  return drawn(merged.program, forest, merged);
+  return drawn(merged.program, forest, merged, beforeOf(merged, options));
 }
 
-function drawn(program: Program, forest: Forest, merged: Merged | null): Drawing {
+/** A container is what the same node of both is in, so many levels above it. */
+function beforeOf({ before, twins }: Merged, options: Options): Before {
+  const itemOf = (item: Item): Item | null => {
+    const { itemOf } = forestOf(before, options); // made when a box is first painted
+    let leaf: Item | undefined = item;
+    let levels = 0;
+    while (leaf && leaf.node < 0) {
+      leaf = leaf.children.find(({ children, node }) => children.length > 0 || twins.has(node));
+      levels += 1;
+    }
+    let twin: Item | null = itemOf.get(twins.get(leaf?.node ?? -1) ?? -1) ?? null;
+    for (; twin && levels > 0; levels -= 1) twin = twin.parent;
+    return twin?.kind === item.kind ? twin : null;
+  };
+  return { program: before, itemOf };
+}
+
+function drawn(
+  program: Program,
+  forest: Forest,
+  merged: Merged | null,
+  before: Before | null,
+): Drawing {
   const marked = merged && markItems(forest, merged);
   const links = new Links(program, forest, merged?.sidesOf);
   const notes = (item: Item): readonly string[] => [
@@ -54,7 +84,7 @@ function drawn(program: Program, forest: Forest, merged: Merged | null): Drawing
   };
   const dtype = commonDtype(program);
   const sought = marked ? firstOf(marked) : whereItEnded(program, forest);
-  return { program, forest, links, dtype, marked, sought, notes, ops };
+  return { program, forest, links, dtype, marked, sought, notes, ops, before };
 }
 
 /** The first item that differs. */

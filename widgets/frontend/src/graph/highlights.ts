@@ -13,6 +13,7 @@ import type { Drawing } from "./drawing";
 import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
 import type { Scene } from "./scene";
 import type { Stage } from "./stage";
+import { writerOf } from "./writer";
 
 /** What is on the canvas. */
 interface Shown {
@@ -95,7 +96,14 @@ export class Highlights {
   before(): Marks {
     const of = this.marks();
     if (this.madeBefore?.of !== of) {
-      const marks = { ...of, sides: BEFORE, decorations: this.decorationsBefore() };
+      const { drawing } = this.shown();
+      const writer = drawing && writerOf(drawing, this.stage.measure);
+      const marks = {
+        ...of,
+        sides: BEFORE,
+        decorations: this.decorationsBefore(),
+        wordsOf: (item: Item) => writer?.before(item) ?? null,
+      };
       this.madeBefore = { of, marks };
     }
     return this.madeBefore.marks;

@@ -9,7 +9,7 @@ import { BOTH } from "../two_programs";
 import { type Decorations, decorate, UNDECORATED } from "./decorated";
 import type { Drawing } from "./drawing";
 import { pathThrough } from "./neighbours";
-import type { Scene } from "./scene";
+import type { Scene, Words } from "./scene";
 
 export interface Marks {
   lit: ReadonlySet<Item>;
@@ -23,6 +23,8 @@ export interface Marks {
   marked: Marked | null;
   /** Of two programs, those that are shown, as bits. */
   sides: number;
+  /** What a box has written in it, if not what it has in the scene. */
+  wordsOf?: (item: Item) => Words | null;
 }
 
 export const NO_MARKS: Marks = {

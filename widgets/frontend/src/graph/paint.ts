@@ -21,6 +21,7 @@ import {
   SIGN,
   TITLE,
   WIDEST_LABEL,
+  type Words,
 } from "./scene";
 import type { Stroke, Surface } from "./surface";
 
@@ -103,6 +104,10 @@ class Painter {
     return this.marks.decorations.boxes.get(item);
   }
 
+  private wordsOf(box: SceneBox): Words {
+    return this.marks.wordsOf?.(box.item) ?? box;
+  }
+
   /** A colour of a decoration, as a canvas takes it; undefined for none. */
   private plain(colour: string | undefined): string | undefined {
     return colour ? this.palette.plainOf(colour) : undefined;
@@ -152,10 +157,11 @@ class Painter {
     const left = box.x + 24;
     const room = box.width - 34;
     surface.text("▾", box.x + 10, middle, this.font.text, palette.muted, 20);
-    surface.text(box.item.title, left, middle, this.font.title, palette.text, room);
-    const subtitle = box.lines[0];
+    const { lines, title, titleWidth } = this.wordsOf(box);
+    surface.text(title, left, middle, this.font.title, palette.text, room);
+    const subtitle = lines[0];
     const grown = sizeOf(this.font.title) / sizeOf(FONT.title);
-    const used = Math.min(box.titleWidth * grown, room) + 8;
+    const used = Math.min(titleWidth * grown, room) + 8;
     if (subtitle && used < room - 20) this.line(subtitle, left + used, middle, room - used);
   }
 
@@ -221,19 +227,21 @@ class Painter {
     const left = box.x + PAD_X;
     // What is enlarged to be read may go on into the space at its end.
     const room = box.width - PAD_X - (sizeOf(this.font.text) > sizeOf(FONT.text) ? 3 : PAD_X - 2);
-    const title = box.y + TITLE / 2 + 0.5;
+    const middle = box.y + TITLE / 2 + 0.5;
     const titleRoom = box.sign ? room - SIGN : room;
+    const { lines, title } = this.wordsOf(box);
     if (plate && box.lines.length > 0) {
       const height = box.height - TITLE - 1.5;
       const inner = rim - 1.5;
       surface.box(box.x + 1.5, box.y + TITLE, box.width - 3, height, inner, palette.surface);
     }
-    surface.text(box.item.title, left, title, this.font.title, palette.text, titleRoom);
+    surface.text(title, left, middle, this.font.title, palette.text, titleRoom);
     if (box.sign) {
-      surface.text(box.sign, box.x + box.width - SIGN, title, this.font.text, palette.muted, 20);
+      surface.text(box.sign, box.x + box.width - SIGN, middle, this.font.text, palette.muted, 20);
     }
     if (!this.texts) return;
-    box.lines.forEach((line, index) => {
+    // The box has room for its own lines.
+    lines.slice(0, box.lines.length).forEach((line, index) => {
       this.line(line, left, box.y + TITLE + LINE * (index + 0.5) + 2, room);
     });
   }

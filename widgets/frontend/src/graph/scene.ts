@@ -35,17 +35,22 @@ export interface Line {
   width: number;
 }
 
-/** A box where it stands, in scene coordinates. */
-export interface SceneBox extends Rect {
-  item: Item;
-  open: boolean;
-  /** 0 for the root, 1 for what is in it, ... */
-  depth: number;
+/** What is written in a box, closed or open. */
+export interface Words {
+  title: string;
   /** Width of the title's text. */
   titleWidth: number;
   /** At the end of the title: that it opens; empty for none. */
   sign: string;
   lines: Line[];
+}
+
+/** A box where it stands, in scene coordinates. */
+export interface SceneBox extends Rect, Words {
+  item: Item;
+  open: boolean;
+  /** 0 for the root, 1 for what is in it, ... */
+  depth: number;
   /** Whether a value of it goes on to something outside the container. */
   exits: boolean;
   children: SceneBox[];

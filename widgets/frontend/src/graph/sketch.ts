@@ -73,13 +73,14 @@ export function* sketching(
   const made = (item: Item, depth: number): SceneBox => {
     const known = changed?.has(item) === false ? before?.boxOf.get(item) : undefined;
     if (known) return known;
-    const { titleWidth, sign, lines } = writer.box(item);
+    const { title, titleWidth, sign, lines } = writer.box(item);
     const box: SceneBox = {
       // Written out: there may be a hundred thousand, and spreading two objects is much slower.
       x: 0,
       y: 0,
       width: 0,
       height: 0,
+      title,
       titleWidth,
       sign,
       lines,

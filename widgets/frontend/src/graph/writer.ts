@@ -5,13 +5,12 @@ import { ensure } from "../maps";
 import type { Drawing } from "./drawing";
 import { boxLines, edgePieces, type Piece } from "./labels";
 import type { Link } from "./links";
-import { FONT, type Line, type Measure, type SceneBox } from "./scene";
-
-/** What stands in a box, closed or open. */
-export type Written = Pick<SceneBox, "titleWidth" | "sign" | "lines">;
+import { FONT, type Line, type Measure, type Words } from "./scene";
 
 export interface Writer {
-  box(item: Item): Written;
+  box(item: Item): Words;
+  /** What a box has in the program before; null where it is not known to be there. */
+  before(item: Item): Words | null;
   edge(link: Link): Line;
 }
 
@@ -26,7 +25,8 @@ export function writerOf(drawing: Drawing, measure: Measure): Writer {
   return writer;
 }
 
-function makeWriter({ program, links, dtype, notes, ops }: Drawing, measure: Measure): Writer {
+function makeWriter(drawing: Drawing, measure: Measure): Writer {
+  const { before, dtype, links, notes, ops, program } = drawing;
   const line = (pieces: Piece[], font: string): Line => {
     const widths = pieces.map(({ text }) => measure(evenNumber(text), font));
     const width = widths.reduce((sum, each) => sum + each, 0);
@@ -41,19 +41,29 @@ function makeWriter({ program, links, dtype, notes, ops }: Drawing, measure: Mea
       width,
     };
   };
-  const boxes = new Map<Item, Written>();
+  const boxes = new Map<Item, Words>();
+  const boxesBefore = new Map<Item, Words | null>();
   const edges = new Map<string, Line>();
-  const write = (item: Item): Written => {
-    const taps = links.taps(item);
-    const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item), ops(item));
+  const words = (item: Item, lines: Piece[][]): Words => {
     return {
+      title: item.title,
       titleWidth: measure(item.title, item.kind === "port" ? FONT.label : FONT.title),
       sign: item.children.length > 0 ? "▸" : "",
       lines: lines.map((each) => line(each, FONT.text)),
     };
   };
+  const write = (item: Item): Words => {
+    const taps = links.taps(item);
+    const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item), ops(item));
+    return words(item, lines);
+  };
+  const writeBefore = (item: Item): Words | null => {
+    const twin = before?.itemOf(item);
+    return before && twin ? words(twin, boxLines(before.program, twin, [])) : null;
+  };
   return {
     box: (item) => ensure(boxes, item, () => write(item)),
+    before: (item) => ensure(boxesBefore, item, () => writeBefore(item)),
     // Most edges carry values of a few types.
     edge: (link) =>
       ensure(edges, `${program.typeIndex(link.values[0] ?? -1)} ${link.values.length}`, () =>
