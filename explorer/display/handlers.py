@@ -14,10 +14,12 @@ from explorer.session.entry import Entry
 from explorer.session.main_thread import in_main_thread
 from explorer.session.session import FixError, Session
 from export_engine.missing_packages import MissingPackage
+from export_engine.plain_errors import WrongArgument
 from export_engine.record import ProgramDiff, TensorSlice, TextDiff
 from widgets import Answer, Refusal
 
 if TYPE_CHECKING:
+    from export_engine.cost import CostTable
     from export_engine.progress import Progress
 
 
@@ -67,6 +69,14 @@ class MessageHandlers:
         record = self._entry(asked.attempt).record
         _check("graph", asked.graph, len(record.graphs))
         return printed(record, asked.graph)
+
+    def _cost(self, asked: m.OfAttempt) -> CostTable:
+        from export_engine.cost import cost_of, table_of
+
+        try:
+            return table_of(cost_of(self._entry(asked.attempt).record))
+        except WrongArgument as error:
+            raise Refusal(str(error)) from error
 
     def _decomposable(self, _: m.OfAttempt) -> m.Ops:
         from export_engine.attempt import decomposable

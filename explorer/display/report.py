@@ -23,6 +23,7 @@ from explorer.validate_options import check_writable
 
 if TYPE_CHECKING:
     from explorer.page.messages import Code, CodeText
+    from export_engine.cost import CostTable
     from export_engine.source import Token
 
 T = TypeVar("T")
@@ -156,6 +157,7 @@ def frozen_page(session: Session, compared: int = -1, values: bool = False) -> b
         texts=_between(entries, lambda one, other: text_differences(one.record, other.record)),
         pages=_pages(entries),
         programs=SetState(programs.record, programs.numbers()) if programs else None,
+        costs=[_cost(entry) for entry in entries],
     )
     return msgspec.json.encode(held)
 
@@ -197,6 +199,12 @@ def _sources(entry: Entry) -> list[list[list[Token]] | None]:
         except SourceMissing:
             found.append(None)
     return found
+
+
+def _cost(entry: Entry) -> CostTable | None:
+    from export_engine.cost import cost_of, table_of
+
+    return table_of(cost_of(entry.record)) if entry.record.failure is None else None
 
 
 def _codes(entry: Entry) -> list[Code]:

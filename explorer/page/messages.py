@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from explorer.text.release_verdict import Release
+from export_engine.cost import CostTable
 from export_engine.record import (
     ExportCase,
     GraphBreakPage,
@@ -342,6 +343,8 @@ class Frozen(Struct):
     """The pages on the codes that stand in the Records."""
     programs: SetState | None = None
     """Of a report of a set of programs."""
+    costs: list[CostTable | None] = []
+    """Per attempt, what its program costs; null where there is none."""
 
 
 class Message(NamedTuple):
@@ -360,6 +363,7 @@ ASKS = {
     "record": Message(OfAttempt, bytes, "The bytes of a Record, for `wire.decode`."),
     "source": Message(OfFile, Lines, "The text of a source file of the Record."),
     "code": Message(OfGraph, Code, "A graph as torch prints it."),
+    "cost": Message(OfAttempt, CostTable, "What a program costs, as formulas of its sizes."),
     "decomposable": Message(OfAttempt, Ops, "The ops that torch's default table decomposes."),
     "diff": Message(OfPair, ProgramDiff, "How an attempt's program differs from another's."),
     "texts": Message(OfPair, list[TextDiff], "Source files and printed graphs that differ."),

@@ -10,8 +10,53 @@ from explorer.text.escape import harmless
 from export_engine.source import innermost_own
 
 if TYPE_CHECKING:
-    from export_engine.cost import Amount, CostAt, OpCost, ProgramCost
+    from export_engine.cost import Amount, CostAt, Device, Loop, OpCost, Overtaking, ProgramCost
     from export_engine.record import Record
+
+
+class Estimate:
+    """The time that a program may take on a device, from counts alone: an estimate, no measurement.
+
+    Each op takes the longer of computing its FLOPs and of moving its bytes.
+    """
+
+    def __init__(self, device: Device, record: Record, cost: ProgramCost, at: CostAt) -> None:
+        """Make one; `Cost.on` does.
+
+        Args:
+            device: its limits.
+            record: of the program.
+            cost: of it.
+            at: the same at some sizes.
+        """
+        self.device = device
+        self._names = [each.name for each in cost.ops]
+        times = [
+            (device.seconds(flops, read + written), flops / device.flops)
+            for flops, read, written in at.per_op
+        ]
+        self.seconds: float = sum(time for time, _ in times)
+        self.per_op: dict[str, float] = dict(
+            zip(self._names, (time for time, _ in times), strict=True)
+        )
+        """Seconds of each op, by its node's name."""
+        self.bound_by_memory: tuple[str, ...] = tuple(
+            name
+            for name, (time, computing) in zip(self._names, times, strict=True)
+            if time > computing
+        )
+        """The ops that wait for memory, by their nodes' names."""
+        self.fits: bool | None = at.total_bytes <= device.memory if device.memory else None
+        """Whether weights, inputs and the peak fit; None where the device's memory is not known."""
+
+    def __repr__(self) -> str:
+        share = sum(self.per_op[name] for name in self.bound_by_memory) / (self.seconds or 1)
+        fits = {True: ", fits", False: ", does not fit", None: ""}[self.fits]
+        return harmless(
+            f"Estimate, not measured: {self.seconds:.3g} s on {self.device.name}"
+            f" ({self.device.flops / 1e12:.3g} TFLOP/s, {self.device.bandwidth / 1e12:.3g} TB/s)"
+            f"; {share:.0%} bound by memory{fits}"
+        )
 
 
 class Cost:
@@ -70,6 +115,58 @@ class Cost:
             WrongArgument: there is no such size, it is no int, or it is needed and not given.
         """
         return self._cost.at(sizes, **named)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """Loops whose number of iterations depends on values, with the cost of one iteration."""
+        return self._cost.loops
+
+    def overtakings(self, size: str, **sizes: int) -> list[Overtaking]:
+        """From which value of a size on another kind of op does most of the FLOPs.
+
+        Args:
+            size: the size that grows, by name.
+            **sizes: the others; by default those of the example.
+
+        Raises:
+            WrongArgument: there is no such size.
+        """
+        from export_engine.cost import find_overtakings
+
+        return find_overtakings(self._cost, size, sizes)
+
+    def largest(self, size: str, gigabytes: float, **sizes: int) -> int | None:
+        """The largest value of a size at which weights, inputs and the peak fit into memory.
+
+        Args:
+            size: the size that grows, by name.
+            gigabytes: of 10**9 bytes.
+            **sizes: the others; by default those of the example.
+
+        Returns:
+            The value; None if not even the least one fits.
+
+        Raises:
+            WrongArgument: there is no such size.
+        """
+        from export_engine.cost import find_largest
+
+        return find_largest(self._cost, size, int(gigabytes * 10**9), sizes)
+
+    def on(self, device: str | Device | tuple[float, float], /, **sizes: int) -> Estimate:
+        """An estimate of the time on a device by its roofline. Nothing is measured.
+
+        Args:
+            device: `"A100"`, a Device as `explorer.measure_device()` returns it, or FLOP/s and
+                bytes/s.
+            **sizes: by default those of the example.
+
+        Raises:
+            WrongArgument: there is no such device or size.
+        """
+        from export_engine.cost import device_of
+
+        return Estimate(device_of(device), self._record, self._cost, self.at(sizes))
 
     def by_module(self, depth: int | None = None) -> dict[str, Amount]:
         """FLOPs per module path; with a depth, of its first so many parts."""

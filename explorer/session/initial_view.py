@@ -20,6 +20,7 @@ PANES = (
     "findings",
     "guarantees",
     "runs",
+    "cost",
     "values",
     "code",
 )

@@ -11,7 +11,7 @@ from export_engine.plain_errors import WrongArgument
 from export_engine.source import innermost_own, source_line
 
 if TYPE_CHECKING:
-    from export_engine.cost import CostAt, ProgramCost
+    from export_engine.cost import CostAt, Loop, ProgramCost
     from export_engine.record import Record
 
 _FEW = 8
@@ -37,6 +37,7 @@ def cost_lines(record: Record, cost: ProgramCost) -> list[str]:
         lines.append(f"Not evaluated: {error}")
     else:
         lines += _at_example(record, cost, at)
+    lines += [_loop(each) for each in cost.loops]
     if cost.unknown:
         named = ", ".join(f"{name} ×{count}" for name, count in cost.unknown.items())
         lines.append(cut(f"FLOPs not counted: {named}"))
@@ -58,6 +59,11 @@ def _at_example(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
         lines.append(pair("peak of live memory", where))
     lines += _by_line(record, cost, at)
     return lines
+
+
+def _loop(loop: Loop) -> str:
+    each = "unknown FLOPs" if loop.flops is None else f"{_shortened(str(loop.flops))} FLOPs"
+    return cut(f"{loop.name}: {each} an iteration; the values decide how many")
 
 
 def _by_line(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:

@@ -10,7 +10,17 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.cost.amount import Amount as Amount
+    from export_engine.cost.cost_table import AmountTable as AmountTable
+    from export_engine.cost.cost_table import CostTable as CostTable
+    from export_engine.cost.cost_table import table_of as table_of
+    from export_engine.cost.devices import DEVICES as DEVICES
+    from export_engine.cost.devices import Device as Device
+    from export_engine.cost.devices import device_of as device_of
+    from export_engine.cost.growth import Overtaking as Overtaking
+    from export_engine.cost.growth import find_largest as find_largest
+    from export_engine.cost.growth import find_overtakings as find_overtakings
     from export_engine.cost.program_cost import CostAt as CostAt
+    from export_engine.cost.program_cost import Loop as Loop
     from export_engine.cost.program_cost import OpCost as OpCost
     from export_engine.cost.program_cost import ProgramCost as ProgramCost
     from export_engine.cost.program_cost import cost_of as cost_of

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from export_engine.cost.amount import Amount
 from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES
 from export_engine.cost.op_call import OpCall
+from export_engine.cost.scratch import scratch_of
 from export_engine.record import ValueType
 
 Basis = Literal["torch", "rule", "pointwise", "moves", "view", "size", "nested", "unknown"]
@@ -24,6 +25,8 @@ class Cost(NamedTuple):
     """Bytes of the tensors that it reads."""
     written: Amount | None
     """Bytes of the tensors that it makes or writes to."""
+    scratch: Amount | None = None
+    """Bytes that it allocates inside, and frees before it ends; None for none that is known."""
 
 
 NOTHING = Amount(0)
@@ -32,6 +35,8 @@ _LOOKUPS = frozenset(
     f"aten.{name}" for name in ("embedding", "index", "index_select", "gather", "take", "select")
 )
 """Ops that read as much as they give, not all of the table that they look into."""
+_DROPOUTS = frozenset(f"aten.{name}" for name in ("dropout", "feature_dropout", "alpha_dropout"))
+"""Ops that return their input in eval mode, whatever their schema says."""
 _CAST = frozenset(f"aten.{name}" for name in ("to", "type_as", "contiguous", "reshape", "flatten"))
 """Ops whose schema allows a view, and which copy where the type or the layout changes."""
 
@@ -49,11 +54,13 @@ def cost_of_op(call: OpCall, housekeeping: bool) -> Cost:
     if is_view(call):
         return FREE
     basis, flops = _flops(call)
-    return Cost(basis, flops, _read(call), _written(call))
+    return Cost(basis, flops, _read(call), _written(call), scratch_of(call))
 
 
 def is_view(call: OpCall) -> bool:
     """Whether the result shares the memory of an argument, and nothing is written."""
+    if call.name in _DROPOUTS:
+        return call.value("train", True) is False
     if not call.target.aliases or call.target.mutates:
         return False
     return call.name not in _CAST or not _copies(call)

@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from export_engine.cost.amount import Amount, SizeReader, value_of
 from export_engine.cost.live_memory import Held, memory_of
-from export_engine.cost.op_call import OpCall
+from export_engine.cost.op_call import OpCall, width_of
 from export_engine.cost.op_cost import NOTHING, Basis, Cost, cost_of_op
 from export_engine.plain_errors import WrongArgument
 from export_engine.record import OPS, Graph, Record
 
+_UNBOUNDED = 2**62
+"""torch writes "no bound" as a number about as large as an index can be."""
 _CALLS = frozenset(OPS.index(each) for each in ("call_function", "call_module", "call_method"))
 
 
@@ -30,10 +32,24 @@ class OpCost(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Loop:
+    """An op that runs a graph as often as the data say: its cost is of one iteration."""
+
+    node: int
+    name: str
+    """The node's."""
+    flops: Amount | None
+    """Of one iteration; None where an op in it is not known."""
+    moved: Amount | None
+    """Bytes that one iteration reads and writes."""
+
+
+@dataclass(frozen=True)
 class Peak:
     """The most memory that is alive at one op, beside inputs and weights."""
 
     bytes: int
+    """With what the op at the peak allocates inside."""
     node: int
     """The op at which it is; -1 where no op makes anything."""
     alive: tuple[tuple[int, int], ...]
@@ -57,6 +73,8 @@ class CostAt:
     """Elements of all parameters."""
     weights: int
     """Bytes of parameters, buffers and constants."""
+    inputs: int
+    """Bytes of the user's inputs."""
     peak: Peak
     per_op: tuple[tuple[int, int, int], ...]
     """Per entry of `ProgramCost.ops`: FLOPs, bytes read, bytes written; 0 where not known."""
@@ -70,6 +88,11 @@ class CostAt:
     def peak_bytes(self) -> int:
         """The most bytes that are alive at once, beside inputs and weights."""
         return self.peak.bytes
+
+    @property
+    def total_bytes(self) -> int:
+        """Weights, inputs and the peak: what a run needs at least."""
+        return self.weights + self.inputs + self.peak.bytes
 
     @property
     def intensity(self) -> float:
@@ -134,6 +157,23 @@ class ProgramCost:
         )
 
     @cached_property
+    def inputs(self) -> Amount:
+        """Bytes of the user's inputs; one whose size is not known adds nothing."""
+        total = NOTHING
+        for entry in self._record.signature.inputs:
+            kind = self._record.types[entry.type]
+            width = width_of(kind.dtype) if kind.kind == "tensor" else None
+            count = self._sizes.product(kind.shape)
+            if entry.kind == "user_input" and width and count is not None:
+                total = total + count * width
+        return total
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops whose number of iterations only the data say."""
+        return tuple(self._loops())
+
+    @cached_property
     def held(self) -> list[Held]:
         """What the ops of the main graph make, and how long each is alive."""
         if not self._record.graphs:
@@ -148,7 +188,7 @@ class ProgramCost:
                 not given.
             ArithmeticError: an expression of sizes has no value at these.
         """
-        chosen = self._chosen({**(sizes or {}), **named})
+        chosen = self.choose_sizes({**(sizes or {}), **named})
         values = [chosen[name] for name in self.symbols]
         count = len(self.ops)
         columns: list[Amount] = []
@@ -167,9 +207,21 @@ class ProgramCost:
             sum(written),
             self.parameters,
             self.weights,
+            self.inputs.at(values),
             self._peak(values),
             tuple(zip(flops, read, written, strict=True)),
         )
+
+    def total_memory(self, sizes: Mapping[str, int]) -> int:
+        """Bytes of weights, inputs and the peak, at a value for each size. Raises as `at`."""
+        values = [sizes[name] for name in self.symbols]
+        return self.weights + self.inputs.at(values) + self._curve(values)[1]
+
+    def bounds(self, size: str) -> tuple[int, int]:
+        """The least and the largest value that the program accepts for a size."""
+        symbol = self._record.symbols[self.symbols.index(size)]
+        most = symbol.upper if symbol.upper is not None else _UNBOUNDED
+        return max(symbol.lower or 0, 0), min(most, _UNBOUNDED)
 
     def by_module(self, depth: int | None = None) -> dict[str, Amount]:
         """FLOPs per module path; with a depth, of its first so many parts."""
@@ -242,13 +294,14 @@ class ProgramCost:
     def _larger(self, costs: Sequence[tuple[Amount | None, Amount | None, Amount | None]]) -> Cost:
         """Of two branches, of which one runs: the one with more FLOPs at the example's sizes."""
         try:
-            values = [self._chosen({})[name] for name in self.symbols]
+            values = [self.choose_sizes({})[name] for name in self.symbols]
             most = max(costs, key=lambda each: (each[0] or NOTHING).at(values))
         except (WrongArgument, ArithmeticError, ValueError):
             most = costs[0]
         return Cost("nested", *most)
 
-    def _chosen(self, given: Mapping[str, int]) -> dict[str, int]:
+    def choose_sizes(self, given: Mapping[str, int]) -> dict[str, int]:
+        """A value for each size: the given one, or that of the example. Raises as `at`."""
         names = [each.name for each in self._record.symbols]
         for name, value in given.items():
             if name not in names:
@@ -265,25 +318,64 @@ class ProgramCost:
             )
         return {name: value for name, value in chosen.items() if value is not None}
 
-    def _peak(self, values: Sequence[int]) -> Peak:
+    def curve(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> list[int]:
+        """Bytes that are alive at each node of the main graph, beside inputs and weights.
+
+        With what the op there allocates inside. Raises as `at`.
+        """
+        chosen = self.choose_sizes({**(sizes or {}), **named})
+        return self._alive([chosen[name] for name in self.symbols])[2]
+
+    def _curve(self, values: Sequence[int]) -> tuple[int, int]:
+        """The node of the peak, -1 where there is none, and its bytes."""
+        curve = self._alive(values)[2]
+        node = max(range(len(curve)), key=curve.__getitem__, default=-1)
+        return (node, curve[node]) if node >= 0 and curve[node] else (-1, 0)
+
+    def _alive(self, values: Sequence[int]) -> tuple[list[Held], list[int], list[int]]:
+        """The tensors of known size, their bytes, and what is alive at each node."""
         held = [each for each in self.held if each.bytes is not None]
-        sizes = value_of([each.bytes or NOTHING for each in held], values)
-        if not held:
-            return Peak(0, -1, ())
-        count = len(self._record.graphs[0].name)
+        inside = [each for each in self.ops if each.cost.scratch]
+        amounts = [each.bytes or NOTHING for each in held]
+        amounts += [each.cost.scratch or NOTHING for each in inside]
+        found = value_of(amounts, values)
+        sizes, scratch = found[: len(held)], found[len(held) :]
+        count = len(self._record.graphs[0].name) if self._record.graphs else 0
         change = [0] * (count + 1)
-        for each, size in zip(held, sizes, strict=True):
-            change[each.node] += size
-            change[each.last + 1] -= size
-        curve = list(accumulate(change))
-        node = max(range(count), key=curve.__getitem__)
+        for one, size in zip(held, sizes, strict=True):
+            change[one.node] += size
+            change[one.last + 1] -= size
+        curve = list(accumulate(change))[:count]
+        for op, size in zip(inside, scratch, strict=True):
+            curve[op.node] += size
+        return held, sizes, curve
+
+    def _peak(self, values: Sequence[int]) -> Peak:
+        held, sizes, curve = self._alive(values)
+        node, most = self._curve(values)
         alive = [
             (each.node, size)
             for each, size in zip(held, sizes, strict=True)
             if each.node <= node <= each.last
         ]
         alive.sort(key=lambda each: -each[1])
-        return Peak(curve[node], node, tuple(alive))
+        return Peak(most, node, tuple(alive) if curve else ())
+
+    def _loops(self) -> Iterator[Loop]:
+        for each in self.ops:
+            call = self._calls[0][each.node]
+            graph = self._record.graphs[0]
+            inner = [nested.graph for nested in graph.nested if nested.node == each.node]
+            if call is None or not inner or self._repeats(call) is not None:
+                continue
+            parts = [self._whole(number) for number in inner]
+            known = [part for part in parts if part is not None]
+            if len(known) < len(parts):
+                yield Loop(each.node, each.name, None, None)
+                continue
+            flops, read, written = _added(known)
+            moved = None if read is None or written is None else read + written
+            yield Loop(each.node, each.name, flops, moved)
 
     def _elements(self, number: int) -> int:
         total = 1

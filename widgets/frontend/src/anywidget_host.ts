@@ -26,6 +26,7 @@ const READS: ReadonlySet<string> = new Set<keyof Asks | keyof LibraryAsks>([
   "record",
   "source",
   "code",
+  "cost",
   "decomposable",
   "diff",
   "texts",

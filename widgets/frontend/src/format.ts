@@ -15,7 +15,7 @@ export function rangeText(symbol: Pick<ShapeSymbol, "lower" | "upper">): string 
 
 /** `1.5 MB`, in powers of 1000. */
 export function bytesText(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
+  const units = ["B", "kB", "MB", "GB", "TB", "PB"];
   let value = bytes;
   let unit = 0;
   while (value >= 1000 && unit < units.length - 1) {
@@ -23,6 +23,18 @@ export function bytesText(bytes: number): string {
     unit += 1;
   }
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** `1.5 M`: a count with a decimal prefix. */
+export function countText(count: number): string {
+  const units = ["", " k", " M", " G", " T", " P", " E"];
+  let value = count;
+  let unit = 0;
+  while (Math.abs(value) >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${Number(value.toPrecision(3))}${units[unit]}`;
 }
 
 /** `90 ns`, `812 µs`, `12.3 ms`, `4.1 s`. */

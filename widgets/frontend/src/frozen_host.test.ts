@@ -24,6 +24,7 @@ const FROZEN: Frozen = {
   diffs: [[null]],
   texts: [[null]],
   programs: null,
+  costs: [null],
   pages: {
     EX201: { code: "EX201", title: "Baked", means: "", cure: "", why: "", lines: [] },
   },
@@ -40,6 +41,7 @@ test("a page answers from what it holds", async () => {
 test("what it does not hold is refused with a sentence", async () => {
   const host = new FrozenHost(FROZEN);
   await expect(host.ask("source", { attempt: 0, file: 1 })).rejects.toThrow("not in this page");
+  await expect(host.ask("cost", { attempt: 0 })).rejects.toThrow("cost of this program is not");
   await expect(host.ask("record", { attempt: 7 })).rejects.toThrow("not in this page");
   await expect(host.ask("diff", { attempt: 0, other: 0 })).rejects.toThrow("not in this page");
   await expect(host.ask("apply", { attempt: 0, fixes: [0] })).rejects.toThrow(

@@ -53,6 +53,8 @@ export class FrozenHost implements Host {
         return { lines: this.frozen.sources[attempt]?.[file] ?? missing("text of this file") };
       case "code":
         return this.frozen.codes[attempt]?.[graph] ?? missing("graph");
+      case "cost":
+        return this.frozen.costs?.[attempt] ?? missing("cost of this program");
       case "diff":
         return this.frozen.diffs[attempt]?.[other] ?? missing("comparison");
       case "texts":

@@ -60,6 +60,37 @@ export interface SetState {
   backends: GeneratingBackend[];
 }
 
+export interface AmountTable {
+  starts: number[];
+  products: number[];
+  scales: number[];
+}
+
+export interface DeviceRow {
+  name: string;
+  flops: number;
+  bandwidth: number;
+  memory: number;
+}
+
+export interface CostTable {
+  factors: ((number | string)[])[];
+  products: number[][];
+  nodes: number[];
+  unknown: number[];
+  flops: AmountTable;
+  read: AmountTable;
+  written: AmountTable;
+  makers: number[];
+  lasts: number[];
+  held: AmountTable;
+  scratch: AmountTable;
+  inputs: AmountTable;
+  parameters: number;
+  weights: number;
+  devices: DeviceRow[];
+}
+
 export interface Frozen {
   attempts: AttemptHead[];
   current: number;
@@ -71,6 +102,7 @@ export interface Frozen {
   texts: ((TextDiff[] | null)[])[];
   pages: { [key: string]: CodeText };
   programs: SetState | null;
+  costs: (CostTable | null)[];
 }
 
 export interface OfAttempt {
@@ -255,6 +287,8 @@ export interface Asks {
   source: { request: OfFile; reply: Lines };
   /** A graph as torch prints it. */
   code: { request: OfGraph; reply: Code };
+  /** What a program costs, as formulas of its sizes. */
+  cost: { request: OfAttempt; reply: CostTable };
   /** The ops that torch's default table decomposes. */
   decomposable: { request: OfAttempt; reply: Ops };
   /** How an attempt's program differs from another's. */

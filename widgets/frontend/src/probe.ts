@@ -78,10 +78,11 @@ const OPEN = 32;
 export function sliderRange(
   symbol: Pick<ShapeSymbol, "lower" | "upper" | "example">,
   value: number,
+  farthest = OPEN,
 ): { least: number; most: number } {
   const low = Math.max(0, symbol.lower ?? 0);
   const bounded = symbol.upper !== null && symbol.upper < UNBOUNDED;
-  const high = bounded ? Number(symbol.upper) : Math.max(4 * (symbol.example ?? 0), low, OPEN);
+  const high = bounded ? Number(symbol.upper) : Math.max(4 * (symbol.example ?? 0), low, farthest);
   const beyond = Math.max(BEYOND, Math.round((high - low) / 20));
   return {
     least: Math.min(value, Math.max(0, low - beyond)),

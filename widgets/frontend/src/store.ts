@@ -5,6 +5,8 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Arrangement, Comparison } from "./compare/comparison";
+import { type CostAt, CostModel, exampleValues } from "./cost";
+import { costs } from "./decorations/cost";
 import type { Decoration } from "./decorations/decoration";
 import { LINE } from "./decorations/lines";
 import { colourings, decorationsOf } from "./decorations/registry";
@@ -97,6 +99,12 @@ export class Store extends ViewState {
   /** What a query in the search box matches: lit while nothing is selected. */
   readonly found: Signal<readonly NodeId[]> = signal([]);
   readonly lit: ReadonlySignal<Lit>;
+  /** The formulas of what the program on screen costs; null until a pane asks for them. */
+  readonly costModel: Signal<CostModel | null> = signal(null);
+  /** The sizes that are tried: a value for each symbol of the Record. */
+  readonly sizes: Signal<readonly number[]> = signal([]);
+  /** The cost at these sizes; null where it is not known, or a formula has no value there. */
+  readonly costAt: ReadonlySignal<CostAt | null>;
   /** What decorates the nodes of the program on screen, in every pane. */
   readonly decorations: ReadonlySignal<readonly Decoration[]>;
   /** The one of them that colours all ops; null for none. */
@@ -111,6 +119,8 @@ export class Store extends ViewState {
   private wanted = { attempt: -1, revision: -1 };
   private arriving: Promise<void> = Promise.resolve();
   private readonly fetched = new Map<string, Promise<unknown>>();
+  /** The names of the symbols that `sizes` are of. */
+  private sizesOf = "";
   private readonly stop: () => void;
 
   constructor(readonly host: Host) {
@@ -124,9 +134,20 @@ export class Store extends ViewState {
     this.named = computed(() => this.attempts.value[this.current.value]?.name || "ex");
     this.busy = computed(() => this.working.value !== null || this.lost.value !== "");
     const byLine = computed(() => (this.chosen.value === LINE ? LINE : null));
-    this.decorations = computed(() => {
+    this.costAt = computed(() => {
+      try {
+        return this.costModel.value?.at(this.sizes.value) ?? null;
+      } catch {
+        return null; // a division by zero, which the program's own size would be, too
+      }
+    });
+    const found = computed(() => {
       const program = this.program.value;
       return program ? decorationsOf(program, this.comparison.value?.merged, byLine.value) : [];
+    });
+    this.decorations = computed(() => {
+      const [model, at] = [this.costModel.value, this.costAt.value];
+      return model && at ? [...found.value, ...costs(model, at)] : found.value;
     });
     this.colouring = computed(() => {
       const chosen = this.chosen.value;
@@ -372,6 +393,23 @@ export class Store extends ViewState {
     });
   }
 
+  /** Asks for the formulas of what the program on screen costs. Rejects with a sentence. */
+  async askCost(): Promise<CostModel> {
+    const program = this.program.peek();
+    const known = this.costModel.peek();
+    if (known && known.program === program) return known;
+    const table = await this.once("cost", { attempt: this.current.peek() });
+    if (!program) throw new Error("There is no program.");
+    const model = new CostModel(program, table);
+    if (this.program.peek() === program) this.costModel.value = model;
+    return model;
+  }
+
+  /** Tries a value of a symbol. */
+  trySize(symbol: number, value: number): void {
+    this.sizes.value = this.sizes.peek().map((size, at) => (at === symbol ? value : size));
+  }
+
   /** One action at a time; a refusal is said, and nothing else changes. */
   private async act(what: string, action: () => Promise<void>): Promise<void> {
     if (this.busy.peek()) return;
@@ -435,6 +473,11 @@ export class Store extends ViewState {
     batch(() => {
       this.program.value = program;
       this.current.value = attempt;
+      const symbols = JSON.stringify(program.record.symbols.map(({ name }) => name));
+      if (symbols !== this.sizesOf || !again) this.sizes.value = exampleValues(program);
+      this.sizesOf = symbols;
+      const model = this.costModel.peek();
+      if (model) this.costModel.value = again ? new CostModel(program, model.table) : null;
       this.comparison.value = (again && this.comparison.peek()?.with(program)) || null;
       if (!this.comparison.peek()) this.stopComparing();
       this.hovered.value = null;
@@ -478,7 +521,7 @@ export class Store extends ViewState {
   }
 
   /** Asks the host, or gives what it answered before; a refusal may be asked again. */
-  private once<K extends "source" | "code" | "setups">(
+  private once<K extends "source" | "code" | "cost" | "setups">(
     kind: K,
     request: Asks[K]["request"],
   ): Promise<Asks[K]["reply"]> {

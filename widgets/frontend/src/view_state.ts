@@ -15,6 +15,7 @@ export type Origin =
   | "findings"
   | "guarantees"
   | "runs"
+  | "cost"
   | "values"
   | "differences"
   | "code"
@@ -29,6 +30,7 @@ export type Facts =
   | "findings"
   | "guarantees"
   | "runs"
+  | "cost"
   | "values"
   | "differences";
 export type Text = "source" | "code";

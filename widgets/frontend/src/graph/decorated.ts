@@ -42,9 +42,8 @@ export function decorate(
   const of = (item: Item): Decorated =>
     ensure(boxes, item, () => ({ badges: [], colour: "", rim: "", share: -1 }));
   for (const decoration of decorations) {
-    const marks = gathered(decoration, forest);
     if (decoration.measure || (decoration.colours && decoration !== colouring)) continue;
-    for (const [item, mark] of marks) {
+    for (const [item, mark] of gathered(decoration, forest)) {
       const box = scene.boxOf.get(item);
       // what is in an open box is there to be seen
       if (!box || (box.open && (!mark.own || decoration.colours))) continue;

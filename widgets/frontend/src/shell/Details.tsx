@@ -2,6 +2,7 @@
 
 import { Findings } from "../panes/checks/Findings";
 import { Guarantees } from "../panes/checks/Guarantees";
+import { Cost } from "../panes/cost/Cost";
 import { Differences } from "../panes/differences/Differences";
 import { Inspector } from "../panes/inspector/Inspector";
 import { Runs } from "../panes/runs/Runs";
@@ -26,6 +27,7 @@ const FACTS: [Facts, string][] = [
   ["findings", "Findings"],
   ["guarantees", "Verify"],
   ["runs", "Runs"],
+  ["cost", "Cost"],
   ["values", "Values"],
 ];
 const DIFFERENCES: [Facts, string] = ["differences", "Diff"];
@@ -181,6 +183,8 @@ function Pane({ tab, store, program }: DetailProps) {
       return <Guarantees store={store} program={program} />;
     case "runs":
       return <Runs store={store} program={program} />;
+    case "cost":
+      return <Cost store={store} program={program} />;
     case "values":
       return <Values store={store} program={program} />;
     case "differences":

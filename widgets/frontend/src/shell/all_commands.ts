@@ -42,6 +42,7 @@ const PANES: readonly [Tab, string, string][] = [
   ["findings", "Findings", "what may differ from the model"],
   ["guarantees", "Verify", "what torch.export promises, checked"],
   ["runs", "Runs", "run on backends; profile ops"],
+  ["cost", "Cost", "FLOPs, bytes and memory at any sizes"],
   ["values", "Values", "what each op computes"],
   ["code", "Code", "the graph as torch prints it"],
 ];

@@ -1,5 +1,6 @@
 /** A host whose answers are at hand, and a store on it. */
 
+import { exampleValues } from "../cost";
 import type { Asks, AttemptHead, First, Host, Layout, Progress, Setups, TokenLine } from "../host";
 import { Program } from "../program";
 import type { Record } from "../record.gen";
@@ -14,6 +15,7 @@ export interface Answers {
   code?: Asks["code"]["reply"];
   record?: Record;
   setups?: Setups;
+  cost?: Asks["cost"]["reply"];
   /** What an action answers; a string refuses it. Without it, it never ends. */
   action?: (
     kind:
@@ -124,6 +126,7 @@ export class FakeHost implements Host {
     if (kind === "record" && this.answers.record) return encode(this.answers.record);
     if (kind === "setups" && this.answers.setups) return this.answers.setups;
     if (kind === "code" && this.answers.code) return this.answers.code;
+    if (kind === "cost" && this.answers.cost) return this.answers.cost;
     if (kind === "texts") return [];
     if (kind === "decomposable") return { ops: this.answers.decomposable ?? [] };
     const text = "file" in request ? this.answers.sources?.[Number(request.file)] : undefined;
@@ -140,6 +143,7 @@ export function storeOf(record: Record, answers: Answers = {}): { store: Store; 
   const store = new Store(new FakeHost(answers));
   const program = new Program(record);
   store.program.value = program;
+  store.sizes.value = exampleValues(program);
   store.status.value = { kind: "ready" };
   return { store, program };
 }

@@ -1,6 +1,7 @@
 /** Try sizes: whether the program takes them, which rule refuses, and what sizes come out. */
 
 import { useState } from "preact/hooks";
+import { exampleValues } from "../../cost";
 import { capped } from "../../format";
 import { sizesIn } from "../../formula";
 import { exampleSizes, probeSizes, sliderRange, symbolValue, withSymbol } from "../../probe";
@@ -38,7 +39,10 @@ export function Probe({ store, program }: Props) {
           type="button"
           class="tx-button"
           aria-disabled={!moved}
-          onClick={() => setSizes(exampleSizes(probe))}
+          onClick={() => {
+            setSizes(exampleSizes(probe));
+            store.sizes.value = exampleValues(program);
+          }}
         >
           Back to the example
         </button>
@@ -54,7 +58,10 @@ export function Probe({ store, program }: Props) {
             symbol={symbol}
             value={value}
             bad={probe.inputs.some((input, at) => input.symbol === number && bad.has(at))}
-            change={(next) => setSizes(withSymbol(probe, sizes, number, next))}
+            change={(next) => {
+              setSizes(withSymbol(probe, sizes, number, next));
+              store.trySize(number, next);
+            }}
           />
         );
       })}
@@ -70,12 +77,14 @@ interface SymbolSizeProps {
   value: number;
   /** Whether some rule about it is broken. */
   bad: boolean;
+  /** How far the slider goes at least where nothing bounds the size. */
+  farthest?: number;
   change: (value: number) => void;
 }
 
 /** A slider and a box that move every size made from a symbol. */
-function SymbolSize({ number, symbol, value, bad, change }: SymbolSizeProps) {
-  const { least, most } = sliderRange(symbol, value);
+export function SymbolSize({ number, symbol, value, bad, farthest, change }: SymbolSizeProps) {
+  const { least, most } = sliderRange(symbol, value, farthest);
   const name = capped(symbol.name, 60);
   return (
     <div class={bad ? "tx-slider tx-slider-bad" : "tx-slider"}>

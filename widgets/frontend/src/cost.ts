@@ -1,0 +1,217 @@
+/** What a program costs at some sizes, from the table of its formulas. Pure. */
+
+import { evaluate } from "./formula";
+import type { AmountTable, CostTable } from "./messages.gen";
+import { type GroupBy, type Total, totalsBy } from "./profile";
+import { type NodeId, nodeId, type Program } from "./program";
+
+/** A device's two limits. */
+export interface Device {
+  /** FLOPs a second. */
+  flops: number;
+  /** Bytes a second. */
+  bandwidth: number;
+}
+
+/** A cost at some sizes. Per op where it says so: in the order of `CostTable.nodes`. */
+export interface CostAt {
+  /** Per op. */
+  flops: Float64Array;
+  /** Per op: bytes read and written. */
+  moved: Float64Array;
+  /** Per node of the main graph: bytes alive there, beside inputs and weights. */
+  alive: Float64Array;
+  /** Per tensor that an op makes: its bytes. */
+  held: Float64Array;
+  totalFlops: number;
+  totalMoved: number;
+  inputs: number;
+  /** The node with the most bytes alive; -1 where no op makes any. */
+  peak: number;
+  peakBytes: number;
+  /** Weights, inputs and the peak. */
+  total: number;
+}
+
+/** Ops that are ranked together, also by their places in `CostTable.nodes`. */
+interface Grouped {
+  name: string;
+  nodes: NodeId[];
+  places: Int32Array;
+}
+
+/** The formulas of a program, and the ops by what they belong to. */
+export class CostModel {
+  private readonly groups = new Map<GroupBy, readonly Grouped[]>();
+  readonly nodes: readonly NodeId[];
+
+  constructor(
+    readonly program: Program,
+    readonly table: CostTable,
+  ) {
+    this.nodes = table.nodes.map((node) => nodeId(0, node));
+  }
+
+  /** The cost at a value for each symbol of the Record. Throws NoValue where a formula has none. */
+  at(sizes: readonly number[]): CostAt {
+    const { table } = this;
+    const products = this.productsAt(sizes);
+    const flops = sums(table.flops, products);
+    const moved = sums(table.read, products);
+    const written = sums(table.written, products);
+    for (let at = 0; at < moved.length; at++) moved[at] = Number(moved[at]) + Number(written[at]);
+    const held = sums(table.held, products);
+    const alive = this.aliveAt(held, sums(table.scratch, products));
+    const inputs = sums(table.inputs, products)[0] ?? 0;
+    let peak = -1;
+    for (let at = 0; at < alive.length; at++) {
+      if (Number(alive[at]) > (peak < 0 ? 0 : Number(alive[peak]))) peak = at;
+    }
+    const peakBytes = peak < 0 ? 0 : Number(alive[peak]);
+    const [totalFlops, totalMoved] = [total(flops), total(moved)];
+    const all = table.weights + inputs + peakBytes;
+    return {
+      flops,
+      moved,
+      alive,
+      held,
+      totalFlops,
+      totalMoved,
+      inputs,
+      peak,
+      peakBytes,
+      total: all,
+    };
+  }
+
+  /** The tensors that are alive at a node, the largest first: the op that made each, and its bytes. */
+  aliveAtNode({ held }: CostAt, node: number): { node: NodeId; bytes: number }[] {
+    const { makers, lasts } = this.table;
+    return makers
+      .map((maker, at) => ({ maker, last: Number(lasts[at]), bytes: Number(held[at]) }))
+      .filter(({ maker, last, bytes }) => maker <= node && node <= last && bytes > 0)
+      .sort((one, other) => other.bytes - one.bytes)
+      .map(({ maker, bytes }) => ({ node: nodeId(0, maker), bytes }));
+  }
+
+  /** What has most of something, the most first; what has none is left out. */
+  ranking(amounts: Float64Array, by: GroupBy): Total[] {
+    const totals: Total[] = [];
+    for (const { name, nodes, places } of this.grouped(by)) {
+      let cost = 0;
+      for (const place of places) cost += Number(amounts[place]);
+      if (cost > 0) totals.push({ name, nodes, cost });
+    }
+    return totals.sort((one, other) => other.cost - one.cost);
+  }
+
+  /** The largest value of a symbol at which all of it fits into so many bytes; null for none. */
+  largestFitting(sizes: readonly number[], symbol: number, limit: number): number | null {
+    const { lower, upper } = this.program.record.symbols[symbol] ?? { lower: 1, upper: null };
+    const fits = (value: number): boolean =>
+      this.at(sizes.map((size, at) => (at === symbol ? value : size))).total <= limit;
+    const end = Math.min(upper ?? FARTHEST, FARTHEST);
+    let low = Math.max(lower ?? 1, 1);
+    if (!fits(low)) return null;
+    let high = low;
+    while (high < end && fits(high)) {
+      low = high;
+      high = Math.min(high * 2, end);
+    }
+    if (fits(high)) return high;
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (fits(middle)) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private grouped(by: GroupBy): readonly Grouped[] {
+    const known = this.groups.get(by);
+    if (known) return known;
+    const ones = new Array<number>(this.program.record.graphs[0]?.name.length ?? 0).fill(-1);
+    for (const node of this.table.nodes) ones[node] = 1;
+    const placeOf = new Map(this.nodes.map((node, place) => [node, place]));
+    const groups = totalsBy(this.program, ones, by).map(({ name, nodes }) => ({
+      name,
+      nodes,
+      places: Int32Array.from(nodes, (node) => placeOf.get(node) ?? -1),
+    }));
+    this.groups.set(by, groups);
+    return groups;
+  }
+
+  private productsAt(sizes: readonly number[]): Float64Array {
+    const factors = this.table.factors.map((formula) => Number(evaluate(formula, sizes)));
+    return Float64Array.from(this.table.products, (product) => {
+      let value = 1;
+      for (let at = 0; at < product.length; at += 2) {
+        value *= Number(factors[Number(product[at])]) ** Number(product[at + 1]);
+      }
+      return value;
+    });
+  }
+
+  private aliveAt(held: Float64Array, scratch: Float64Array): Float64Array {
+    const { makers, lasts, nodes } = this.table;
+    const alive = new Float64Array(this.program.record.graphs[0]?.name.length ?? 0);
+    const change = new Float64Array(alive.length + 1);
+    for (let at = 0; at < makers.length; at++) {
+      const [from, to] = [Number(makers[at]), Number(lasts[at]) + 1];
+      change[from] = Number(change[from]) + Number(held[at]);
+      change[to] = Number(change[to]) - Number(held[at]);
+    }
+    let now = 0;
+    for (let at = 0; at < alive.length; at++) {
+      now += Number(change[at]);
+      alive[at] = now;
+    }
+    nodes.forEach((node, at) => {
+      alive[node] = Number(alive[node]) + Number(scratch[at]);
+    });
+    return alive;
+  }
+}
+
+/** As far as `find_largest` of `export_engine/cost/growth.py` looks. */
+const FARTHEST = 2 ** 24;
+
+/** The example's sizes; 1 for one without an example. */
+export function exampleValues({ record }: Program): number[] {
+  return record.symbols.map(({ example }) => example ?? 1);
+}
+
+/** An estimate in seconds: per op, the longer of computing and of moving. */
+export function estimate(
+  { flops, moved }: CostAt,
+  device: Device,
+): { time: number; bound: number } {
+  let [time, memory] = [0, 0];
+  for (let at = 0; at < flops.length; at++) {
+    const computing = Number(flops[at]) / device.flops;
+    const moving = Number(moved[at]) / device.bandwidth;
+    time += Math.max(computing, moving);
+    if (moving > computing) memory += moving;
+  }
+  return { time, bound: time > 0 ? memory / time : 0 };
+}
+
+function sums({ starts, products, scales }: AmountTable, values: Float64Array): Float64Array {
+  const found = new Float64Array(starts.length - 1);
+  for (let at = 0; at < found.length; at++) {
+    let sum = 0;
+    const end = Number(starts[at + 1]);
+    for (let term = Number(starts[at]); term < end; term++) {
+      sum += Number(scales[term]) * Number(values[Number(products[term])]);
+    }
+    found[at] = sum;
+  }
+  return found;
+}
+
+const total = (amounts: Float64Array): number => {
+  let sum = 0;
+  for (const each of amounts) sum += each;
+  return sum;
+};

@@ -1,0 +1,95 @@
+/** What ops cost at the sizes that are tried, as their formulas say it. */
+
+import type { CostAt, CostModel } from "../cost";
+import type { Forest, Item } from "../forest/items";
+import { bytesText, countText, shareText } from "../format";
+import type { NodeId } from "../program";
+import type { Decoration, Gathered, Mark, Measure } from "./decoration";
+import { heat } from "./heat";
+
+/** The names of the colourings, and what they are called. */
+export const COLOURINGS = { flops: "FLOPs", moved: "Bytes moved" } as const;
+
+export function costs(model: CostModel, at: CostAt): Decoration[] {
+  const share = (amount: number, whole: number): string => shareText(amount / (whole || 1));
+  return [
+    coloured(
+      model,
+      "flops",
+      at.flops,
+      (amount) => `${countText(amount)} FLOPs, ${share(amount, at.totalFlops)}`,
+    ),
+    coloured(
+      model,
+      "moved",
+      at.moved,
+      (amount) => `moves ${bytesText(amount)}, ${share(amount, at.totalMoved)}`,
+    ),
+  ];
+}
+
+function coloured(
+  model: CostModel,
+  name: keyof typeof COLOURINGS,
+  amounts: Float64Array,
+  text: Measure["text"],
+): Decoration {
+  let marks: Map<NodeId, Mark> | null = null;
+  const decoration = heat(name, COLOURINGS[name], new Map(), text);
+  // Made where they are asked for: a slider makes a decoration with each step.
+  Object.defineProperty(decoration, "marks", {
+    get: () => {
+      marks ??= new Map(model.nodes.map((node, at) => [node, { amount: Number(amounts[at]) }]));
+      return marks;
+    },
+  });
+  decoration.gather = (forest) => gathered(model, forest, amounts);
+  return decoration;
+}
+
+/** The ops of a forest by their places, each with the boxes around it: found once. */
+interface Nested {
+  items: Item[];
+  /** Per op and box around it: the op's place, the box's. */
+  places: Int32Array;
+  boxes: Int32Array;
+  own: Set<number>;
+}
+const known = new WeakMap<Forest, { model: CostModel; nested: Nested }>();
+
+/** A slider asks for it at each step, so it adds numbers alone. */
+function gathered(model: CostModel, forest: Forest, amounts: Float64Array): Map<Item, Gathered> {
+  let found = known.get(forest);
+  if (found?.model !== model) {
+    found = { model, nested: nestedIn(model, forest) };
+    known.set(forest, found);
+  }
+  const { items, places, boxes, own } = found.nested;
+  const sums = new Float64Array(items.length);
+  for (let at = 0; at < places.length; at++) {
+    const box = Number(boxes[at]);
+    sums[box] = Number(sums[box]) + Number(amounts[Number(places[at])]);
+  }
+  return new Map(items.map((item, at) => [item, { amount: Number(sums[at]), own: own.has(at) }]));
+}
+
+function nestedIn(model: CostModel, forest: Forest): Nested {
+  const numbers = new Map<Item, number>();
+  const [places, boxes, own]: [number[], number[], Set<number>] = [[], [], new Set()];
+  model.nodes.forEach((node, place) => {
+    const item = forest.itemOf.get(node);
+    for (let at: Item | null = item ?? null; at?.parent; at = at.parent) {
+      const number = numbers.get(at) ?? numbers.size;
+      numbers.set(at, number);
+      if (at === item) own.add(number);
+      places.push(place);
+      boxes.push(number);
+    }
+  });
+  return {
+    items: [...numbers.keys()],
+    places: Int32Array.from(places),
+    boxes: Int32Array.from(boxes),
+    own,
+  };
+}
