@@ -184,6 +184,12 @@ class MessageHandlers:
         sizes = asked.sizes or None
         profile(self._session, asked.attempt, asked.device, sizes=sizes, progress=self._report)
 
+    def _stages(self, asked: m.StagesRequest) -> None:
+        from explorer.results.stages import compile_stages
+
+        number, report = asked.attempt, self._report
+        compile_stages(self._session, number, asked.backend, asked.device, progress=report)
+
     def _watch(self, asked: m.ProfileRequest) -> None:
         from explorer.results.watching import watch
 

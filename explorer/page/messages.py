@@ -110,6 +110,13 @@ class ProfileRequest(OfAttempt):
     """Values of symbols by their names; null: the example's inputs."""
 
 
+class StagesRequest(OfAttempt):
+    """By what to compile an attempt's program, and where it runs."""
+
+    backend: str
+    device: str
+
+
 class RunRequest(ProfileRequest, kw_only=True):
     """The same, and by which backends."""
 
@@ -401,6 +408,12 @@ ASKS = {
     ),
     "profile": Message(
         ProfileRequest, None, "Measures what each op costs; the Record has it then.", acts=True
+    ),
+    "stages": Message(
+        StagesRequest,
+        None,
+        "Compiles the program and times its kernels; the Record has them then.",
+        acts=True,
     ),
     "watch": Message(
         ProfileRequest, None, "Notes what every op gives; the Record has it then.", acts=True

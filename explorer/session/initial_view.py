@@ -22,6 +22,7 @@ PANES = (
     "runs",
     "cost",
     "values",
+    "stages",
     "code",
 )
 """Those that a view always has, by their names in `view_state.ts`."""

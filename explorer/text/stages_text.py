@@ -86,7 +86,7 @@ def name_lines(lines: Sequence[StageLine]) -> str:
     if len(lines) == 1:
         return f"{lines[0].name}:{lines[0].line}  {lines[0].code}".rstrip()
     files: dict[str, list[str]] = {}
-    for each in lines:
+    for each in sorted(lines, key=lambda row: row.line):
         files.setdefault(each.name, []).append(str(each.line))
     return "; ".join(f"{name}:{', '.join(numbers)}" for name, numbers in files.items())
 

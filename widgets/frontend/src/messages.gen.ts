@@ -151,6 +151,12 @@ export interface ProfileRequest {
   sizes: { [key: string]: number } | null;
 }
 
+export interface StagesRequest {
+  attempt: number;
+  backend: string;
+  device: string;
+}
+
 export interface ValuesAgainst {
   attempt: number;
   other: string;
@@ -317,6 +323,8 @@ export interface Asks {
   run: { request: RunRequest; reply: Sentence };
   /** Measures what each op costs; the Record has it then. */
   profile: { request: ProfileRequest; reply: null };
+  /** Compiles the program and times its kernels; the Record has them then. */
+  stages: { request: StagesRequest; reply: null };
   /** Notes what every op gives; the Record has it then. */
   watch: { request: ProfileRequest; reply: null };
   /** Holds a run against another; the Record has it then. */

@@ -8,6 +8,7 @@ import { type Arrangement, Comparison } from "./compare/comparison";
 import { type CostAt, CostModel, exampleValues } from "./cost";
 import { costs } from "./decorations/cost";
 import type { Decoration } from "./decorations/decoration";
+import { KERNELS } from "./decorations/kernels";
 import { LINE } from "./decorations/lines";
 import { colourings, decorationsOf } from "./decorations/registry";
 import { Refused, reasonOf } from "./format";
@@ -320,6 +321,16 @@ export class Store extends ViewState {
       await this.host.ask("profile", { attempt, device, sizes });
       await this.renew(attempt);
       if (!this.colouring.peek()?.measure) this.chosen.value = null;
+    });
+  }
+
+  /** Compiles the program on screen, times its kernels, and colours the graph by them. */
+  stages(backend: string, device: string): Promise<void> {
+    const attempt = this.current.peek();
+    return this.act("Compiling", async () => {
+      await this.host.ask("stages", { attempt, backend, device });
+      await this.renew(attempt);
+      this.chosen.value = KERNELS;
     });
   }
 

@@ -71,8 +71,8 @@ export function openStatus(tab: Tab, { record, release }: Known): TabStatus | nu
 }
 
 /** Whether more was asked for than an export. */
-export const wasAsked = ({ profile, runs, verification }: Record): boolean =>
-  verification !== null || runs.length > 0 || profile !== null;
+export const wasAsked = ({ profile, runs, stages, verification }: Record): boolean =>
+  verification !== null || runs.length > 0 || profile !== null || stages.length > 0;
 
 /** The header's sign: the worst of what was looked at. */
 export function signOf({ record, release }: Known): Tone | "failed" {
@@ -83,6 +83,7 @@ export function signOf({ record, release }: Known): Tone | "failed" {
 /** The pane that what was asked for stands in: it opens first. */
 export function firstTab(record: Record): Tab {
   if (record.verification?.verdict === "broken") return "guarantees";
+  if (record.stages.length > 0) return "stages";
   if (record.runs.length > 0 || record.profile) return "runs";
   return record.verification ? "guarantees" : "inspector";
 }

@@ -17,6 +17,7 @@ export type Origin =
   | "runs"
   | "cost"
   | "values"
+  | "stages"
   | "differences"
   | "code"
   | "inspector"
@@ -32,6 +33,7 @@ export type Facts =
   | "runs"
   | "cost"
   | "values"
+  | "stages"
   | "differences";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;

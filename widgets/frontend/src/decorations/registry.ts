@@ -6,6 +6,7 @@ import { runs, verification } from "./checks";
 import type { Decoration } from "./decoration";
 import { differences } from "./differences";
 import { findings } from "./findings";
+import { kernels } from "./kernels";
 import { LINE, lines } from "./lines";
 import { overlays } from "./overlays";
 import { memory, time } from "./profile";
@@ -24,6 +25,7 @@ const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
   unused,
   time,
   memory,
+  kernels,
   ownError,
   magnitude,
   spread,

@@ -10,6 +10,7 @@ import { Shapes } from "../panes/shapes/Shapes";
 import { Signature } from "../panes/signature/Signature";
 import { Code } from "../panes/source/Code";
 import { Source } from "../panes/source/Source";
+import { Stages } from "../panes/stages/Stages";
 import { Values } from "../panes/values/Values";
 import type { Program } from "../program";
 import type { Store } from "../store";
@@ -29,6 +30,7 @@ const FACTS: [Facts, string][] = [
   ["runs", "Runs"],
   ["cost", "Cost"],
   ["values", "Values"],
+  ["stages", "Stages"],
 ];
 const DIFFERENCES: [Facts, string] = ["differences", "Diff"];
 const TEXTS: [Text, string][] = [
@@ -187,6 +189,8 @@ function Pane({ tab, store, program }: DetailProps) {
       return <Cost store={store} program={program} />;
     case "values":
       return <Values store={store} program={program} />;
+    case "stages":
+      return <Stages store={store} program={program} />;
     case "differences":
       return <Differences store={store} program={program} />;
     case "code":

@@ -44,6 +44,7 @@ const PANES: readonly [Tab, string, string][] = [
   ["runs", "Runs", "run on backends; profile ops"],
   ["cost", "Cost", "FLOPs, bytes and memory at any sizes"],
   ["values", "Values", "what each op computes"],
+  ["stages", "Stages", "kernels after export, with their lines and times"],
   ["code", "Code", "the graph as torch prints it"],
 ];
 
@@ -164,6 +165,12 @@ function ofActions(store: Store, program: Program): Command[] {
     },
     { group, name: "Run…", means: "on the backends you choose", run: () => store.open("runs") },
     { group, name: "Profile…", means: "rank ops by time", run: () => store.open("runs") },
+    {
+      group,
+      name: "After export…",
+      means: "compile, and time each kernel",
+      run: () => store.open("stages"),
+    },
     { group, name: "Try sizes…", means: "without running", run: () => store.open("shapes") },
     {
       group,

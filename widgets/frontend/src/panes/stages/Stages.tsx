@@ -1,0 +1,209 @@
+/** After export: the ladder from the program's ops to kernels, with their lines, times and code. */
+
+import { useState } from "preact/hooks";
+import { capped, counted, durationText } from "../../format";
+import type { Program } from "../../program";
+import type { Stages as Made } from "../../record.gen";
+import { kernelsOf, type Shown } from "../../stages";
+import type { Store } from "../../store";
+import { Empty } from "../parts/parts";
+import { KernelFacts } from "./KernelFacts";
+import { KernelTables } from "./KernelTables";
+import { StagesForm } from "./StagesForm";
+import { CodeText, GraphText } from "./StageTexts";
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+export function Stages({ store, program }: Props) {
+  const all = program.record.stages;
+  const [chosen, choose] = useState(-1);
+  const stages = all[chosen] ?? all.at(-1);
+  return (
+    <section class="tx-panel" aria-label="Stages" data-testid="stages" data-pane>
+      <div class="tx-stages-head">
+        {store.host.live && <StagesForm store={store} />}
+        {all.length > 1 && (
+          <select
+            class="tx-input"
+            aria-label="Compilation"
+            value={all.indexOf(stages as Made)}
+            onChange={(event) => choose(Number(event.currentTarget.value))}
+          >
+            {all.map((each, index) => (
+              <option key={index} value={index}>
+                {index + 1}: {capped(titleOf(each), 120)}
+              </option>
+            ))}
+          </select>
+        )}
+      </div>
+      {stages ? (
+        <Compilation store={store} program={program} stages={stages} />
+      ) : (
+        <Empty>
+          {store.host.live
+            ? "Not compiled yet. After export… compiles the program and shows which kernels run, " +
+              "for which ops and lines each of them computes, how long it takes, and its code."
+            : "The program was not compiled before this page was saved."}
+        </Empty>
+      )}
+    </section>
+  );
+}
+
+const titleOf = ({ title, settings, device }: Made): string =>
+  [title, settings, device].filter(Boolean).join(", ");
+
+function Compilation({ store, program, stages }: Props & { stages: Made }) {
+  const [shown, show] = useState<Shown>({ kind: "kernels" });
+  const [picked, pick] = useState(-1);
+  const lit = kernelsOf(stages, store.lit.value.nodes);
+  const kernel = lit.has(picked) ? picked : ([...lit][0] ?? -1);
+  const code = shown.kind === "code" ? stages.codes[shown.number] : undefined;
+  const graph = shown.kind === "graph" ? stages.graphs[shown.number] : undefined;
+  return (
+    <>
+      <Ladder stages={stages} shown={shown} show={show} />
+      {code && (
+        <CodeText
+          store={store}
+          stages={stages}
+          number={shown.kind === "code" ? shown.number : 0}
+          kernel={kernel}
+          lit={lit}
+          pick={pick}
+        />
+      )}
+      {graph && <GraphText store={store} graph={graph} />}
+      {shown.kind === "kernels" && (
+        <div class="tx-scroll">
+          <Times stages={stages} />
+          {kernel >= 0 && (
+            <KernelFacts
+              store={store}
+              program={program}
+              stages={stages}
+              number={kernel}
+              count={lit.size}
+              show={show}
+            />
+          )}
+          <KernelTables store={store} stages={stages} lit={lit} kernel={kernel} pick={pick} />
+          {stages.left_out.map((each) => (
+            <p key={each} class="tx-lead">
+              {capped(each, 400)}
+            </p>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The stages in order, as buttons; the last are the texts of the code. */
+function Ladder({
+  stages,
+  shown,
+  show,
+}: {
+  stages: Made;
+  shown: Shown;
+  show: (shown: Shown) => void;
+}) {
+  const isShown = (kind: Shown["kind"], number = -1): boolean =>
+    shown.kind === kind && (shown.kind === "kernels" || shown.number === number);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
+    <div class="tx-ladder" role="group" aria-label="Stages of the compilation">
+      <span>{counted(stages.exported, "op")}</span>
+      {stages.graphs.map(({ name, ops }, number) => (
+        <Rung
+          key={name}
+          name={name}
+          count={`${ops.length}`}
+          on={isShown("graph", number)}
+          press={() => show({ kind: "graph", number })}
+        />
+      ))}
+      <Rung
+        name="kernels"
+        count={`${stages.kernels.length}`}
+        on={isShown("kernels")}
+        press={() => show({ kind: "kernels" })}
+      />
+      {stages.codes.map(({ title }, number) => (
+        <Rung
+          key={title}
+          name={title}
+          count=""
+          on={isShown("code", number)}
+          press={() => show({ kind: "code", number })}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface RungProps {
+  name: string;
+  count: string;
+  on: boolean;
+  press: () => void;
+}
+
+function Rung({ name, count, on, press }: RungProps) {
+  return (
+    <>
+      <span aria-hidden="true">→</span>
+      <button type="button" class="tx-button" aria-pressed={on} onClick={press}>
+        {capped(name, 40)} {count && <b>{count}</b>}
+      </button>
+    </>
+  );
+}
+
+/** A call and its parts. */
+function Times({ stages: { times, removed, ...rest } }: { stages: Made }) {
+  const settings = rest.settings ? `, ${rest.settings}` : "";
+  return (
+    <>
+      <p class="tx-lead">
+        {capped(`${rest.title}${settings} on ${rest.device}, ${rest.inputs}`, 200)}; compiled in{" "}
+        {durationText(rest.seconds)}
+        {rest.cached && " from torch's cache"}
+        {removed.length > 0 && `; ${counted(removed.length, "op")} removed`}
+      </p>
+      {times && (
+        <dl class="tx-facts">
+          <dt>A call</dt>
+          <dd>
+            {durationText(times.call / 1e6)} <span class="tx-lead">without the profiler</span>
+          </dd>
+          <dt>Kernels</dt>
+          <dd>
+            {durationText(times.kernels / 1e6)},{" "}
+            <span class="tx-lead">{Math.round(100 * times.owned)} % of known lines</span>
+          </dd>
+          <dt>Rest of the call</dt>
+          <dd>
+            {durationText(times.overhead / 1e6)}{" "}
+            <span class="tx-lead">Python, allocations, launches</span>
+          </dd>
+          {times.between > 0 && (
+            <>
+              <dt>Between kernels</dt>
+              <dd>
+                {durationText(times.between / 1e6)}{" "}
+                <span class="tx-lead">{capped(times.other, 200)}</span>
+              </dd>
+            </>
+          )}
+        </dl>
+      )}
+      {times && <p class="tx-lead">{capped(times.method, 200)}</p>}
+    </>
+  );
+}
