@@ -598,8 +598,8 @@ class Exploration(OldNames):
                 line (`net.py:12`).
             open: modules that the graph opens, with what they are in.
             tab: the pane to open: inspector, source, signature, shapes, findings, guarantees (or
-                verify), runs, values, stages or code; `teaching` for graph and source alone, in large
-                type.
+                verify), runs, values, stages or code; `teaching` for graph and source alone, in
+                large type.
             pane: the pane that is shown alone: graph, signature, source, shapes or code.
 
         Raises:
