@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from export_engine.attempt import Exported, Failed, Request
-from export_engine.fixes import AutofixReport, autofix
+from export_engine.fixes import AutofixReport, autofix, try_request
 from export_engine.shapes import Shapes
 
 Tensor = torch.Tensor
@@ -138,3 +138,39 @@ def test_why_a_branch_is_not_rewritten_is_said() -> None:
     assert isinstance(report.attempt, Failed)
     (reason,) = (each for each in report.attempt.refusals if "torch.cond" in each)
     assert "`self.scale.data.mul_(0.5)`" in reason
+
+
+class PadsAndCounts(nn.Module):
+    """A forward that moves a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        missing = -x.shape[0] % 4
+        if missing:
+            x = nn.functional.pad(x, (0, 0, 0, missing))
+        return x
+
+
+@pytest.mark.slow
+def test_trying_both_ways_of_a_branch_leaves_the_model_as_it_was() -> None:
+    model = PadsAndCounts()
+    assert fixed(model, torch.rand(6, 3), shapes="x: rows, _").kept
+    assert model.calls == 0
+
+
+class TakesOneInput(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if not isinstance(x, torch._subclasses.FakeTensor) and x.tolist() != [5, 3, 1]:
+            raise ValueError
+        return x + 1
+
+
+def test_a_model_that_takes_no_other_values_is_compared_on_the_users_own() -> None:
+    attempt = try_request(Request(target=TakesOneInput(), args=(torch.tensor([5, 3, 1]),)))
+    assert isinstance(attempt, Exported)
+    assert attempt.agreement is not None
+    assert attempt.agreement.verdict == "agrees"

@@ -69,6 +69,10 @@ class Outcome(msgspec.Struct, omit_defaults=True):
     """CPU time."""
     reason: str = ""
     """Of a failure, the kind of its diagnosis."""
+    sentence: str = ""
+    """Of a failure, its diagnosis."""
+    refusals: list[str] = []
+    """Of a failure, why fixes that one would expect are not offered."""
 
 
 def measure(case: Case, strict: bool) -> Outcome:
@@ -91,7 +95,9 @@ def measure(case: Case, strict: bool) -> Outcome:
 def _describe_end(case: Case, report: AutofixReport, outcome: Outcome) -> None:
     last = report.attempt
     if isinstance(last, Failed):
-        outcome.reason = last.diagnosis.kind.name if last.diagnosis else ""
+        outcome.refusals = list(last.refusals)
+        if last.diagnosis is not None:
+            outcome.reason, outcome.sentence = last.diagnosis.kind.name, last.diagnosis.sentence
         return
     assert isinstance(last, Exported)
     outcome.ended = "exports"
@@ -173,8 +179,7 @@ def _give_up(*_: object) -> None:
 def find_worse(before: Outcome, now: Outcome) -> list[str]:
     """What is worse now, a phrase each; empty where nothing is."""
     if before.ended != "exports":
-        unsound = now.agreement == "differs" or "differs" in now.calls
-        return ["a program that differs from eager"] if unsound else _more_exports(before, now)
+        return _worse_refusal(before, now)
     if now.ended != "exports":
         return [f"exported, now: {now.ended} {now.reason}".rstrip()]
     found = list(_narrower(before, now))
@@ -187,6 +192,15 @@ def find_worse(before: Outcome, now: Outcome) -> list[str]:
     if now.given_up and not before.given_up:
         found.append(f"lossless, now: {now.given_up[0]}")
     return found + _more_exports(before, now)
+
+
+def _worse_refusal(before: Outcome, now: Outcome) -> list[str]:
+    if now.agreement == "differs" or "differs" in now.calls:
+        return ["a program that differs from eager"]
+    found = _more_exports(before, now)
+    if now.ended != "exports" and before.refusals and not now.refusals:
+        found.append(f"no longer says: {before.refusals[0]}")
+    return found
 
 
 def _narrower(before: Outcome, now: Outcome) -> Iterator[str]:

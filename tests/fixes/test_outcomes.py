@@ -88,8 +88,9 @@ def test_what_is_worse(changes: dict[str, object], said: str) -> None:
 
 
 def test_of_what_did_not_export_only_a_wrong_program_is_worse() -> None:
-    refused = Outcome("no fix", exports=4)
+    refused = Outcome("no fix", exports=4, refusals=["The loop ends early."])
     wrong = Outcome("exports", "agrees", calls=["agrees", "differs"], exports=3)
 
     assert find_worse(refused, wrong) == ["a program that differs from eager"]
+    assert find_worse(refused, Outcome("no fix")) == ["no longer says: The loop ends early."]
     assert not find_worse(refused, GOOD)

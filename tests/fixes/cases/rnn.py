@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ..case import NON_STRICT, add, case
 
@@ -81,3 +83,29 @@ add(
     lambda: (torch.randn(7, 5, 8),),
     modes=NON_STRICT,
 )
+
+
+class Packed(nn.Module):
+    def __init__(self, kind, **options):
+        super().__init__()
+        self.inner = getattr(nn, kind)(3, 4, batch_first=True, **options)
+
+    def forward(self, x, lengths, h=None):
+        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        out, h = self.inner(packed, h)
+        out, known = pad_packed_sequence(out, batch_first=True)
+        return out, known, h
+
+
+for _kind, _options in (("GRU", {}), ("LSTM", {"bidirectional": True}), ("RNN", {"num_layers": 2})):
+    add(
+        f"packed-{_kind.lower()}",
+        partial(Packed, _kind, **_options),
+        "x: _, time, _",
+        lambda: (torch.rand(3, 5, 3), torch.tensor([5, 2, 3])),
+        lambda: (torch.rand(3, 5, 3), torch.tensor([1, 2, 5])),
+        lambda: (torch.rand(3, 7, 3), torch.tensor([3, 7, 1])),
+        lambda: (torch.rand(3, 4, 3), torch.tensor([2, 2, 2])),
+        modes=NON_STRICT,
+        eval_mode=True,
+    )

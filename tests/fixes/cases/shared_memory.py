@@ -51,3 +51,9 @@ class Pieces(nn.Module):
         else:
             y = b - a
         return y + a
+
+
+@case(lambda: (torch.ones(3),) * 2, lambda: (torch.rand(3), torch.rand(3)))
+class OneTensorForTwoInputs(nn.Module):
+    def forward(self, x, y):
+        return x * 2 + y
