@@ -114,7 +114,7 @@ class ProgramCost:
         self._calls = [self._calls_of(graph) for graph in record.graphs]
         self.symbols: tuple[str, ...] = tuple(each.name for each in record.symbols)
         """Names of the sizes, in the order of the Record."""
-        self.ops: tuple[OpCost, ...] = tuple(self._main())
+        self.ops: tuple[OpCost, ...] = tuple(self.ops_in(0)) if record.graphs else ()
 
     @property
     def flops(self) -> Amount:
@@ -180,6 +180,14 @@ class ProgramCost:
             return []
         return memory_of(self._record.graphs[0], self._calls[0])
 
+    def ops_in(self, graph: int) -> Iterator[OpCost]:
+        """The ops of one of the graphs, by its number; the main one is 0."""
+        names = self._record.graphs[graph].name
+        for node, call in enumerate(self._calls[graph]):
+            if call is not None:
+                name = self._record.strings[names[node]]
+                yield OpCost(node, name, call.target.name, self._cost(graph, node))
+
     def at(self, sizes: Mapping[str, int] | None = None, /, **named: int) -> CostAt:
         """The cost at given sizes; a size that is not given is that of the example.
 
@@ -242,15 +250,6 @@ class ProgramCost:
             else None
             for node, op in enumerate(graph.op)
         ]
-
-    def _main(self) -> Iterator[OpCost]:
-        if not self._record.graphs:
-            return
-        graph = self._record.graphs[0]
-        for node, call in enumerate(self._calls[0]):
-            if call is not None:
-                name = self._record.strings[graph.name[node]]
-                yield OpCost(node, name, call.target.name, self._cost(0, node))
 
     def _cost(self, number: int, node: int) -> Cost:
         """An op's cost; of one that runs graphs, theirs."""

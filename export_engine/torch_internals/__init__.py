@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.loading import UnregisteredContainer as UnregisteredContainer
     from export_engine.torch_internals.loading import load_program as load_program
     from export_engine.torch_internals.loading import nothing_run as nothing_run
+    from export_engine.torch_internals.onnx_converters import onnx_converts as onnx_converts
     from export_engine.torch_internals.operator_table import operator_lines as operator_lines
     from export_engine.torch_internals.operators import aliased as aliased
     from export_engine.torch_internals.operators import calls_of_op as calls_of_op
@@ -123,6 +124,7 @@ if TYPE_CHECKING:
         operators_listed_once as operators_listed_once,
     )
     from export_engine.torch_internals.programs import origins as origins
+    from export_engine.torch_internals.programs import set_graph_module as set_graph_module
     from export_engine.torch_internals.programs import with_example as with_example
     from export_engine.torch_internals.reexports import HigherOrderOperator as HigherOrderOperator
     from export_engine.torch_internals.reexports import OpOverload as OpOverload

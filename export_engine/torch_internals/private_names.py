@@ -364,6 +364,11 @@ STORAGE = Capability(
 # Programs that are run, moved and verified
 
 GRAPH_MODULE = Capability(f"{_PROGRAM}._graph_module", "", "run")
+ONNX_CONVERTERS = Capability(
+    "torch.onnx._internal.exporter._registration.ONNXRegistry",
+    "Whether ONNX Runtime can take an op is known only after a conversion.",
+    "run",
+)
 GRAPH_SIGNATURE = Capability(
     f"{_PROGRAM}._graph_signature",
     "A program cannot be truncated to find where values diverge.",

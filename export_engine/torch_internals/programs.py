@@ -79,6 +79,15 @@ def with_example(
     return copied
 
 
+def set_graph_module(program: torch.export.ExportedProgram, module: torch.fx.GraphModule) -> None:
+    """Replaces the graph of a copied program.
+
+    Raises:
+        MissingCapabilityError: this torch keeps it under another name.
+    """
+    set_part(program, torch_has.GRAPH_MODULE, module)
+
+
 def set_part(program: torch.export.ExportedProgram, part: Capability, value: Any) -> None:
     """Replaces a program's graph, signature or the like, under torch's private name.
 

@@ -1,0 +1,27 @@
+"""What a backend takes of a program, what it leaves, and why: Exported → Delegation.
+
+A copy of the program is lowered; nothing runs on a device. `run` runs programs; here they are read.
+Fixes that bring an op into a delegate are here, too, since each is tried by lowering again.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.delegate.assemble import Delegated as Delegated
+    from export_engine.delegate.assemble import delegate as delegate
+    from export_engine.delegate.backend import DelegationBackend as DelegationBackend
+    from export_engine.delegate.backend import Lowered as Lowered
+    from export_engine.delegate.backend import Placement as Placement
+    from export_engine.delegate.backend import Verdict as Verdict
+    from export_engine.delegate.backend_registry import delegation_backends as delegation_backends
+    from export_engine.delegate.backend_registry import find_backend as find_backend
+    from export_engine.delegate.backend_registry import why_missing as why_missing
+    from export_engine.delegate.delegation import DelegatedOp as DelegatedOp
+    from export_engine.delegate.delegation import Delegation as Delegation
+    from export_engine.delegate.delegation import Partition as Partition
+    from export_engine.delegate.delegation import Place as Place
+    from export_engine.delegate.delegation import Rule as Rule
+else:
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -1,0 +1,319 @@
+"""Lowered → Delegation: each op with its place, cost and reason, and what the partitions are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import msgspec
+import torch
+
+from export_engine.attempt import Exported
+from export_engine.cost import Amount, cost_of
+from export_engine.defects import passed_over
+from export_engine.delegate.backend import DelegationBackend, Lowered, Verdict
+from export_engine.delegate.delegation import (
+    DelegatedOp,
+    Delegation,
+    Kind,
+    Pair,
+    Partition,
+    Place,
+)
+from export_engine.delegate.kernels import find_missing_kernels
+from export_engine.delegate.origins import Origins
+from export_engine.delegate.splits import find_splits
+from export_engine.describe import describe
+from export_engine.record import Record
+from export_engine.source import innermost_own, source_line
+from export_engine.torch_internals import size_hint
+from export_engine.trace import Recording
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delegated:
+    """A delegation, and the stage that shows it."""
+
+    delegation: Delegation
+    stage: Exported | None
+    """The lowered program, each partition a nested graph; None where the backend gives none."""
+
+
+def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> Delegated:
+    """Lowers a copy of a program, and says what the backend took of it.
+
+    Args:
+        attempt: a program.
+        record: its Record.
+        backend: one that can be asked here; see `find_backend`.
+    """
+    lowered = backend.lower(attempt.program)
+    places = _places(record)
+    if lowered.program is None:
+        ops = [*_placed(lowered, places, _flops_of(record))]
+        found = Delegation(
+            backend=backend.name,
+            title=backend.title,
+            version=lowered.version,
+            ops=ops,
+            partitions=_partitions(ops, {}),
+            notes=list(lowered.notes),
+        )
+        return Delegated(delegation=found, stage=None)
+    stage = Exported(
+        request=None,
+        recording=Recording(),
+        program=lowered.program,
+        title=attempt.title or "program",
+        given=backend.title,
+    )
+    graph = _Graph(lowered, Origins(attempt.program), places, describe(stage))
+    ops = list(graph.ops())
+    runtime, missing = find_missing_kernels(lowered.kernels)
+    ops = [_with_kernel(each, missing) for each in ops]
+    found = Delegation(
+        backend=backend.name,
+        title=backend.title,
+        version=lowered.version,
+        ops=ops,
+        partitions=_partitions(ops, graph.edges()),
+        splits=find_splits(lowered),
+        pairs=list(_pairs(ops)),
+        counted=lowered.counted,
+        runtime=runtime,
+        notes=list(lowered.notes),
+    )
+    return Delegated(delegation=found, stage=stage)
+
+
+class _Graph:
+    """The ops of a lowered program, of its main graph and of the nested ones."""
+
+    def __init__(
+        self, lowered: Lowered, sources: Origins, places: Mapping[str, Place], record: Record
+    ) -> None:
+        assert lowered.program is not None
+        self._lowered = lowered
+        self._root = lowered.program.graph_module
+        self._sources = sources
+        self._places = places
+        self._flops = _flops_of(record)
+
+    def ops(self) -> Iterator[DelegatedOp]:
+        """Each op once, those of partitions where they are called."""
+        yield from self._ops_of(self._root, "")
+
+    def edges(self) -> dict[str, tuple[int, int]]:
+        """Bytes that each partition reads from outside, and gives."""
+        found: dict[str, tuple[int, int]] = {}
+        for path, module in _inner_modules(self._root, ""):
+            for node in module.graph.nodes:
+                name = f"{path}{node.target}" if node.op == "get_attr" else ""
+                if name not in self._lowered.partitions:
+                    continue
+                for call in node.users:
+                    read = [each for each in call.all_input_nodes if each is not node]
+                    found[name] = sum(map(self._bytes, read)), self._bytes(call)
+        return found
+
+    def _ops_of(self, module: torch.fx.GraphModule, path: str) -> Iterator[DelegatedOp]:
+        for node in module.graph.nodes:
+            if node.op == "get_attr":
+                inner = getattr(module, str(node.target), None)
+                if isinstance(inner, torch.fx.GraphModule):
+                    yield from self._ops_of(inner, f"{path}{node.target}.")
+            elif node.op == "call_function" and not _is_call_of_graph(node):
+                yield self._op(node, path)
+
+    def _op(self, node: torch.fx.Node, path: str) -> DelegatedOp:
+        holder = path.removesuffix(".")
+        within = [at for at, name in enumerate(self._lowered.partitions) if name == holder]
+        partition, origin = (within[0] if within else -1), self._sources.of(node)
+        verdict = Verdict(True) if within else self._verdict(node, origin)
+        return DelegatedOp(
+            name=node.name,
+            op=_op_name(node),
+            kind=_kind(node),
+            partition=partition,
+            graph="" if within else holder,
+            reason=verdict.reason,
+            by=verdict.by,
+            rule=verdict.rule,
+            origin=origin,
+            place=self._places.get(origin, Place()),
+            flops=self._flops.get((path, node.name), 0),
+            bytes=self._bytes(node),
+        )
+
+    def _bytes(self, node: torch.fx.Node) -> int:
+        """Bytes of a node's tensors at the sizes of the example."""
+        assert self._lowered.program is not None
+        total = 0
+        for each in _tensors(node):
+            sizes = [size_hint(self._lowered.program, size) for size in each.shape]
+            total += prod(size or 0 for size in sizes) * each.element_size()
+        return total
+
+    def _verdict(self, node: torch.fx.Node, origin: str) -> Verdict:
+        said = self._lowered.verdicts.get(node.name, Verdict(None))
+        before = self._lowered.refused_before.get(origin)
+        if said.by == "no rule" and before is not None:
+            told = f"{before.reason}; it was then decomposed, and {said.reason}"
+            return before._replace(reason=told)
+        return said
+
+
+def _placed(
+    lowered: Lowered, places: Mapping[str, Place], flops: Mapping[tuple[str, str], int | None]
+) -> Iterator[DelegatedOp]:
+    """The ops of a backend that has no graph of torch's."""
+    where = list(dict.fromkeys(each.where for each in lowered.placements if each.where))
+    counted: set[str] = set()
+    for each in lowered.placements:
+        verdict = Verdict(True) if each.where else lowered.verdicts.get(each.name, Verdict(False))
+        first = each.origin not in counted
+        counted.add(each.origin)
+        yield DelegatedOp(
+            name=each.name,
+            op=each.op,
+            partition=where.index(each.where) if each.where else -1,
+            reason=verdict.reason,
+            by=verdict.by,
+            rule=verdict.rule,
+            origin=each.origin,
+            place=places.get(each.origin, Place()),
+            flops=flops.get(("", each.origin), 0) if first else 0,
+        )
+
+
+def _places(record: Record) -> dict[str, Place]:
+    """Per op of the program: its line and its module."""
+    found: dict[str, Place] = {}
+    for graph in record.graphs:
+        for node, name in enumerate(graph.name):
+            frame = innermost_own(record, graph.stack[node])
+            scope = graph.scope[node]
+            found.setdefault(
+                record.strings[name],
+                Place(
+                    file=frame.name if frame else "",
+                    line=frame.line if frame else 0,
+                    code=source_line(record, frame.file, frame.line).strip() if frame else "",
+                    module=record.scopes[scope].path if scope >= 0 else "",
+                ),
+            )
+    return found
+
+
+def _flops_of(record: Record) -> dict[tuple[str, str], int | None]:
+    """FLOPs at the sizes of the example, by the path of the graph and the node's name."""
+    cost = cost_of(record)
+    found: dict[tuple[str, str], int | None] = {}
+    paths = {0: ""}
+    for number, graph in enumerate(record.graphs):
+        for inner in graph.nested:
+            held = graph.args[inner.holder]
+            name = record.strings[held].strip("('\")") or record.strings[graph.name[inner.holder]]
+            paths[inner.graph] = f"{paths.get(number, '')}{name}."
+    sizes = [each.example for each in record.symbols]
+    for number in range(len(record.graphs)):
+        for op in cost.ops_in(number):
+            found[paths.get(number, ""), op.name] = _at(op.cost.flops, sizes)
+    return found
+
+
+def _at(flops: Amount | None, sizes: Sequence[int | None]) -> int | None:
+    """An amount at the sizes of the example; None where one has none."""
+    try:
+        return None if flops is None else flops.at([-1 if each is None else each for each in sizes])
+    except ArithmeticError as error:
+        passed_over(error, "counting FLOPs")
+        return None
+
+
+def _with_kernel(op: DelegatedOp, missing: Mapping[str, str]) -> DelegatedOp:
+    lacks = missing.get(op.name, "") if not op.is_inside else ""
+    return msgspec.structs.replace(op, missing_kernel=lacks) if lacks else op
+
+
+def _partitions(
+    ops: Sequence[DelegatedOp], edges: Mapping[str, tuple[int, int]]
+) -> list[Partition]:
+    """Each partition, with what is in it."""
+    names = list(edges)
+    numbers = sorted({each.partition for each in ops if each.is_inside})
+    found = []
+    for number in numbers:
+        own = [each for each in ops if each.partition == number and each.kind == "tensor"]
+        name = names[number] if number < len(names) else ""
+        read, given = edges.get(name, (0, 0))
+        found.append(
+            Partition(
+                number=number,
+                name=name,
+                ops=len(own),
+                flops=sum(each.flops or 0 for each in own),
+                bytes_in=read,
+                bytes_out=given,
+            )
+        )
+    return found
+
+
+_QUANTIZING = ("quantize_", "dequantize_", "choose_qparams")
+
+
+def _pairs(ops: Sequence[DelegatedOp]) -> Iterator[Pair]:
+    """The quantize and dequantize ops: folded where the backend took them."""
+    for each in ops:
+        name = each.op.partition(".")[2]
+        if name.startswith(_QUANTIZING):
+            yield Pair(
+                name=each.name,
+                op=each.op,
+                is_folded=each.is_inside,
+                reason=each.reason,
+                place=each.place,
+            )
+
+
+def _inner_modules(
+    module: torch.fx.GraphModule, path: str
+) -> Iterator[tuple[str, torch.fx.GraphModule]]:
+    yield path, module
+    for name, child in module.named_children():
+        if isinstance(child, torch.fx.GraphModule):
+            yield from _inner_modules(child, f"{path}{name}.")
+
+
+def _is_call_of_graph(node: torch.fx.Node) -> bool:
+    """Whether it runs a graph: a partition, a branch or a loop."""
+    return any(
+        each.op == "get_attr"
+        and isinstance(
+            getattr(each.graph.owning_module, str(each.target), None), torch.fx.GraphModule
+        )
+        for each in node.all_input_nodes
+    )
+
+
+def _op_name(node: torch.fx.Node) -> str:
+    target = node.target
+    return str(target) if isinstance(target, torch._ops.OpOverload) else _plain_name(target)
+
+
+def _plain_name(target: object) -> str:
+    return str(getattr(target, "__name__", target))
+
+
+def _kind(node: torch.fx.Node) -> Kind:
+    if _plain_name(node.target) == "getitem":
+        return "pick"
+    return "tensor" if _tensors(node) else "size"
+
+
+def _tensors(node: torch.fx.Node) -> list[torch.Tensor]:
+    value = node.meta.get("val")
+    values = value if isinstance(value, tuple | list) else (value,)
+    return [each for each in values if isinstance(each, torch.Tensor)]

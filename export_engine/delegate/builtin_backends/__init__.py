@@ -1,0 +1,1 @@
+"""The delegation backends that come with Export Explorer."""

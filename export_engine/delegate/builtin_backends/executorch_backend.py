@@ -1,0 +1,341 @@
+"""Backends of ExecuTorch: a partitioner tags ops of its edge dialect; a tag is a partition."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from types import FunctionType
+from typing import Any
+
+import torch
+
+from export_engine.capture import descriptors_quiet
+from export_engine.defects import passed_over
+from export_engine.delegate.backend import Lowered, Placement, Verdict
+from export_engine.delegate.delegation import Counted
+from export_engine.delegate.executorch_names import (
+    COUNTS,
+    TARGET_NAME,
+    WHY,
+    aten_op,
+    inner_program,
+    rules_of,
+)
+from export_engine.delegate.origins import Origins
+from export_engine.delegate.reasons import REFUSED, Refusals
+from export_engine.error_text import error_text, typed_text
+from export_engine.listing import listed
+from export_engine.run import packages
+from export_engine.torch_internals import copied_program, set_graph_module
+
+_TAG = "delegation_tag"
+_MOST_REFUSED = 12
+
+
+class AskedBackend:
+    """A partitioner that is asked which ops it takes. Nothing is compiled for its device."""
+
+    name = ""
+    title = ""
+    modules: tuple[str, ...] = ("executorch.exir",)
+
+    def missing(self) -> str | None:
+        """The packages."""
+        return packages({each: each.partition(".")[0] for each in self.modules})
+
+    def partitioner(self) -> Any:
+        """A new partitioner."""
+        raise NotImplementedError
+
+    @contextmanager
+    def listening(self, partitioner: Any) -> Iterator[None]:
+        """Hears what the partitioner says of ops, beside the rules that it is made of."""
+        yield
+
+    def lower(self, program: torch.export.ExportedProgram) -> Lowered:
+        """What the partitioner tags, as its partitions would be."""
+        seen, refusals, partitioner = self._asked(program)
+        before = _by_origin(program, refusals)
+        sources = Origins(program)
+        return Lowered(
+            program=None,
+            placements=tuple(
+                Placement(each.name, str(aten_op(each.target)), sources.of(each), tag)
+                for each, tag in seen
+                if _is_on_tensors(each)
+            ),
+            verdicts={
+                each.name: self._verdict(each, partitioner, before) for each, tag in seen if not tag
+            },
+            refused_before=before,
+            version=f"executorch {version('executorch')}",
+            notes=("Partitions are as its partitioner says; nothing was compiled for a device.",),
+        )
+
+    def can_take(self, program: torch.export.ExportedProgram) -> dict[str, Verdict]:
+        """What the partitioner tags. Nothing is lowered."""
+        seen, refusals, partitioner = self._asked(program)
+        sources = Origins(program)
+        before = _by_origin(program, refusals)
+        found: dict[str, Verdict] = {}
+        for node, tag in seen:
+            origin = sources.of(node)
+            if not origin or not _is_on_tensors(node):
+                continue
+            verdict = Verdict(True) if tag else self._verdict(node, partitioner, before)
+            if found.get(origin, verdict).is_taken:
+                found[origin] = verdict
+        return found
+
+    def _asked(
+        self, program: torch.export.ExportedProgram
+    ) -> tuple[list[tuple[torch.fx.Node, str]], Refusals, Any]:
+        """The ops of the edge dialect, each with its tag; what was heard; and who said it."""
+        from executorch.exir import to_edge_transform_and_lower
+
+        with descriptors_quiet():
+            partitioner, refusals = self.partitioner(), Refusals(Origins(program), {})
+            asked = asking(partitioner)
+            with (
+                refusals.watching(partitioner),
+                self.listening(partitioner),
+                suppress(_Answered),
+            ):
+                to_edge_transform_and_lower(
+                    copied_program(program), partitioner=[asked], **edge_options(program)
+                )
+        return asked.seen, refusals, partitioner
+
+    def _verdict(
+        self, node: torch.fx.Node, partitioner: Any, before: Mapping[str, Verdict]
+    ) -> Verdict:
+        """What is known of a node that is outside."""
+        said: Verdict | None = node.meta.get(REFUSED)
+        if said is not None and not said.is_taken:
+            return said
+        named = _rule_name(node)
+        rules = rules_of(partitioner)
+        rule = rules.get(named)
+        if said is not None and rule is not None:
+            told = f"{type(rule).__name__} takes it, but it fits no partition"
+            return Verdict(False, told, "rule")
+        if rules and rule is None:
+            return Verdict(False, f"{self.title} has no rule for {named}", "no rule")
+        return Verdict(False, "", "")
+
+
+class LoweringBackend(AskedBackend):
+    """Lowers with a partitioner of ExecuTorch's, and hears what it says of each op."""
+
+    def lower(self, program: torch.export.ExportedProgram) -> Lowered:
+        """Lowers a copy.
+
+        An op that the partitioner takes and the compiler then refuses is left out, and all else is
+        lowered once more: ExecuTorch itself would lower nothing.
+        """
+        refused: dict[str, Verdict] = {}
+        while True:
+            try:
+                edge, partitioner, refusals = self._lowered(program, refused)
+                break
+            except Exception as error:
+                op = _refused_by_compiler(error, Origins(program))
+                if not op or op in refused or len(refused) == _MOST_REFUSED:
+                    raise
+                told = f"{self.title}'s compiler refuses it: {error_text(error).rstrip('.')}"
+                refused[op] = Verdict(False, told, "backend", None)
+        lowered = edge.exported_program()
+        kernels, notes = _kernels(edge)
+        count = COUNTS.find()
+        counted = count(lowered.graph_module) if count else None
+        shown, partitions = open_partitions(lowered)
+        if WHY.find() is None:
+            notes.append(WHY.without)
+        if refused:
+            ops = listed(list(refused))
+            notes.append(f"As it is, ExecuTorch fails to lower this program, because of {ops}.")
+        return Lowered(
+            program=shown,
+            partitions=partitions,
+            verdicts=dict(self._verdicts(shown, partitioner)),
+            refused_before=_by_origin(program, refusals),
+            counted=None
+            if counted is None
+            else Counted(
+                inside=counted.num_delegated_nodes,
+                outside=counted.num_non_delegated_nodes,
+                partitions=counted.num_delegated_subgraphs,
+            ),
+            kernels=kernels,
+            version=f"executorch {version('executorch')}",
+            notes=tuple(notes),
+        )
+
+    def _lowered(
+        self, program: torch.export.ExportedProgram, refused: Mapping[str, Verdict]
+    ) -> tuple[Any, Any, Refusals]:
+        """The edge program, the partitioner that it was lowered with, and what that said."""
+        from executorch.exir import to_edge_transform_and_lower
+
+        with descriptors_quiet():
+            partitioner = self.partitioner()
+            refusals = Refusals(Origins(program), refused)
+            with refusals.watching(partitioner), self.listening(partitioner):
+                edge = to_edge_transform_and_lower(
+                    copied_program(program), partitioner=[partitioner], **edge_options(program)
+                )
+        return edge, partitioner, refusals
+
+    def _verdicts(
+        self, program: torch.export.ExportedProgram, partitioner: Any
+    ) -> Iterator[tuple[str, Verdict]]:
+        for module in _graph_modules(program):
+            for node in module.graph.nodes:
+                if node.op == "call_function":
+                    yield node.name, self._verdict(node, partitioner, {})
+
+
+class _Answered(Exception):
+    """A partitioner has answered, and nothing is to be lowered."""
+
+
+def asking(partitioner: Any) -> Any:
+    """A partitioner that asks another, keeps what it tagged as `seen`, and raises `_Answered`."""
+    from executorch.exir.backend.partitioner import Partitioner
+
+    class Asking(Partitioner):  # type: ignore[misc] # ExecuTorch has no types
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen: list[tuple[torch.fx.Node, str]] = []
+
+        def ops_to_not_decompose(self, ep: Any) -> Any:
+            return partitioner.ops_to_not_decompose(ep)
+
+        def partition(self, exported_program: Any) -> Any:
+            tagged = partitioner.partition(exported_program).tagged_exported_program
+            for node in tagged.graph.nodes:
+                if node.op == "call_function":
+                    self.seen.append((node, str(node.meta.get(_TAG, ""))))
+            raise _Answered
+
+    return Asking()
+
+
+def _refused_by_compiler(error: BaseException, sources: Origins) -> str:
+    """The op of the program at which a compiler raised an error; empty where that is not known."""
+    found, frame = "", error.__traceback__
+    while frame is not None:
+        node = frame.tb_frame.f_locals.get("node")
+        if isinstance(node, torch.fx.Node) and node.op == "call_function":
+            found = sources.of(node) or found
+        frame = frame.tb_next
+    return found
+
+
+def edge_options(program: torch.export.ExportedProgram) -> dict[str, Any]:
+    """ExecuTorch's options, without its check of the graph where that is too strict.
+
+    It takes no function of Python, and so no `torch.sym_min` of sizes, which checks of sizes are
+    made of; the runtime has it.
+    """
+    from executorch.exir import EdgeCompileConfig
+
+    takes_sizes = any(
+        isinstance(node.target, FunctionType) and node.target.__module__ == "torch"
+        for module in program.graph_module.modules()
+        if isinstance(module, torch.fx.GraphModule)
+        for node in module.graph.nodes
+    )
+    return {"compile_config": EdgeCompileConfig(_check_ir_validity=False)} if takes_sizes else {}
+
+
+def open_partitions(
+    lowered: torch.export.ExportedProgram,
+) -> tuple[torch.export.ExportedProgram, tuple[str, ...]]:
+    """A copy whose partitions are nested graphs of torch's ops, and their names.
+
+    The lowered program keeps what was compiled; here the graph that it was compiled from stands in
+    its place, so that it can be read. Weights and constants are shared.
+    """
+    names: list[str] = []
+    root = _opened(lowered.graph_module, names, "")
+    shown = copy.copy(lowered)
+    set_graph_module(shown, root)
+    return shown, tuple(names)
+
+
+def _opened(module: torch.fx.GraphModule, names: list[str], path: str) -> torch.fx.GraphModule:
+    held: dict[str, Any] = {}
+    for name, child in module.named_children():
+        inner = inner_program(child)
+        if inner is not None:
+            names.append(f"{path}{name}")
+            held[name] = _opened(inner.graph_module, [], f"{path}{name}.")
+        elif isinstance(child, torch.fx.GraphModule):
+            held[name] = _opened(child, names, f"{path}{name}.")
+        else:
+            held[name] = child
+    held |= dict(module.named_buffers(recurse=False))
+    graph = copy.deepcopy(module.graph)
+    for node, original in zip(graph.nodes, module.graph.nodes, strict=True):
+        node.name = original.name
+        node.target = aten_op(node.target)
+    for name in {str(each.target) for each in graph.nodes if each.op == "get_attr"}:
+        held.setdefault(name, getattr(module, name, None))
+    return torch.fx.GraphModule(held, graph)
+
+
+def _graph_modules(program: torch.export.ExportedProgram) -> Iterator[torch.fx.GraphModule]:
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            yield module
+
+
+def _rule_name(node: torch.fx.Node) -> str:
+    """An op as rules name it: `add.Tensor`."""
+    target = aten_op(node.target)
+    name = getattr(target, "__name__", str(target))
+    short = TARGET_NAME.find()
+    return str(short(name)) if short else name
+
+
+def _is_on_tensors(node: torch.fx.Node) -> bool:
+    if getattr(node.target, "__name__", "") == "getitem":
+        return False
+    value = node.meta.get("val")
+    values = value if isinstance(value, tuple | list) else (value,)
+    return any(isinstance(each, torch.Tensor) for each in values)
+
+
+def _by_origin(program: torch.export.ExportedProgram, refusals: Refusals) -> dict[str, Verdict]:
+    """What was refused before it was decomposed, by the op of the program."""
+    sources = Origins(program)
+    named = (
+        (sources.of_history(history), verdict) for history, verdict in refusals.before.values()
+    )
+    return {origin: verdict for origin, verdict in named if origin}
+
+
+def _kernels(edge: Any) -> tuple[dict[str, str], list[str]]:
+    """Per node that a delegate does not run, the kernel that it needs; and what went wrong."""
+    try:
+        with descriptors_quiet():
+            ready = copy.deepcopy(edge).to_executorch().exported_program()
+    except Exception as error:  # noqa: BLE001 - the rest is known without it
+        passed_over(error, "making a program for ExecuTorch's runtime")
+        return {}, [f"ExecuTorch makes no program of it: {typed_text(error)}."]
+    found: dict[str, str] = {}
+    for module in _graph_modules(ready):
+        for node in module.graph.nodes:
+            if isinstance(node.target, torch._ops.OpOverload):
+                found[node.name] = _kernel_name(node.target)
+    return found, []
+
+
+def _kernel_name(target: torch._ops.OpOverload) -> str:
+    """As ExecuTorch's runtime names kernels: `aten::add.out`."""
+    return target._schema.name + (
+        f".{target._schema.overload_name}" if target._schema.overload_name else ""
+    )

@@ -1,0 +1,97 @@
+"""ONNX Runtime: which execution provider runs each node of the converted model."""
+
+from __future__ import annotations
+
+import ast
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from export_engine.capture import descriptors_quiet
+from export_engine.delegate.backend import Lowered, Placement, Verdict
+from export_engine.run import packages
+from export_engine.torch_internals import copied_program, onnx_converts
+
+_ASSIGNMENT = "session.record_ep_graph_assignment_info"
+
+
+class OnnxRuntime:
+    """The providers of the installed ONNX Runtime, in its order. Each tells what it took."""
+
+    name = "onnxruntime"
+    title = "ONNX Runtime"
+
+    def missing(self) -> str | None:
+        """The packages."""
+        return packages({"onnxruntime": "onnxruntime", "onnxscript": "onnxscript"})
+
+    def lower(self, program: torch.export.ExportedProgram) -> Lowered:
+        """Converts, and makes a session that notes which provider has each node."""
+        import onnxruntime
+
+        converted = _converted(program)
+        origin = {node.name: _fx_node(node) for node in converted.model.graph}
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "model.onnx"
+            with descriptors_quiet():
+                converted.save(str(file), external_data=True)
+                placed = list(_assigned(file))
+        notes = ["An op of several nodes is where they all are."]
+        return Lowered(
+            program=None,
+            placements=tuple(
+                Placement(name, op, origin.get(name, ""), where) for where, name, op in placed
+            ),
+            version=f"onnxruntime {version('onnxruntime')}, {_listed(onnxruntime)}",
+            notes=tuple(notes),
+        )
+
+    def can_take(self, program: torch.export.ExportedProgram) -> dict[str, Verdict]:
+        """Whether torch.onnx has a converter for each op, or for what it decomposes to."""
+        found: dict[str, Verdict] = {}
+        for node in program.graph.nodes:
+            if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+                continue
+            known = onnx_converts(node.target)
+            if known is not False:
+                found[node.name] = Verdict(known)
+            else:
+                told = f"torch.onnx has no converter for {node.target}"
+                found[node.name] = Verdict(False, told, "no rule")
+        return found
+
+
+def _converted(program: torch.export.ExportedProgram) -> Any:
+    with descriptors_quiet():
+        return torch.onnx.export(copied_program(program), dynamo=True, verbose=False)
+
+
+def _assigned(file: Path) -> Iterator[tuple[str, str, str]]:
+    """Provider, name and type of each node, after the session's own changes to the graph."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry(_ASSIGNMENT, "1")
+    providers = onnxruntime.get_available_providers()
+    session = onnxruntime.InferenceSession(str(file), options, providers=providers)
+    for part in session.get_provider_graph_assignment_info():
+        for node in part.get_nodes():
+            yield part.ep_name, node.name, node.op_type
+
+
+def _fx_node(node: Any) -> str:
+    """The op of the program that an ONNX node was made of, as torch.onnx noted it."""
+    scopes = node.metadata_props.get("pkg.torch.onnx.name_scopes", "")
+    try:
+        names = ast.literal_eval(scopes) if scopes else []
+    except (ValueError, SyntaxError):
+        return ""
+    return str(names[-1]) if names else ""
+
+
+def _listed(onnxruntime: Any) -> str:
+    return ", ".join(onnxruntime.get_available_providers())

@@ -1,0 +1,81 @@
+"""OpenVINO: which ops a device runs, as `query_model` says before anything is compiled."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import torch
+
+from export_engine.capture import descriptors_quiet
+from export_engine.delegate.backend import Lowered, Placement, Verdict
+from export_engine.run import packages
+from export_engine.torch_internals import copied_program
+
+_PLUMBING = ("Constant", "Parameter", "Result")
+
+
+class OpenVino:
+    """A device of OpenVINO's: the CPU, or the one that a name after a dot says."""
+
+    name = "openvino"
+    title = "OpenVINO"
+    device = "CPU"
+
+    def missing(self) -> str | None:
+        """The package."""
+        return packages({"openvino": "openvino"})
+
+    def lower(self, program: torch.export.ExportedProgram) -> Lowered:
+        """Converts and compiles; the compiled model says which layers it runs."""
+        import openvino
+
+        with descriptors_quiet():
+            core, model = openvino.Core(), openvino.convert_model(copied_program(program))
+            compiled = core.compile_model(model, self.device)
+            run = _layers(compiled.get_runtime_model())
+        taken = core.query_model(model, self.device)
+        placements = tuple(
+            Placement(name, kind, name.partition("/")[0], self.device if name in taken else "")
+            for name, kind in _ops(model)
+        )
+        notes = (
+            f"{len(run)} layers run as {self.device} was compiled for; others were folded into "
+            "them or computed ahead."
+        )
+        return Lowered(
+            program=None,
+            placements=placements,
+            version=f"openvino {version('openvino')}, {self.device}",
+            notes=(notes,),
+        )
+
+    def can_take(self, program: torch.export.ExportedProgram) -> dict[str, Verdict]:
+        """Converts, and asks the device. Nothing is compiled."""
+        import openvino
+
+        with descriptors_quiet():
+            core, model = openvino.Core(), openvino.convert_model(copied_program(program))
+            taken = core.query_model(model, self.device)
+        found: dict[str, Verdict] = {}
+        for name, kind in _ops(model):
+            origin = name.partition("/")[0]
+            verdict = Verdict(True)
+            if name not in taken:
+                verdict = Verdict(
+                    False, f"{self.device} of OpenVINO does not run {kind}", "no rule"
+                )
+            if found.get(origin, verdict).is_taken:
+                found[origin] = verdict
+        return found
+
+
+def _ops(model: Any) -> list[tuple[str, str]]:
+    """The name and the type of each op, constants and the ends of the model left out."""
+    named = ((op.get_friendly_name(), op.get_type_name()) for op in model.get_ordered_ops())
+    return [(name, kind) for name, kind in named if kind not in _PLUMBING]
+
+
+def _layers(model: Any) -> list[str]:
+    """The layers that run."""
+    return [name for name, kind in _ops(model) if kind]

@@ -1,0 +1,172 @@
+"""A Delegation: what a backend took of a program, what it left, and why. Plain data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Literal
+
+import msgspec
+
+By = Literal["backend", "rule", "no rule", "follows", ""]
+"""Who gave the reason: the backend in its own words; the line of its rule that refused; nobody,
+since it has no rule for the op; or the op before, which needs it outside."""
+Kind = Literal["tensor", "size", "pick"]
+"""`tensor`: computes tensors. `size`: computes numbers. `pick`: takes one of several results."""
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """The lines of a backend's own code that refused an op."""
+
+    name: str
+    """`AddConfig.check_constraints`."""
+    file: str
+    """From the backend's package on: `executorch/backends/xnnpack/…`."""
+    line: int
+    text: str
+    """These lines."""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the user's code."""
+
+    file: str = ""
+    line: int = 0
+    code: str = ""
+    module: str = ""
+    """The path of the module that runs it: `layers.0.attn`."""
+
+    def __str__(self) -> str:
+        at = f"{self.file.rpartition('/')[2]}:{self.line}" if self.file else ""
+        return ", ".join(each for each in (at, f"in {self.module}" if self.module else "") if each)
+
+
+class DelegatedOp(msgspec.Struct, frozen=True, kw_only=True):
+    """An op of the lowered program."""
+
+    name: str
+    """The lowered node's."""
+    op: str
+    """`aten.add.Tensor`."""
+    kind: Kind = "tensor"
+    partition: int = -1
+    """The partition that has it; -1 outside."""
+    graph: str = ""
+    """The nested graph, of a cond or a loop, that it is in; empty in the main graph."""
+    reason: str = ""
+    """Why it is outside, as a sentence."""
+    by: By = ""
+    rule: Rule | None = None
+    origin: str = ""
+    """The op of the program that it was made of."""
+    place: Place = Place()
+    flops: int | None = 0
+    """At the sizes of the example; None where they are not known."""
+    bytes: int = 0
+    """Of its results, at the sizes of the example."""
+    missing_kernel: str = ""
+    """The kernel that the runtime lacks, so that the program cannot be loaded."""
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the backend took it."""
+        return self.partition >= 0
+
+
+class Partition(msgspec.Struct, frozen=True, kw_only=True):
+    """Ops that the backend runs in one call."""
+
+    number: int
+    name: str
+    ops: int
+    flops: int
+    bytes_in: int
+    """Of what it reads from outside, weights left out, at the sizes of the example."""
+    bytes_out: int
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True):
+    """Ops outside that keep two partitions from being one."""
+
+    before: int
+    after: int
+    ops: list[str]
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """A quantize or dequantize op of a quantized program."""
+
+    name: str
+    op: str
+    is_folded: bool
+    """Whether the backend took it into an op on integers; else values pass it as floats."""
+    reason: str = ""
+    place: Place = Place()
+
+
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the backend's own tool counts; see `delegation.shares` for what is said of ops."""
+
+    inside: int
+    outside: int
+    partitions: int
+
+
+class Delegation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backend took of a program."""
+
+    backend: str
+    title: str
+    version: str
+    ops: list[DelegatedOp]
+    partitions: list[Partition] = []
+    splits: list[Split] = []
+    pairs: list[Pair] = []
+    counted: Counted | None = None
+    runtime: str = ""
+    """The runtime whose kernels the ops outside were looked up in; empty where in none."""
+    notes: list[str] = []
+
+    @property
+    def inside(self) -> list[DelegatedOp]:
+        """The ops on tensors that the backend took."""
+        return [each for each in self.ops if each.is_inside and each.kind == "tensor"]
+
+    @property
+    def outside(self) -> list[DelegatedOp]:
+        """The ops on tensors that it left."""
+        return [each for each in self.ops if not each.is_inside and each.kind == "tensor"]
+
+    @property
+    def share_of_ops(self) -> float:
+        """Of the ops on tensors, from 0 to 1; 1 where there are none."""
+        total = len(self.inside) + len(self.outside)
+        return len(self.inside) / total if total else 1.0
+
+    @property
+    def share_of_flops(self) -> float:
+        """Of the FLOPs that are known, from 0 to 1; the share of ops where there are none."""
+        inside = sum(each.flops or 0 for each in self.inside)
+        total = inside + sum(each.flops or 0 for each in self.outside)
+        return inside / total if total else self.share_of_ops
+
+    @property
+    def by_op(self) -> dict[str, tuple[int, int]]:
+        """How often each op is inside, and outside; most often outside first."""
+        inside = Counter(each.op for each in self.inside)
+        outside = Counter(each.op for each in self.outside)
+        names = sorted({*inside, *outside}, key=lambda each: (-outside[each], each))
+        return {name: (inside[name], outside[name]) for name in names}
+
+    @property
+    def unloadable(self) -> list[DelegatedOp]:
+        """The ops for which the runtime has no kernel."""
+        return [each for each in self.ops if each.missing_kernel]
+
+    @property
+    def edge_bytes(self) -> int:
+        """Bytes that cross the edges of partitions."""
+        return sum(each.bytes_in + each.bytes_out for each in self.partitions)
+
+    def outside_of(self, origin: str) -> list[DelegatedOp]:
+        """The ops outside that an op of the program became."""
+        return [each for each in self.outside if each.origin == origin]

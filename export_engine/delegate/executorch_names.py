@@ -1,0 +1,81 @@
+"""ExecuTorch's names that it does not document, each with what goes without it.
+
+ExecuTorch changes faster than torch. Where a name is missing, what needs it is left out and the
+delegation says so in its notes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from export_engine.defects import passed_over
+
+
+@dataclass(frozen=True)
+class PrivateName:
+    """A name of ExecuTorch's."""
+
+    module: str
+    name: str
+    without: str
+    """What is lost without it, as a sentence."""
+
+    def find(self) -> Any | None:
+        """The object; None where it is missing."""
+        try:
+            return getattr(import_module(self.module), self.name)
+        except Exception as error:  # noqa: BLE001 - an import may fail for any reason
+            passed_over(error, f"looking for {self.module}.{self.name}")
+            return None
+
+
+WHY = PrivateName(
+    "executorch.exir.backend.utils",
+    "WhyNoPartition",
+    "This ExecuTorch does not say why ops are left out; the line of the rule is named instead.",
+)
+REPORTER = PrivateName(
+    "executorch.exir.backend.utils",
+    "WhyNoPartitionReporter",
+    "This ExecuTorch does not say why ops are left out.",
+)
+COUNTS = PrivateName(
+    "executorch.devtools.backend_debug",
+    "get_delegation_info",
+    "This ExecuTorch counts no delegated nodes.",
+)
+RUNTIME = PrivateName(
+    "executorch.runtime",
+    "Runtime",
+    "This ExecuTorch has no runtime here, so kernels were not looked up.",
+)
+TARGET_NAME = PrivateName(
+    "executorch.exir.backend.canonical_partitioners.config_partitioner",
+    "format_target_name",
+    "This ExecuTorch does not say which rule belongs to an op.",
+)
+
+
+def rules_of(partitioner: Any) -> dict[str, Any]:
+    """The rules of a partitioner that is made of them, by op: `add.Tensor`. Else none."""
+    return dict(getattr(partitioner, "target_partitioner_configs", None) or {})
+
+
+def inner_program(module: Any) -> Any | None:
+    """The program that a lowered module was made of; None where it is no lowered module."""
+    return getattr(module, "original_module", None)
+
+
+def aten_op(target: Any) -> Any:
+    """The op of torch's behind one of the edge dialect; any other as it is."""
+    return target._op if is_edge_op(target) else target
+
+
+def is_edge_op(target: Any) -> bool:
+    """Whether it is an op of the edge dialect, which keeps torch's op in an attribute of its own.
+
+    torch's ops have an attribute of that name, too, with something else in it.
+    """
+    return type(target).__name__ == "EdgeOpOverload"
