@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from explorer.comparing.contracts import ContractComparison
     from explorer.results.comparing_values import ComparedRuns
     from explorer.results.costing import Cost
+    from explorer.results.delegation import DelegationResult, OpTableResult
     from explorer.results.quantized import Quantized
     from explorer.results.querying import Matches
     from explorer.results.reproducing import Reproduced
@@ -239,6 +240,43 @@ class Exploration(OldNames):
 
         self._need("program")
         return profile(self.session, self.session.current, device, inputs, sizes, progress)
+
+    def delegate(
+        self, backend: str = "xnnpack", progress: Callable[[Progress], None] | None = None
+    ) -> DelegationResult:
+        """Lowers a copy of the program, and says what a backend takes and why it leaves the rest.
+
+        `print` the result. The view colours the ops by it, and has the lowered program as another
+        attempt, whose partitions open. Nothing is run on a device.
+
+        Args:
+            backend: `xnnpack`, `onnxruntime`, `openvino`, `coreml`, `vulkan`, `arm`, `qualcomm`, or
+                one that a package adds.
+            progress: called as it begins.
+
+        Raises:
+            ExportFailed: the export failed.
+            FixError: there is no such backend here, or it fails on this program.
+        """
+        from explorer.results.delegation import delegate
+
+        self._need("program")
+        return delegate(self.session, self.session.current, backend, progress)
+
+    def delegation_table(self, *backends: str) -> OpTableResult:
+        """Which ops of the program which backends can take, before anything is lowered.
+
+        Args:
+            backends: their names; all that can be asked here by default.
+
+        Raises:
+            ExportFailed: the export failed.
+            FixError: there is no such backend.
+        """
+        from explorer.results.delegation import make_table
+
+        self._need("program")
+        return make_table(self.session, self.session.current, backends)
 
     def stages(
         self,

@@ -28,6 +28,7 @@ OPTIONS = {
     ),
     "--on": "run on the engines of this ipyparallel client, a variable, instead of here",
     "--profile": "measure each op",
+    "--delegate": "say which ops a backend takes, and why it leaves the rest: xnnpack",
     "--stages": "compile it, and show its kernels with lines and times: --stages, --stages=aoti",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "--vs-compile": "compare with what torch.compile does with the same call",
@@ -55,6 +56,7 @@ _VALUED = {
     "--into": "into",
     "--name": "program",
     "--decompose": "decompose",
+    "--delegate": "delegate",
     "--sizes": "sizes",
     "--backend": "backend",
     "--on": "on",
@@ -140,6 +142,7 @@ class Command:
     backend: str | None = None
     """Names of backends, with commas between."""
     profile: bool = False
+    delegate: str | None = None
     stages: str | None = None
     """The compiler whose kernels are shown."""
 
@@ -226,7 +229,8 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save", "into"}):
         raise ExportUsageError(
             "--load opens a saved program: it goes with --model, --trusted, --as, --html, "
-            "--verify, --decompose, --run, --backend, --profile, --stages and --no-display only, "
+            "--verify, --decompose, --run, --backend, --profile, --stages, --delegate and "
+            "--no-display only, "
             "without a call."
         )
     if "model" in given and "load" not in given:

@@ -85,6 +85,8 @@ class ExportMagics(Magics):
                                  openvino, or all that can run here; `eager,program` by default
         --on CLIENT              run on the engines of this ipyparallel client instead of here
         --profile                measure each op; the graph can be coloured by it
+        --delegate BACKEND       lower a copy, and say which ops the backend takes and why it leaves
+                                 the rest: xnnpack, onnxruntime, openvino, coreml, vulkan, ...
         --stages                 compile it, tens of seconds, and show its kernels with their ops,
                                  lines and times; --stages=aoti compiles ahead of time
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"

@@ -142,6 +142,7 @@ def act_on_set(kit: explorer.Programs, command: Command, progress: ProgressLine)
         ("--decompose", command.decompose),
         ("--run", command.run),
         ("--profile", command.profile),
+        ("--delegate", command.delegate),
         ("--stages", command.stages),
     ):
         if asked:
@@ -171,11 +172,11 @@ def act(
         progress: told how far it is.
 
     Returns:
-        How the two forms of the contract compare, where that was asked for; the stages, where
+        How the two forms of the contract compare and what a backend takes, where asked for; the stages, where
         nothing is displayed; a line for each file
         that was written, and one for what a failed export leaves undone.
     """
-    written, compared, stages = [], "", ""
+    written, compared, told, stages = [], "", "", ""
     if exploration.ok:
         if command.contracts:
             compared = str(exploration.compare_contracts(progress))
@@ -192,13 +193,15 @@ def act(
             device = command.run or "cpu"
             made = exploration.stages(command.stages, device=device, progress=progress)
             stages = "" if command.display else str(made)
+        if command.delegate:
+            told = str(exploration.delegate(command.delegate, progress))
         if command.save:
             written.append(exploration.save(command.save))
     if command.html and not command.guide:
         written.append(exploration.save(command.html))
     saved = [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
     undone = "" if exploration.ok else left_undone(command)
-    return [each for each in (compared, stages, *saved, undone) if each]
+    return [each for each in (compared, told, stages, *saved, undone) if each]
 
 
 def _table(word: str, names: Mapping[str, Any]) -> Any:

@@ -56,8 +56,8 @@ count: a file has no eager model), a backend or a device of --run cannot run her
 fails with the inputs, or --ready leaves something to decide; 4 Export Explorer itself failed, with
 a report to send.
 
-Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --stages, --decompose and --save
-need its program; making that of a hostile file runs code from it. They do so of files that you
+Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --stages, --delegate,
+--decompose and --save need its program; making that of a hostile file runs code from it. They do so of files that you
 saved here yourself, and of others with --trusted.
 """
 
@@ -165,6 +165,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--profile", action="store_true", help="measure each op")
     parser.add_argument(
+        "--delegate", metavar="BACKEND", help="say what a backend takes and why not: xnnpack"
+    )
+    parser.add_argument(
         "--stages",
         metavar="BACKEND",
         nargs="?",
@@ -184,7 +187,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_WITH_TORCH = ("ready", "verify", "run", "backend", "profile", "stages", "decompose", "save", "fix")
+_WITH_TORCH = (
+    "ready",
+    "verify",
+    "run",
+    "backend",
+    "profile",
+    "stages",
+    "delegate",
+    "decompose",
+    "save",
+    "fix",
+)
 """Options that need the program itself, not only what a file says of it."""
 
 
@@ -243,6 +257,7 @@ def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
         asked.json,
         asked.decompose,
         asked.profile,
+        asked.delegate,
         asked.stages,
     )
     if any((*more, asked.run, asked.backend)):
@@ -284,6 +299,8 @@ def _measure(explored: Exploration, asked: argparse.Namespace) -> None:
         explored.run(device, asked.backend)
     if explored.ok and asked.profile:
         explored.profile(device)
+    if explored.ok and asked.delegate:
+        _say(explored.delegate(asked.delegate))
     if explored.ok and asked.stages:
         _say(explored.stages(asked.stages, device=device))
 

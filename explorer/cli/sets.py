@@ -8,7 +8,7 @@ from collections.abc import Callable
 from explorer.exit_codes import BAD
 from explorer.sets.programs import Programs
 
-_OF_ONE = ("decompose", "run", "backend", "profile", "stages")
+_OF_ONE = ("decompose", "run", "backend", "profile", "stages", "delegate")
 
 
 def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> int:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-_OF_A_PROGRAM = ("contracts", "decompose", "verify", "run", "ready", "profile", "stages", "save")
+_OF_A_PROGRAM = (
+    "contracts",
+    "decompose",
+    "verify",
+    "run",
+    "ready",
+    "profile",
+    "stages",
+    "delegate",
+    "save",
+)
 
 
 def left_undone(asked: object) -> str:

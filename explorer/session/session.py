@@ -365,6 +365,18 @@ class Session:
         if dropped:
             gc.collect()  # programs refer to themselves, and Python counts objects, not megabytes
 
+    def add_stage(self, made: Attempt, parent: int, step: str) -> int:
+        """Adds what a backend made of an attempt's program; what is current stays so.
+
+        Returns:
+            Its number; it takes the place of an earlier one of the same step.
+        """
+        for known, entry in enumerate(self._entries):
+            if (entry.parent, entry.step) == (parent, step):
+                self._entries[known] = Entry(made.mode, made, parent, step)
+                return known
+        return self._add([(made, step)], parent, use=False)
+
     def keep(self, number: int, **found: Any) -> None:
         """Adds results to an attempt and its Record."""
         self._entries[number] = self._entries[number].changed(**found)

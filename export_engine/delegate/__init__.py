@@ -23,5 +23,7 @@ if TYPE_CHECKING:
     from export_engine.delegate.delegation import Partition as Partition
     from export_engine.delegate.delegation import Place as Place
     from export_engine.delegate.delegation import Rule as Rule
+    from export_engine.delegate.op_table import OpTable as OpTable
+    from export_engine.delegate.op_table import make_op_table as make_op_table
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from explorer.cli.check.check_target import Checked, Problem
+from explorer.cli.check.check_target import Checked
+from explorer.cli.check.problem import Problem
 from explorer.cli.check.reports import FORMATS
 from explorer.cli.main import main
 from explorer.exit_codes import USAGE

@@ -4,7 +4,8 @@ config ─▶ Targets ─check─▶ Checked, with its Problems ─reports─▶
 """
 
 from explorer.cli.check.check_command import main
-from explorer.cli.check.check_target import Checked, Problem, check
+from explorer.cli.check.check_target import Checked, check
 from explorer.cli.check.config import ConfigError, Target, targets_of
+from explorer.cli.check.problem import Problem
 
 __all__ = ["Checked", "ConfigError", "Problem", "Target", "check", "main", "targets_of"]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from explorer.cli.check.config import Target
-from explorer.cli.check.levels import LEVELS, OF_FINDINGS, Level, fails
+from explorer.cli.check.delegation import find_delegation_problems
+from explorer.cli.check.levels import LEVELS, OF_FINDINGS, fails
+from explorer.cli.check.problem import Problem, seen_from_here
 from explorer.exit_codes import BAD, UNCHECKED
 from explorer.opening.exporting import explore
 from explorer.opening.loading import load
@@ -25,25 +25,6 @@ if TYPE_CHECKING:
 
 GOLDEN = "golden"
 """What stands for a code where a program differs from its golden file."""
-
-
-class Problem(msgspec.Struct, frozen=True):
-    """Something to report."""
-
-    code: str
-    """`EX201`; `golden` where the program differs from its golden file."""
-    level: Level
-    heading: str
-    sentence: str
-    file: str = ""
-    """Of the user's line, as a path from here where it is below; empty if unknown."""
-    line: int = 0
-    """From 1; 0 if unknown."""
-
-    @property
-    def place(self) -> str:
-        """`model.py:12`; empty if unknown."""
-        return f"{self.file}:{self.line}" if self.file else ""
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -83,7 +64,11 @@ def check(target: Target, update: bool = False) -> Checked:
     release = explored.release_report()
     asked = ("export", "verification", "sizes") if target.verify else ("export",)
     code = release.exit_code(asked)
-    problems = [*_problems(explored.record, release), *_golden(explored, target, update)]
+    problems = [
+        *_problems(explored.record, release),
+        *_golden(explored, target, update),
+        *find_delegation_problems(explored, target, update),
+    ]
     problems.sort(key=lambda each: LEVELS.index(each.level))
     return Checked(
         target=target.title,
@@ -159,10 +144,4 @@ def _place(record: Record, stack: int) -> tuple[str, int]:
     from export_engine.source import innermost
 
     frame = innermost(record, stack)
-    if frame is None:
-        return "", 0
-    path = Path(record.files[frame.file].path)
-    if not path.is_absolute():
-        return frame.name, frame.line
-    relative = os.path.relpath(path)
-    return (relative if not relative.startswith("..") else str(path)), frame.line
+    return ("", 0) if frame is None else (seen_from_here(record, frame.file), frame.line)

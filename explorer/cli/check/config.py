@@ -33,6 +33,12 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_u
     """Whether to check the guarantees."""
     golden: str = ""
     """A `.pt2` file, relative to the config, that the program must equal up to names."""
+    delegate: str = ""
+    """A backend that is to take the program: `xnnpack`."""
+    min_delegated: float = 0.0
+    """The least share of FLOPs that it takes, from 0 to 1."""
+    delegate_golden: str = ""
+    """A `.json` file, relative to the config, with the ops that it left; none may be added."""
     fail_on: Level = "error"
     """The least severe problem that fails the check."""
 
@@ -76,4 +82,7 @@ def _seen_from_here(target: Target, home: Path) -> Target:
     golden = str(home / target.golden) if target.golden else ""
     is_file = target.call.endswith(".pt2") or ".py:" in target.call
     call = str(home / target.call) if is_file else target.call
-    return msgspec.structs.replace(target, name=target.title, call=call, golden=golden)
+    left = str(home / target.delegate_golden) if target.delegate_golden else ""
+    return msgspec.structs.replace(
+        target, name=target.title, call=call, golden=golden, delegate_golden=left
+    )

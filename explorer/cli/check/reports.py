@@ -12,7 +12,8 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from explorer.cli.check.check_target import GOLDEN, Checked, Problem
+from explorer.cli.check.check_target import GOLDEN, Checked
+from explorer.cli.check.problem import Problem
 from explorer.text.escape import harmless, logged
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"

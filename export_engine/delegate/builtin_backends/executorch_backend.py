@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -85,7 +86,7 @@ class AskedBackend:
             if not origin or not _is_on_tensors(node):
                 continue
             verdict = Verdict(True) if tag else self._verdict(node, partitioner, before)
-            if found.get(origin, verdict).is_taken:
+            if origin not in found or found[origin].is_taken:
                 found[origin] = verdict
         return found
 
@@ -95,7 +96,7 @@ class AskedBackend:
         """The ops of the edge dialect, each with its tag; what was heard; and who said it."""
         from executorch.exir import to_edge_transform_and_lower
 
-        with descriptors_quiet():
+        with quiet():
             partitioner, refusals = self.partitioner(), Refusals(Origins(program), {})
             asked = asking(partitioner)
             with (
@@ -179,7 +180,7 @@ class LoweringBackend(AskedBackend):
         """The edge program, the partitioner that it was lowered with, and what that said."""
         from executorch.exir import to_edge_transform_and_lower
 
-        with descriptors_quiet():
+        with quiet():
             partitioner = self.partitioner()
             refusals = Refusals(Origins(program), refused)
             with refusals.watching(partitioner), self.listening(partitioner):
@@ -195,6 +196,14 @@ class LoweringBackend(AskedBackend):
             for node in module.graph.nodes:
                 if node.op == "call_function":
                     yield node.name, self._verdict(node, partitioner, {})
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Drops what ExecuTorch and its libraries print, and torch's warnings about their code."""
+    with descriptors_quiet(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 class _Answered(Exception):
@@ -321,7 +330,7 @@ def _by_origin(program: torch.export.ExportedProgram, refusals: Refusals) -> dic
 def _kernels(edge: Any) -> tuple[dict[str, str], list[str]]:
     """Per node that a delegate does not run, the kernel that it needs; and what went wrong."""
     try:
-        with descriptors_quiet():
+        with quiet():
             ready = copy.deepcopy(edge).to_executorch().exported_program()
     except Exception as error:  # noqa: BLE001 - the rest is known without it
         passed_over(error, "making a program for ExecuTorch's runtime")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version
 from typing import Any
 
@@ -55,7 +56,11 @@ class OpenVino:
         import openvino
 
         with descriptors_quiet():
-            core, model = openvino.Core(), openvino.convert_model(copied_program(program))
+            core = openvino.Core()
+            try:
+                model = openvino.convert_model(copied_program(program))
+            except RuntimeError as error:
+                return _unconverted(program, str(error))
             taken = core.query_model(model, self.device)
         found: dict[str, Verdict] = {}
         for name, kind in _ops(model):
@@ -65,9 +70,25 @@ class OpenVino:
                 verdict = Verdict(
                     False, f"{self.device} of OpenVINO does not run {kind}", "no rule"
                 )
-            if found.get(origin, verdict).is_taken:
+            if origin not in found or found[origin].is_taken:
                 found[origin] = verdict
         return found
+
+
+_NO_RULE = re.compile(r"No conversion rule found for operations: (.+)")
+
+
+def _unconverted(program: torch.export.ExportedProgram, said: str) -> dict[str, Verdict]:
+    """Of a program that OpenVINO cannot convert: the ops for which it has no rule.
+
+    Of the others nothing is known, since the conversion ended.
+    """
+    named = {op.strip() for ops in _NO_RULE.findall(said) for op in ops.split(",")}
+    return {
+        node.name: Verdict(False, f"OpenVINO has no conversion for {node.target}", "no rule")
+        for node in program.graph.nodes
+        if node.op == "call_function" and str(node.target) in named
+    }
 
 
 def _ops(model: Any) -> list[tuple[str, str]]:

@@ -1,0 +1,125 @@
+"""Whether a backend takes as much of a program as a check asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from explorer.cli.check.problem import Problem, seen_from_here
+from explorer.text.attempt_text import counted
+from explorer.text.delegation_text import reason_of
+
+if TYPE_CHECKING:
+    from explorer.cli.check.config import Target
+    from explorer.exploration import Exploration
+    from export_engine.delegate import DelegatedOp
+    from export_engine.record import Record
+
+DELEGATE = "delegate"
+"""What stands for a code."""
+
+
+class _Left(msgspec.Struct, frozen=True, kw_only=True):
+    """An op that a backend left, as a golden file keeps it: without lines, which move."""
+
+    op: str
+    module: str
+    code: str
+
+
+class _Golden(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A golden file of a delegation."""
+
+    backend: str
+    share: float
+    left: list[_Left]
+
+
+def find_delegation_problems(
+    explored: Exploration, target: Target, update: bool
+) -> Iterator[Problem]:
+    """What a backend leaves, where that is more than a check allows; a line for each op.
+
+    Args:
+        explored: an export.
+        target: what is asked of it.
+        update: write the golden file in place of comparing with it.
+
+    Raises:
+        FixError: there is no such backend here, or it fails on this program.
+    """
+    if not target.delegate or not explored.ok:
+        return
+    found = explored.delegate(target.delegate)
+    title = found.data.title
+    if found.share < target.min_delegated:
+        yield Problem(
+            DELEGATE,
+            "error",
+            f"{title} takes too little",
+            f"{title} takes {found.share:.1%} of the FLOPs; min-delegated asks for "
+            f"{target.min_delegated:.1%}.",
+        )
+        yield from _lines(explored.record, found.outside)
+    for each in found.data.unloadable:
+        told = f"{found.data.runtime} has no kernel {each.missing_kernel}: it cannot be loaded."
+        yield Problem(DELEGATE, "error", "No kernel", told, *_place(explored.record, each))
+    if target.delegate_golden:
+        left = [_left(each) for each in found.outside]
+        now = _Golden(backend=target.delegate, share=found.share, left=left)
+        golden = Path(target.delegate_golden)
+        if update:
+            golden.write_bytes(msgspec.json.format(msgspec.json.encode(now)))
+        else:
+            yield from _moved(explored.record, golden, now, found.outside)
+
+
+def _moved(
+    record: Record, file: Path, now: _Golden, outside: Sequence[DelegatedOp]
+) -> Iterator[Problem]:
+    """The ops that a golden file does not have."""
+    try:
+        before = msgspec.json.decode(file.read_bytes(), type=_Golden)
+    except (OSError, msgspec.DecodeError) as error:
+        told = f"{file} cannot be read ({error}). Write it with export-explorer check --update."
+        yield Problem(DELEGATE, "error", "No golden file", told)
+        return
+    known = Counter(before.left)
+    moved: list[DelegatedOp] = []
+    for each in outside:
+        key = _left(each)
+        if known[key]:
+            known[key] -= 1
+        else:
+            moved.append(each)
+    if not moved:
+        return
+    yield Problem(
+        DELEGATE,
+        "error",
+        f"Differs from {file}",
+        f"{counted(len(moved), 'op')} moved out of the delegate: {before.share:.1%} of the FLOPs "
+        f"were inside, now {now.share:.1%}. If that is wanted: export-explorer check --update.",
+    )
+    yield from _lines(record, moved)
+
+
+def _lines(record: Record, ops: Sequence[DelegatedOp]) -> Iterator[Problem]:
+    for each in ops:
+        told = f"{each.op} stays outside: {reason_of(each)}."
+        yield Problem(DELEGATE, "warning", "Not delegated", told, *_place(record, each))
+
+
+def _place(record: Record, op: DelegatedOp) -> tuple[str, int]:
+    names = [each.name for each in record.files]
+    if op.place.file not in names:
+        return "", 0
+    return seen_from_here(record, names.index(op.place.file)), op.place.line
+
+
+def _left(op: DelegatedOp) -> _Left:
+    return _Left(op=op.op, module=op.place.module, code=op.place.code)
