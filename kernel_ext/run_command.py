@@ -172,9 +172,9 @@ def act(
         progress: told how far it is.
 
     Returns:
-        How the two forms of the contract compare and what a backend takes, where asked for; the stages, where
-        nothing is displayed; a line for each file
-        that was written, and one for what a failed export leaves undone.
+        How the two forms of the contract compare, what a backend takes, and the stages, each where
+        that was asked for and nothing else shows it; a line for each file that was written, and one
+        for what a failed export leaves undone.
     """
     written, compared, told, stages = [], "", "", ""
     if exploration.ok:

@@ -57,8 +57,8 @@ fails with the inputs, or --ready leaves something to decide; 4 Export Explorer 
 a report to send.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --stages, --delegate,
---decompose and --save need its program; making that of a hostile file runs code from it. They do so of files that you
-saved here yourself, and of others with --trusted.
+--decompose and --save need its program; making that of a hostile file runs code from it. They do so
+of files that you saved here yourself, and of others with --trusted.
 """
 
 

@@ -27,7 +27,7 @@ from export_engine.delegate.splits import find_splits
 from export_engine.describe import describe
 from export_engine.record import Record
 from export_engine.source import innermost_own, source_line
-from export_engine.torch_internals import size_hint
+from export_engine.torch_internals import OpOverload, size_hint
 from export_engine.trace import Recording
 
 
@@ -300,7 +300,7 @@ def _is_call_of_graph(node: torch.fx.Node) -> bool:
 
 def _op_name(node: torch.fx.Node) -> str:
     target = node.target
-    return str(target) if isinstance(target, torch._ops.OpOverload) else _plain_name(target)
+    return str(target) if isinstance(target, OpOverload) else _plain_name(target)
 
 
 def _plain_name(target: object) -> str:

@@ -11,6 +11,7 @@ from export_engine.defects import passed_over
 from export_engine.delegate.backend import DelegationBackend, Verdict
 from export_engine.delegate.backend_registry import why_missing
 from export_engine.error_text import typed_text
+from export_engine.torch_internals import OpOverload
 
 
 class OpRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +54,7 @@ def make_op_table(
             unavailable[backend.name] = f"it cannot be asked: {typed_text(error)}"
     calls: dict[str, list[str]] = {}
     for node in program.graph.nodes:
-        if node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload):
+        if node.op == "call_function" and isinstance(node.target, OpOverload):
             calls.setdefault(str(node.target), []).append(node.name)
     rows = [
         OpRow(

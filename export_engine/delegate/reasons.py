@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
@@ -23,6 +22,7 @@ from export_engine.delegate.backend import Verdict
 from export_engine.delegate.delegation import Rule
 from export_engine.delegate.executorch_names import WHY, is_edge_op, rules_of
 from export_engine.delegate.origins import Origins
+from export_engine.process import undone
 from export_engine.torch_internals import origins
 
 REFUSED = "export_explorer_verdict"
@@ -46,7 +46,7 @@ class Refusals:
         self.before: dict[str, tuple[list[str], Verdict]] = {}
         """Per op that was refused before it was decomposed: its history, with its own name."""
 
-    @contextmanager
+    @undone
     def watching(self, partitioner: Any) -> Iterator[Refusals]:
         """Watches a partitioner's rules. The partitioner itself is the caller's, and is kept so."""
         rules = rules_of(partitioner)
@@ -60,7 +60,7 @@ class Refusals:
             for rule in rules.values():
                 del rule.check_constraints, rule.get_partition
 
-    @contextmanager
+    @undone
     def _listening(self) -> Iterator[None]:
         """Hears what rules say to any WhyNoPartition."""
         why = WHY.find()

@@ -8,16 +8,15 @@ from typing import Any
 import torch
 
 from export_engine.torch_internals import private_names as torch_has
+from export_engine.torch_internals.operators import OpOverload
 
 
-def onnx_converts(target: torch._ops.OpOverload) -> bool | None:
+def onnx_converts(target: OpOverload) -> bool | None:
     """Whether torch.onnx converts an op; None where this torch does not say."""
     registry = _registry()
     if registry is None:
         return None
-    if registry.is_registered(target) or target in _decompositions():
-        return True
-    return bool(target._can_decompose())
+    return bool(registry.is_registered(target) or target in _decompositions())
 
 
 @lru_cache(maxsize=1)
@@ -29,6 +28,5 @@ def _registry() -> Any | None:
 
 @lru_cache(maxsize=1)
 def _decompositions() -> frozenset[Any]:
-    """torch.onnx decomposes with this table, and with that of torch's compilers."""
-    known = torch.export.default_decompositions()
-    return frozenset([*known, *torch._decomp.decomposition_table])
+    """The ops that torch.onnx decomposes, by torch's default table."""
+    return frozenset(torch.export.default_decompositions())

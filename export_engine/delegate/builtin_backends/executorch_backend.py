@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.metadata import version
 from types import FunctionType
 from typing import Any
@@ -28,8 +28,9 @@ from export_engine.delegate.origins import Origins
 from export_engine.delegate.reasons import REFUSED, Refusals
 from export_engine.error_text import error_text, typed_text
 from export_engine.listing import listed
+from export_engine.process import undone
 from export_engine.run import packages
-from export_engine.torch_internals import copied_program, set_graph_module
+from export_engine.torch_internals import OpOverload, copied_program, set_graph_module
 
 _TAG = "delegation_tag"
 _MOST_REFUSED = 12
@@ -50,7 +51,7 @@ class AskedBackend:
         """A new partitioner."""
         raise NotImplementedError
 
-    @contextmanager
+    @undone
     def listening(self, partitioner: Any) -> Iterator[None]:
         """Hears what the partitioner says of ops, beside the rules that it is made of."""
         yield
@@ -198,7 +199,7 @@ class LoweringBackend(AskedBackend):
                     yield node.name, self._verdict(node, partitioner, {})
 
 
-@contextmanager
+@undone
 def quiet() -> Iterator[None]:
     """Drops what ExecuTorch and its libraries print, and torch's warnings about their code."""
     with descriptors_quiet(), warnings.catch_warnings():
@@ -338,13 +339,11 @@ def _kernels(edge: Any) -> tuple[dict[str, str], list[str]]:
     found: dict[str, str] = {}
     for module in _graph_modules(ready):
         for node in module.graph.nodes:
-            if isinstance(node.target, torch._ops.OpOverload):
+            if isinstance(node.target, OpOverload):
                 found[node.name] = _kernel_name(node.target)
     return found, []
 
 
-def _kernel_name(target: torch._ops.OpOverload) -> str:
-    """As ExecuTorch's runtime names kernels: `aten::add.out`."""
-    return target._schema.name + (
-        f".{target._schema.overload_name}" if target._schema.overload_name else ""
-    )
+def _kernel_name(target: OpOverload) -> str:
+    """As ExecuTorch's runtime names kernels: `aten::add.out`, and without an overload `ns::op`."""
+    return str(target.name())

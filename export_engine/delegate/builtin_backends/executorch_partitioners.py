@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +13,7 @@ from export_engine.delegate.backend import Verdict
 from export_engine.delegate.builtin_backends.executorch_backend import AskedBackend
 from export_engine.delegate.executorch_names import PrivateName
 from export_engine.delegate.reasons import REFUSED
+from export_engine.process import undone
 
 _COREML = "executorch.backends.apple.coreml.partition"
 _VULKAN = "executorch.backends.vulkan.partitioner.vulkan_partitioner"
@@ -45,7 +45,7 @@ class Vulkan(AskedBackend):
         with _keep_root_level():
             return import_module(_VULKAN).VulkanPartitioner()
 
-    @contextmanager
+    @undone
     def listening(self, partitioner: Any) -> Iterator[None]:
         """Hears what it says of ops that it skips."""
         rules = VULKAN_RULES.find()
@@ -97,7 +97,7 @@ class Qualcomm(AskedBackend):
         return partitioner.QnnPartitioner(specs)
 
 
-@contextmanager
+@undone
 def _keep_root_level() -> Iterator[None]:
     """Keeps the level of Python's root logger."""
     level = logging.root.level

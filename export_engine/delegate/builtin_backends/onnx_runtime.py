@@ -14,7 +14,7 @@ import torch
 from export_engine.capture import descriptors_quiet
 from export_engine.delegate.backend import Lowered, Placement, Verdict
 from export_engine.run import packages
-from export_engine.torch_internals import copied_program, onnx_converts
+from export_engine.torch_internals import OpOverload, copied_program, onnx_converts
 
 _ASSIGNMENT = "session.record_ep_graph_assignment_info"
 
@@ -54,7 +54,7 @@ class OnnxRuntime:
         """Whether torch.onnx has a converter for each op, or for what it decomposes to."""
         found: dict[str, Verdict] = {}
         for node in program.graph.nodes:
-            if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+            if node.op != "call_function" or not isinstance(node.target, OpOverload):
                 continue
             known = onnx_converts(node.target)
             if known is not False:
