@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -46,6 +47,7 @@ examples:
 
 A failing export as a short script, for an issue: export-explorer reproduce --help.
 What an editor needs to show a file: export-explorer page --help.
+Tools for an assistant, by the Model Context Protocol: export-explorer mcp --help.
 
 exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, a finding
 says that the program is wrong, the programs differ, a guarantee is broken, programs of a set do not
@@ -62,22 +64,21 @@ of files that you saved here yourself, and of others with --trusted.
 """
 
 
+_COMMANDS = {
+    "check": "explorer.cli.check",
+    "mcp": "explorer.mcp.command",
+    "page": "explorer.cli.page",
+    "reproduce": "explorer.cli.reproduce",
+}
+"""The module of each sub-command; its `main` takes the arguments after the name."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _print_anything()
-    if given[:1] == ["check"]:
-        from explorer.cli import check as checking
-
-        return _guarded(given, lambda: checking.main(given[1:]))
-    if given[:1] == ["reproduce"]:
-        from explorer.cli import reproduce as reproduce_command
-
-        return _guarded(given, lambda: reproduce_command.main(given[1:]))
-    if given[:1] == ["page"]:
-        from explorer.cli import page as page_command
-
-        return _guarded(given, lambda: page_command.main(given[1:]))
+    if given and (home := _COMMANDS.get(given[0])):
+        return _guarded(given, lambda: int(import_module(home).main(given[1:])))
     parser = _parser()
     asked = parser.parse_args(given)
     if asked.schema:

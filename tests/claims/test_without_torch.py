@@ -51,11 +51,12 @@ print(ex)
 print(explorer.diff(ex, sys.argv[1]))
 print(ex.query("op:relu"))
 print(ex.cost())
-print(ex.signature, ex.source, ex.code, ex.shapes, ex.findings)
+print(*(ex.view(pane=pane) for pane in ("signature", "source", "code", "shapes", "graph")))
+print(ex.findings)
 assert "relu" in ex._repr_mimebundle_()["text/html"]
 page_of_file(Path(sys.argv[1]))
-ex.to_html(sys.argv[2])
-ex.to_json(sys.argv[3])
+ex.save(sys.argv[2])
+ex.save(sys.argv[3])
 """,
         saved,
         tmp_path / "page.html",
@@ -96,7 +97,9 @@ def test_doctor_says_that_torch_is_missing() -> None:
     assert 'pip install "export-explorer[torch]"' in run_command("--doctor").stdout
 
 
-@pytest.mark.parametrize("call", ["verify()", "run()", "decompose('core')", "program", "save('x')"])
+@pytest.mark.parametrize(
+    "call", ["verify()", "run()", "decompose('core')", "program", "save('x.pt2')"]
+)
 def test_a_call_that_needs_torch_names_the_command(saved: Path, call: str) -> None:
     done = run_bare(
         f"""
