@@ -519,6 +519,9 @@ CHANGES_NOTHING_SHARED = {
     ("process/patience.py", "Alarm"),
     ("run/builtin_backends/trial_load.py", "tried_first"),
     ("torch_internals/capability.py", "tolerated"),
+    ("fixes/rewrite/lower.py", "inside"),
+    ("fixes/rewrite/loops.py", "_taking_rows"),
+    ("fixes/rewrite/loops.py", "_asking_first"),
 }
 """Context managers of the engine that are not made by `undone`: files, threads and exceptions of
 their own, and what `undone` itself is made of."""

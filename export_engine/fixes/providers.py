@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import PurePath
+from typing import TypeGuard
 
 from export_engine.attempt import Failed, Fix, NoFix, functions_remembered
 from export_engine.defects import passed_over, passing_over
@@ -45,6 +46,7 @@ from export_engine.fixes.code.sizes import (
 )
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.own_lines import in_own_lines
+from export_engine.fixes.rewrite import offer
 from export_engine.fixes.tested_conditions import tested
 from export_engine.fixes.written_out import after, written_out
 from export_engine.process import answered, raise_if_interrupted, sandbox
@@ -182,17 +184,19 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
     with sandbox(), functions_remembered():
         for provider in PROVIDERS:
             _ask(provider, attempt, progress, found)
+        if not any(_leads_on(each) and not each.narrows for each in found):
+            _ask(offer.offered, attempt, progress, found)
         if not any(_leads_on(each) for each in found):
             found += _of_written_out(attempt, progress)
         for provider in LAST_RESORTS:
             if not any(_leads_on(each) for each in found):
                 _ask(provider, attempt, progress, found)
-        known = [each for each in found if isinstance(each, Fix) and _leads_on(each)]
+        known = [each for each in found if _leads_on(each)]
         for provider in _KEEPING_ALL:
             if known and all(each.narrows or _switches_too(each, attempt) for each in known):
                 _ask(provider, attempt, progress, found)
         for provider in _WITHOUT_BOUNDS:
-            known = [each for each in found if isinstance(each, Fix) and _leads_on(each)]
+            known = [each for each in found if _leads_on(each)]
             if not known or not all(each.narrows for each in known):
                 break
             before = len(found)
@@ -212,10 +216,10 @@ def _of_written_out(attempt: Failed, progress: Report | None) -> list[Fix | NoFi
     failed, edit = again
     for provider in PROVIDERS:
         _ask(provider, failed, progress, found)
-    return [after(edit, each) for each in found if isinstance(each, Fix) and _leads_on(each)]
+    return [after(edit, each) for each in found if _leads_on(each)]
 
 
-def _leads_on(found: Fix | NoFix) -> bool:
+def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:
     """Whether it is a lossless fix that is known to lead to a program."""
     return isinstance(found, Fix) and found.is_known_to_export and not found.lossy
 

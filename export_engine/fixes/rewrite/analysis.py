@@ -1,0 +1,116 @@
+"""One analysis each: which names matter later, and which writes another name would see."""
+
+from __future__ import annotations
+
+import ast
+
+from export_engine.fixes.rewrite.form import (
+    Block,
+    find_blocks,
+    find_loaded,
+    find_stored,
+    walk_scope,
+)
+
+_VIEWS = frozenset(
+    [
+        *("view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "transpose", "t"),
+        *("permute", "expand", "expand_as", "narrow", "select", "unbind", "split", "chunk"),
+        *("contiguous", "float", "double", "half", "long", "int", "bool", "type", "type_as"),
+        *("to", "swapaxes", "movedim", "diagonal", "detach", "unfold", "view_as", "ravel"),
+        *("numpy", "get", "setdefault"),
+    ]
+)
+"""Methods whose result may share memory with what they are called of."""
+
+
+class Liveness:
+    """Which names' values matter before a statement."""
+
+    @staticmethod
+    def before(node: ast.stmt, after: set[str]) -> set[str]:
+        """The names that matter before a statement, of those that do after it."""
+        if isinstance(node, ast.If):
+            ways = Liveness.of(node.body, after) | Liveness.of(node.orelse, after)
+            return find_loaded(node.test) | ways
+        if isinstance(node, ast.For | ast.While):
+            head = find_loaded(node.iter if isinstance(node, ast.For) else node.test)
+            target = find_stored(node.target) if isinstance(node, ast.For) else set()
+            once = Liveness.of(node.body, after | head) - target
+            again = Liveness.of(node.body, after | head | once) - target
+            return head | after | again | Liveness.of(node.orelse, after)
+        if isinstance(node, ast.FunctionDef):
+            own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+            return (after - {node.name}) | (find_loaded(*node.body) - own - find_stored(*node.body))
+        if find_blocks(node):
+            return after | find_loaded(node)
+        stored = find_stored(node) if isinstance(node, ast.Assign | ast.AnnAssign) else set()
+        return (after - stored) | find_loaded(node)
+
+    @staticmethod
+    def of(statements: Block, after: set[str]) -> set[str]:
+        """The names that matter before a block."""
+        for each in reversed(statements):
+            after = Liveness.before(each, after)
+        return after
+
+
+def find_shared(function: ast.FunctionDef) -> set[str]:
+    """Names whose tensor or list another name, an argument, or a list may hold as well."""
+    given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
+    shared = set(given)
+    for node in walk_scope(function.body):
+        match node:
+            case ast.Assign([target], value) | ast.NamedExpr(target, value):
+                if (behind := _find_behind(value)) or not isinstance(value, ast.expr):
+                    shared |= find_stored(target) | behind
+                elif isinstance(target, ast.Tuple | ast.List):
+                    shared |= find_stored(target)
+            case ast.Assign(targets, _):
+                shared |= set().union(*(find_stored(each) for each in targets))
+            case ast.For(target, _):
+                shared |= find_stored(target)
+            case ast.Call(ast.Attribute(_, "append" | "extend" | "insert"), args):
+                shared |= {each.id for each in args if isinstance(each, ast.Name)}
+    return shared
+
+
+def _find_behind(value: ast.expr) -> set[str]:
+    """The names whose memory a value may share."""
+    match value:
+        case ast.Name(id=name):
+            return {name}
+        case ast.Subscript(of, _) | ast.Attribute(of, _) | ast.Starred(of):
+            return _find_behind(of) or {""}
+        case ast.Call(ast.Attribute(of, attr), _) if attr in _VIEWS:
+            return _find_behind(of)
+        case ast.IfExp(_, first, second):
+            return _find_behind(first) | _find_behind(second)
+        case ast.BoolOp(_, values) | ast.Tuple(values) | ast.List(values):
+            return set().union(*(_find_behind(each) for each in values))
+    return set()
+
+
+def find_written_in_place(statements: Block) -> set[str]:
+    """Names of which a part is written, or that a method changes in place."""
+    found = set()
+    for node in walk_scope(statements):
+        match node:
+            case ast.AugAssign(target, _, _):
+                found.add(_root(target))
+            case ast.Assign(targets, _):
+                found |= {_root(each) for each in targets if isinstance(each, ast.Subscript)}
+            case ast.Call(ast.Attribute(of, attr), _):
+                if attr in ("append", "extend", "insert") or _is_in_place(attr):
+                    found.add(_root(of))
+    return found - {""}
+
+
+def _is_in_place(attr: str) -> bool:
+    return attr.endswith("_") and not attr.endswith("__")
+
+
+def _root(target: ast.expr) -> str:
+    while isinstance(target, ast.Subscript | ast.Attribute):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""

@@ -1,0 +1,163 @@
+"""What a run of the normal form under fake tensors tells: of each site, and of each value there."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+
+from export_engine.fixes.rewrite.form import Site, find_site
+
+NUMBERS = ("bool", "int", "float")
+
+
+class Undefined:
+    """The value of a name that is not bound on a way."""
+
+
+UNDEFINED = Undefined()
+
+
+class Value(NamedTuple):
+    """What is known of a value before any data are."""
+
+    kind: str
+    """tensor, bool, int, float, none, list (of a length), rows, undefined, or other."""
+    dtype: torch.dtype | None = None
+    shape: tuple[Any, ...] = ()
+    """Ints, and torch's symbols."""
+    constant: Any = None
+    """Of a plain number."""
+    is_sized: bool = False
+    """Whether a number is one of torch's symbols."""
+    is_contiguous: bool = True
+    """Whether a tensor's elements lie in order."""
+
+    @property
+    def rank(self) -> int:
+        """How many dims a tensor has."""
+        return len(self.shape)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number of Python's, or a symbol that stands for one."""
+        return self.kind in NUMBERS
+
+
+@dataclass
+class Choice:
+    """An `if`, as it was met while tracing."""
+
+    ways: set[str] = field(default_factory=set)
+    """then and else where Python can decide; tensor and symbol where it cannot."""
+    test: Value = field(default_factory=lambda: Value("bool"))
+    pairs: dict[str, list[tuple[Value, Value, bool, bool]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """By name: its value on either way, whether both are one object, and whether of one shape."""
+    is_unsafe: bool = False
+    """Whether a way may raise an error where eager does not take it."""
+    depends_on_data: bool = False
+
+
+@dataclass
+class Iteration:
+    """A loop, as it was met while tracing."""
+
+    ways: set[str] = field(default_factory=set)
+    """plain, rows (over a dynamic length), or while."""
+    start: dict[str, Value] = field(default_factory=dict)
+    """Every known name before the loop."""
+    after: dict[str, Value] = field(default_factory=dict)
+    """What an iteration binds."""
+    is_steady: dict[str, bool] = field(default_factory=dict)
+    """Whether the shape that an iteration gives is the one that it took."""
+    collected: dict[str, Value] = field(default_factory=dict)
+    """What is appended, by list."""
+    has_sized_length: bool = True
+    """Whether the length is known while tracing, up to the sizes of the inputs."""
+
+
+@dataclass
+class Facts:
+    """All that a run told."""
+
+    choices: dict[Site, Choice] = field(default_factory=lambda: defaultdict(Choice))
+    loops: dict[Site, Iteration] = field(default_factory=lambda: defaultdict(Iteration))
+    notes: dict[Site, Any] = field(default_factory=dict)
+    """Of expressions: what stands for a question that Python would ask, or a row."""
+    was_reached: bool = False
+    was_left: bool = False
+    """Whether the function ran to its end."""
+    keeps_symbols: bool = False
+    """Whether a whole number of a tensor is a symbol, as sizes are; else it stays a tensor."""
+    reads_whole: bool = False
+    """Whether a whole number of a tensor is read."""
+
+    def is_staged(self, node: ast.AST) -> bool:
+        """Whether a construct of the user's text cannot be decided in Python."""
+        line, column, kind = find_site(node)
+        if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.Match):
+            sites = self._by_place.get((line, column), set())
+            return any(each.startswith(f"{kind}:") for each in sites)
+        if isinstance(node, ast.NamedExpr):
+            return False
+        return (line, column, kind) in self._staged
+
+    def close(self) -> None:
+        """Counts what is staged, once the run is over."""
+        loops = {site for site, each in self.loops.items() if each.ways - {"plain"}}
+        choices = {site for site, each in self.choices.items() if each.ways - {"then", "else"}}
+        self._staged = loops | choices | self.notes.keys()
+        self._by_place = defaultdict(set)
+        for line, column, kind in self._staged:
+            self._by_place[line, column].add(kind)
+
+    _staged: set[Site] = field(default_factory=set)
+    _by_place: dict[tuple[int, int], set[str]] = field(default_factory=dict)
+
+
+def describe(value: Any) -> Value:
+    """What is known of a value."""
+    match value:
+        case torch.Tensor():
+            return Value(
+                "tensor", value.dtype, tuple(value.shape), None, False, value.is_contiguous()
+            )
+        case bool():
+            return Value("bool", constant=value)
+        case int():
+            return Value("int", constant=value)
+        case float():
+            return Value("float", constant=value)
+        case torch.SymBool():
+            return Value("bool", constant=value, is_sized=True)
+        case torch.SymInt():
+            return Value("int", constant=value, is_sized=True)
+        case torch.SymFloat():
+            return Value("float", constant=value, is_sized=True)
+        case None:
+            return Value("none")
+        case Masked():
+            return Value("other")
+        case list():
+            return Value("list", constant=len(value))
+        case Rows():
+            return Value("rows")
+        case Undefined():
+            return Value("undefined")
+    return Value("other", constant=value if isinstance(value, str) else None)
+
+
+class Masked(list[Any]):
+    """A list that stays one, of which only some elements count."""
+
+
+class Rows:
+    """A list that a staged loop or choice fills, as one tensor of equal pieces."""
+
+    def __init__(self, piece: Any, values: torch.Tensor) -> None:
+        self.piece, self.values = piece, values

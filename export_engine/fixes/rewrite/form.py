@@ -1,0 +1,289 @@
+"""A function as statements: Let, Write, Collect, Effect, If, Loop, Return, each with its place.
+
+The statements are Python's own syntax tree. Those of the user's text are never changed: a pass that
+changes one makes another, so the printer can give what was left alone verbatim.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy, deepcopy
+from typing import Any, NamedTuple, TypeVar
+
+Node = TypeVar("Node", bound=ast.AST)
+Block = list[ast.stmt]
+Site = tuple[int, int, str]
+"""Line, column and kind of a construct in the user's text: equal in all copies of it."""
+COLLECT, WRITE = "_ee_collect", "_ee_write"
+"""Placeholders of the normal form: `out = _ee_collect(out, v)`, `x = _ee_write(x, i, v)`."""
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+EXITS = (ast.Break, ast.Continue, ast.Return)
+
+
+class Refusal(Exception):
+    """Why a function is not rewritten. The message can be shown as it is."""
+
+
+class Function(NamedTuple):
+    """The outermost function around a line, as the user wrote it."""
+
+    text: str
+    """Of the whole file."""
+    node: ast.FunctionDef
+    name: str
+    """Qualified name."""
+
+
+def parse_function(text: str, line: int) -> Function:
+    """The function of a text that a line is in.
+
+    Raises:
+        Refusal: there is none, or it is not a plain function.
+    """
+    try:
+        tree: ast.AST = ast.parse(text)
+    except SyntaxError as error:
+        raise Refusal("the source text is not valid Python") from error
+    path: list[str] = []
+    while True:
+        inner = [
+            node
+            for node in ast.iter_child_nodes(tree)
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
+        ]
+        if not inner:
+            raise Refusal("there is no function at that line")
+        tree = inner[0]
+        if isinstance(tree, ast.ClassDef | ast.FunctionDef):
+            path.append(tree.name)
+        if isinstance(tree, ast.FunctionDef):
+            break
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(tree)):
+        raise Refusal("the function is a generator")
+    if tree.body[0].lineno <= tree.lineno:
+        raise Refusal("the function is written on one line")
+    return Function(text, tree, ".".join(path))
+
+
+def find_site(node: ast.AST) -> Site:
+    """Which construct of the user's text a node is, or was made from."""
+    known: Site | None = getattr(node, "site", None)
+    if known is not None:
+        return known
+    kind = type(node).__name__
+    if isinstance(node, ast.expr):  # `x.mean()` begins where `x.mean().item()` does
+        kind += f"-{node.end_lineno},{node.end_col_offset}" if hasattr(node, "end_lineno") else ""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0), kind
+
+
+def mark(node: Node, origin: ast.AST, part: str = "") -> Node:
+    """A new node, made from a construct of the user's text, or from a part of it."""
+    line, column, kind = find_site(origin)
+    node.site = (line, column, f"{kind}:{part}" if part else kind)  # type: ignore[attr-defined]
+    return node
+
+
+def find_names(*nodes: ast.AST) -> set[str]:
+    """Every name that is read, bound, or an argument."""
+    every = [each for node in nodes for each in ast.walk(node)]
+    names = {node.id for node in every if isinstance(node, ast.Name)}
+    return names | {node.arg for node in every if isinstance(node, ast.arg)}
+
+
+def find_stored(*nodes: ast.AST) -> set[str]:
+    """The names that statements bind, not those of functions within."""
+    found = set()
+    for node in walk_scope(nodes):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+    return found
+
+
+def find_loaded(*nodes: ast.AST) -> set[str]:
+    """The names that are read, those of functions within as well."""
+    every = (each for node in nodes for each in ast.walk(node))
+    return {n.id for n in every if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Nodes and what is in them, without what is in functions and comprehensions' own scopes."""
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, SCOPES):
+            continue
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+            continue
+        waiting += ast.iter_child_nodes(node)
+
+
+def find_blocks(node: ast.stmt) -> list[Block]:
+    """The blocks of a compound statement that run in order."""
+    found = [getattr(node, part, None) for part in ("body", "orelse", "finalbody")]
+    return [each for each in found if each and isinstance(each, list)]
+
+
+def has_exit(
+    statements: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...], *, loops: bool = True
+) -> bool:
+    """Whether there is an exit of these kinds.
+
+    Args:
+        statements: of a block.
+        kinds: of exits.
+        loops: whether those of inner loops count.
+    """
+    for each in statements:
+        if isinstance(each, kinds):
+            return True
+        if isinstance(each, SCOPES) or (not loops and isinstance(each, ast.For | ast.While)):
+            continue
+        blocks = find_blocks(each)
+        if isinstance(each, ast.Match):
+            blocks = [case.body for case in each.cases]
+        if any(has_exit(block, kinds, loops=loops) for block in blocks):
+            return True
+    return False
+
+
+def map_children(node: Node, change: Callable[[ast.AST], Any]) -> Node:
+    """A node with its parts changed, in a copy; the node itself where none changes."""
+    changed: dict[str, object] = {}
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, ast.AST):
+            new = change(value)
+            if new is not value:
+                changed[field] = new
+        elif isinstance(value, list):
+            items = [change(each) if isinstance(each, ast.AST) else each for each in value]
+            if any(a is not b for a, b in zip(items, value, strict=True)):
+                changed[field] = items
+    if not changed:
+        return node
+    made = copy(node)
+    for field, new in changed.items():
+        setattr(made, field, new)
+    return made
+
+
+def load(name: str) -> ast.Name:
+    """A read of a name."""
+    return ast.Name(name, ast.Load())
+
+
+def let(target: str | ast.expr, value: ast.expr) -> ast.Assign:
+    """An assignment to a name, or to another target."""
+    if isinstance(target, str):
+        target = ast.Name(target, ast.Store())
+    return ast.Assign([target], value, lineno=0)
+
+
+def parse_expression(text: str) -> ast.expr:
+    """An expression from its text."""
+    return ast.parse(text, mode="eval").body
+
+
+def call(function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
+    """A call of what a dotted name says."""
+    given = [ast.keyword(name, value) for name, value in keywords.items()]
+    return ast.Call(parse_expression(function), list(args), given)
+
+
+def method(of: ast.expr, name: str, *args: ast.expr) -> ast.Call:
+    """A call of a method."""
+    return ast.Call(ast.Attribute(of, name, ast.Load()), list(args), [])
+
+
+def as_tuple(items: Sequence[ast.expr]) -> ast.expr:
+    """One expression, or a tuple of several."""
+    return items[0] if len(items) == 1 else ast.Tuple(list(items), ast.Load())
+
+
+def as_target(names: Sequence[str]) -> ast.expr:
+    """What is assigned to: one name, or several."""
+    stored: list[ast.expr] = [ast.Name(each, ast.Store()) for each in names]
+    return stored[0] if len(stored) == 1 else ast.Tuple(stored, ast.Store())
+
+
+class Namer:
+    """Names that nothing has yet."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self.taken = set(taken)
+
+    def new(self, stem: str) -> str:
+        """A free name: the stem, or with a number."""
+        name, count = stem, 1
+        while name in self.taken:
+            count += 1
+            name = f"{stem}_{count}"
+        self.taken.add(name)
+        return name
+
+
+class Renamer(ast.NodeTransformer):
+    """Gives names others, in a copy."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """A name."""
+        if node.id not in self.names:
+            return node
+        return ast.copy_location(ast.Name(self.names[node.id], node.ctx), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """A function within, that binds none of the names."""
+        own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        own |= find_stored(*node.body)
+        inner = Renamer({a: b for a, b in self.names.items() if a not in own})
+        node.body = [inner.visit(each) for each in node.body]
+        node.name = self.names.get(node.name, node.name)
+        return node
+
+
+def rename(nodes: Sequence[Node], names: dict[str, str]) -> list[Node]:
+    """Copies of nodes with other names; the nodes themselves where none is in them."""
+    found = []
+    for node in nodes:
+        wanted = names.keys() & (find_names(node) | find_stored(node))
+        found.append(Renamer(names).visit(deepcopy(node)) if wanted else node)
+    return found
+
+
+def as_collected(node: ast.stmt) -> tuple[str, ast.expr, ast.expr | None] | None:
+    """The list, the value, and whether it counts, of a statement that appends."""
+    match node:
+        case ast.Assign([ast.Name(id=name)], ast.Call(ast.Name(id=function), args)):
+            if function == COLLECT:
+                return name, args[1], args[2] if len(args) > 2 else None
+    return None
+
+
+def make_function(name: str, given: list[str], body: Block) -> ast.FunctionDef:
+    """A function of some names."""
+    made = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
+    assert isinstance(made, ast.FunctionDef)
+    made.body = body
+    return made
+
+
+def is_own(node: ast.stmt) -> bool:
+    """Whether a statement is the user's."""
+    return not hasattr(node, "site") and bool(getattr(node, "lineno", 0))
+
+
+def without_last_name(body: Block) -> Block:
+    """`result = value` and `return result` as one."""
+    if len(body) > 1:
+        match body[-2], body[-1]:
+            case ast.Assign([ast.Name(id=name)], value), ast.Return(ast.Name(id=other)):
+                if name == other and not is_own(body[-2]):
+                    return [*body[:-2], mark(ast.Return(value), body[-2])]
+    return body

@@ -1,0 +1,217 @@
+"""The normal form as a function that asks a probe at each site: what is run for the facts."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from typing import Any, cast
+
+from export_engine.fixes.rewrite.analysis import Liveness
+from export_engine.fixes.rewrite.form import (
+    COLLECT,
+    WRITE,
+    Block,
+    Function,
+    Refusal,
+    Site,
+    as_target,
+    call,
+    find_loaded,
+    find_site,
+    find_stored,
+    load,
+    map_children,
+)
+
+PROBE = "_ee"
+_IMPORT = f"from export_engine.fixes.rewrite.probe import running as {PROBE}"
+
+
+def instrument(function: Function, body: Block) -> str:
+    """The file's text with the function's body asking the probe."""
+    own = {each.arg for each in ast.walk(function.node.args) if isinstance(each, ast.arg)}
+    local = own | find_stored(*body) | {PROBE}
+    if any(isinstance(n, ast.Name) and n.id == "super" for n in ast.walk(function.node)):
+        raise Refusal("the function calls super()")
+    statements = _Instrumented(local).convert_block(body, set())
+    made = [_left(_Questions().visit(each)) for each in statements]
+    made.append(_left(ast.Return(ast.Constant(None))))
+    text = "\n".join(ast.unparse(ast.fix_missing_locations(each)) for each in made)
+    node = function.node
+    lines = function.text.split("\n")
+    first = node.body[0].lineno - 1
+    indent = lines[first][: node.body[0].col_offset]
+    inside = textwrap.indent(f"{_IMPORT}\n{PROBE}.reach()\n{text}", indent)
+    return "\n".join([*lines[:first], inside, *lines[node.end_lineno :]])
+
+
+def _left(node: ast.stmt) -> ast.stmt:
+    if not isinstance(node, ast.Return):
+        return node
+    return ast.Return(call(f"{PROBE}.leave", node.value or ast.Constant(None)))
+
+
+class _Instrumented:
+    """Turns each `if`, `for` and `while` into functions of explicit values, and one call."""
+
+    def __init__(self, local: set[str]) -> None:
+        self.local, self.count = local, 0
+
+    def convert_block(self, statements: Block, live: set[str]) -> Block:
+        found: Block = []
+        for each in reversed(statements):
+            found[:0] = self._statement(each, live)
+            live = Liveness.before(each, live)
+        return found
+
+    def _statement(self, node: ast.stmt, live: set[str]) -> Block:
+        if isinstance(node, ast.Expr) and _is_plain_effect(node):
+            return []
+        if not isinstance(node, ast.If | ast.For | ast.While):
+            return [node]
+        self.count += 1
+        number, blocks = self.count, node.body + node.orelse
+        inner = live | (Liveness.before(node, live) if not isinstance(node, ast.If) else set())
+        target = find_stored(node.target) if isinstance(node, ast.For) else set()
+        outs = sorted((find_stored(*blocks) | target) & inner & self.local)
+        head = find_loaded(node.test) if isinstance(node, ast.While) else set()
+        reads = sorted(((find_loaded(*blocks) | head) & self.local | set(outs)) - {PROBE})
+        site = _constant(find_site(node))
+        values = ast.Tuple([_value(name) for name in reads], ast.Load())
+        names = [_names(reads), values, _names(outs)]
+        if isinstance(node, ast.If):
+            stems = [(f"_ee_then_{number}", node.body), (f"_ee_else_{number}", node.orelse)]
+            made = [self._function(s, reads, self.convert_block(b, live), outs) for s, b in stems]
+            asked = call(f"{PROBE}.choose", site, node.test, *[load(s) for s, _ in stems], *names)
+        elif isinstance(node, ast.For):
+            stem = f"_ee_body_{number}"
+            body: Block = [ast.Assign([node.target], load("_ee_item"), lineno=0)]
+            body += self.convert_block(node.body, inner)
+            made = [self._function(stem, ["_ee_item", *reads], body, outs)]
+            asked = call(f"{PROBE}.loop", site, node.iter, load(stem), *names)
+        else:
+            stem, test = f"_ee_body_{number}", f"_ee_test_{number}"
+            made = [self._function(test, reads, [], [])]
+            made[0].body = [ast.Return(node.test)]
+            made.append(self._function(stem, reads, self.convert_block(node.body, inner), outs))
+            asked = call(f"{PROBE}.repeat", site, load(test), load(stem), *names)
+        if not outs:
+            return [*made, ast.Expr(asked)]
+        target_node = (
+            as_target(outs) if len(outs) > 1 else ast.Tuple([as_target(outs)], ast.Store())
+        )
+        return [*made, ast.Assign([target_node], asked, lineno=0)]
+
+    def _function(
+        self, name: str, given: list[str], body: Block, outs: list[str]
+    ) -> ast.FunctionDef:
+        made = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
+        assert isinstance(made, ast.FunctionDef)
+        made.body = [*body, ast.Return(ast.Tuple([_value(o) for o in outs], ast.Load()))]
+        return made
+
+
+def _constant(site: Site) -> ast.Constant:
+    return ast.Constant(cast("Any", site))
+
+
+def _value(name: str) -> ast.expr:
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    return call(f"{PROBE}.read", ast.Lambda(nothing, load(name)))
+
+
+def _names(names: list[str]) -> ast.expr:
+    return ast.Tuple([ast.Constant(each) for each in names], ast.Load())
+
+
+def _is_plain_effect(node: ast.Expr) -> bool:
+    return isinstance(node.value, ast.Constant)
+
+
+def _thunk(node: ast.expr) -> ast.expr:
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
+
+
+class _Questions(ast.NodeTransformer):
+    """Calls, rows and tests go through the probe, in a copy."""
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node, in a copy where something changes."""
+        return super().visit(node)
+
+    def generic_visit(self, node: ast.AST) -> Any:
+        """A node whose parts are changed."""
+        return map_children(node, self.visit)
+
+    def _ask(self, question: str, node: ast.AST, *args: ast.expr) -> ast.Call:
+        return call(f"{PROBE}.{question}", _constant(find_site(node)), *args)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """`and` and `or`."""
+        parts = [_thunk(self.visit(each)) for each in node.values]
+        return self._ask("join", node, ast.Constant(isinstance(node.op, ast.Or)), *parts)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        """`not`."""
+        if not isinstance(node.op, ast.Not):
+            return self.generic_visit(node)
+        return self._ask("negate", node, self.visit(node.operand))
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        """`a < b < c` as both."""
+        match node.ops, node.comparators:
+            case [ast.Is() | ast.IsNot() as how], [ast.Constant(value=None)]:
+                negated = ast.Constant(isinstance(how, ast.IsNot))
+                return self._ask("is_none", node, self.visit(node.left), negated)
+        if len(node.ops) == 1:
+            return self.generic_visit(node)
+        lefts = [node.left, *node.comparators]
+        parts = [
+            _thunk(self.generic_visit(ast.Compare(a, [how], [b])))
+            for a, how, b in zip(lefts, node.ops, node.comparators, strict=False)
+        ]
+        return self._ask("join", node, ast.Constant(False), *parts)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """A call of a builtin or a method, and what normal forms put in."""
+        if isinstance(node.func, ast.Name) and node.func.id in (COLLECT, WRITE):
+            question = "collect" if node.func.id == COLLECT else "write"
+            args = [_as_index(self.visit(each)) for each in node.args]
+            return self._ask(question, node, *args)
+        if ast.unparse(node.func).startswith(f"{PROBE}."):
+            return self.generic_visit(node)
+        made = self.generic_visit(node)
+        if isinstance(made.func, ast.Attribute):
+            head = [made.func.value, ast.Constant(made.func.attr)]
+            asked = self._ask("method", node, *head, *made.args)
+        else:
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            asked = self._ask("call", node, ast.Constant(name), made.func, *made.args)
+        asked.keywords = made.keywords
+        return asked
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        """A row, or an element."""
+        if not isinstance(node.ctx, ast.Load):
+            return self.generic_visit(node)
+        return self._ask("item", node, self.visit(node.value), _as_index(self.visit(node.slice)))
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        """A check."""
+        return ast.Expr(self._ask("check", node, self.visit(node.test)))
+
+    def visit_ListComp(self, node: ast.AST) -> Any:
+        """Of a scope of its own: as it is."""
+        return node
+
+    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp  # noqa: N815
+    visit_JoinedStr = visit_ListComp  # noqa: N815
+
+
+def _as_index(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Slice):
+        parts = [each or ast.Constant(None) for each in (node.lower, node.upper, node.step)]
+        return call("slice", *parts)
+    if isinstance(node, ast.Tuple):
+        return ast.Tuple([_as_index(each) for each in node.elts], ast.Load())
+    return node

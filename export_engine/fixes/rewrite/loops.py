@@ -1,0 +1,390 @@
+"""Staged loops: at once with vmap, as a scan, or as a while_loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple, cast
+
+from export_engine.fixes.rewrite.analysis import Liveness
+from export_engine.fixes.rewrite.facts import Iteration, Value
+from export_engine.fixes.rewrite.form import (
+    COLLECT,
+    Block,
+    Refusal,
+    as_collected,
+    as_target,
+    as_tuple,
+    call,
+    find_loaded,
+    find_names,
+    find_site,
+    find_stored,
+    let,
+    load,
+    make_function,
+    mark,
+    method,
+    parse_expression,
+    without_last_name,
+)
+from export_engine.fixes.rewrite.starts import zeros_of
+
+_SCAN = "from torch._higher_order_ops.scan import scan"
+_WHILE = "from torch._higher_order_ops.while_loop import while_loop"
+
+
+class Element(NamedTuple):
+    """What an iteration takes, and the tensor of which it is a row."""
+
+    target: ast.expr
+    rows: ast.expr
+
+
+class Loops:
+    """The part of a lowering that is about loops."""
+
+    def staged_loop(self: Any, node: ast.For | ast.While, live: set[str]) -> Block:
+        """A loop of which Python does not know how often it runs."""
+        facts = self.facts.loops[find_site(node)]
+        if isinstance(node, ast.For) and not facts.has_sized_length:
+            raise Refusal("a loop runs as often as the data tell")
+        lower = self._while if isinstance(node, ast.While) else self._for
+        made: Block = lower(node, facts, live)
+        return made
+
+    def _for(self: Any, node: ast.For, facts: Iteration, live: set[str]) -> Block:
+        line = find_site(node)[0]
+        elements, before = self._elements(node)
+        inner = live | Liveness.before(node, live)
+        with self.inside(), self._taking_rows(node, elements), self._asking_first(node, elements):
+            body = self.block(node.body, inner)
+        read = find_loaded(*body)
+        elements = [each for each in elements if find_stored(each.target) & read]
+        stored = find_stored(*body)
+        targets = set().union(*(find_stored(each.target) for each in elements))
+        lists = [name for name in facts.collected if name in stored]
+        needed = Liveness.of(body, live)
+        carried = [
+            name
+            for name in _ordered(body)
+            if name in stored and name not in {*lists, *targets} and name in (needed | live)
+        ]
+        whole = body
+        body, collected = self._gathered(body, lists)
+        step = self.names.of(node, "step")
+        made: Block = [*before]
+        peeled = _is_peeled(carried, facts)
+        if peeled:
+            for at, each in enumerate(elements):
+                row = ast.Subscript(each.rows, ast.Constant(0), ast.Load())
+                made.append(let(each.target, row))
+                rest = ast.Subscript(each.rows, ast.Slice(ast.Constant(1)), ast.Load())
+                elements[at] = Element(each.target, rest)
+            made += whole
+        starts = [
+            method(load(n), "contiguous") if peeled else self._start(n, facts) for n in carried
+        ]
+        outs = [value for _, value, _ in collected]
+        outs += [mask for *_, mask in collected if mask is not None]
+        at_once = not carried and not _has_operator(body)
+        names = [name for name, *_ in collected]
+        kept = [name for name, _, mask in collected if mask is not None]
+        results = [*names, *(f"{name}_kept" for name in kept)]
+        results = results[: len(names)] + [self.names.new(each) for each in results[len(names) :]]
+        if not results and not carried:
+            return []
+        if not elements:
+            elements = [Element(ast.Name("_", ast.Store()), self._count(node))]
+        targets_of = [each.target for each in elements]
+        rows = [each.rows for each in elements]
+        filled = [name for name in names if peeled or self._is_filled(name, facts)]
+        held = {name: self.names.new(f"{name}_rows") for name in filled}
+        results = [held.get(name, name) for name in results]
+        if at_once:
+            self.done.append((line, "vmap"))
+            given = [t.id if isinstance(t, ast.Name) else "" for t in targets_of]
+            opening: Block = []
+            for at, target in enumerate(targets_of):
+                if not given[at]:
+                    given[at] = self.names.new("item")
+                    opening.append(let(target, load(given[at])))
+            end = ast.Return(as_tuple([_plain(each) for each in outs]))
+            lines = without_last_name([*opening, *body, end])
+            made.append(make_function(step, given, lines))
+            asked = ast.Call(call("torch.vmap", load(step)), rows, [])
+            made.append(ast.Assign([as_target(results)], asked, lineno=0))
+        else:
+            self.done.append((line, "scan"))
+            self.imports["scan"] = _SCAN
+            made += self._scan(step, carried, starts, targets_of, rows, body, outs, results, live)
+        for name in kept:
+            mask = results[len(names) + kept.index(name)]
+            own = held.get(name, name)
+            made.append(let(own, ast.Subscript(load(own), load(mask), ast.Load())))
+        for name, rows_name in held.items():
+            start = facts.start.get(name, Value("list"))
+            first = load(name) if start.kind == "rows" else call("torch.stack", load(name))
+            both = ast.List([first, load(rows_name)], ast.Load())
+            made.append(let(name, call("torch.cat", both)))
+        made[0] = mark(made[0], node)
+        return made
+
+    def _scan(
+        self: Any,
+        step: str,
+        carried: list[str],
+        starts: list[ast.expr],
+        targets: list[ast.expr],
+        rows: list[ast.expr],
+        body: Block,
+        outs: list[ast.expr],
+        results: list[str],
+        live: set[str],
+    ) -> Block:
+        opening: Block = []
+        if not carried:
+            carried, starts = (
+                [self.names.new("unused")],
+                [call("torch.zeros", ast.Tuple([], ast.Load()))],
+            )
+        first = carried[0] if len(carried) == 1 else self.names.new("state")
+        if len(carried) > 1:
+            opening.append(ast.Assign([as_target(carried)], load(first), lineno=0))
+        item = targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else ""
+        if not item:
+            item = self.names.new("item")
+            target = targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
+            opening.append(let(target, load(item)))
+        given = list(dict.fromkeys([first, item]))
+        if len(given) == 1:
+            given = [first, "_item"]
+        end = [method(load(name), "clone") for name in carried]
+        shown = [_fresh(each) for each in outs] or [method(load(carried[0]), "clone")]
+        last = ast.Return(ast.Tuple([as_tuple(end), as_tuple(shown)], ast.Load()))
+        made: Block = [make_function(step, given, [*opening, *body, last])]
+        asked = call("scan", load(step), as_tuple(starts), as_tuple(rows))
+        ends: ast.expr = as_target([name if name in live else "_" for name in carried])
+        if not any(name in live for name in carried):
+            ends = as_target(["_"])
+        taken = as_target(results) if results else as_target(["_"])
+        made.append(ast.Assign([ast.Tuple([ends, taken], ast.Store())], asked, lineno=0))
+        return made
+
+    def _while(self: Any, node: ast.While, facts: Iteration, live: set[str]) -> Block:
+        line = find_site(node)[0]
+        inner = live | Liveness.before(node, live)
+        with self.inside():
+            body = self.block(node.body, inner)
+            test = self.answer(node.test)
+        stored = find_stored(*body)
+        needed = Liveness.of(body, live) | find_loaded(test)
+        carried = [name for name in _ordered(body) if name in stored & (needed | live)]
+        if not carried or facts.collected:
+            raise Refusal("a list is filled as often as the data tell")
+        going, step = self.names.of(node, "going"), self.names.of(node, "step")
+        starts = [self._start(name, facts) for name in carried]
+        self.done.append((line, "while_loop"))
+        self.imports["while_loop"] = _WHILE
+        end = ast.Return(ast.Tuple([method(load(n), "clone") for n in carried], ast.Load()))
+        operands = ast.Tuple(starts, ast.Load())
+        asked = call("while_loop", load(going), load(step), operands)
+        made: Block = [
+            make_function(going, carried, [ast.Return(test)]),
+            make_function(step, carried, [*body, end]),
+            ast.Assign(
+                [ast.Tuple([as_target([n]) for n in carried], ast.Store())], asked, lineno=0
+            ),
+        ]
+        made[0] = mark(made[0], node)
+        return made
+
+    def _start(self: Any, name: str, facts: Iteration) -> ast.expr:
+        """What a carried name is before the first iteration, as a tensor of its kind."""
+        start, after = facts.start.get(name, Value("undefined")), facts.after[name]
+        if after.kind not in ("tensor", "bool", "int", "float"):
+            raise Refusal(f"`{name}` is no tensor after an iteration")
+        if start.kind == "tensor":
+            if after.kind == "tensor" and not facts.is_steady.get(name, True):
+                raise Refusal(f"`{name}` has another shape or dtype after an iteration")
+            return load(name) if start.is_contiguous else method(load(name), "contiguous")
+        fill = load(name) if start.is_number else None
+        if start.kind not in ("undefined", "none") and not start.is_number:
+            raise Refusal(f"`{name}` is no tensor before the loop")
+        if start.is_number and not after.rank:
+            if after.kind == "tensor" and after.dtype is not None:
+                return call("torch.tensor", load(name), **self.starts.dtype_of(start, after))
+            return call("torch.tensor", load(name))
+        return zeros_of(after, facts.start, fill)
+
+    def _is_filled(self: Any, name: str, facts: Iteration) -> bool:
+        """Whether a list has elements before the loop."""
+        start = facts.start.get(name, Value("undefined"))
+        return start.kind == "rows" or (start.kind == "list" and bool(start.constant))
+
+    def _gathered(
+        self: Any, body: Block, lists: list[str]
+    ) -> tuple[Block, list[tuple[str, ast.expr, ast.expr | None]]]:
+        """A body without what it appends at its end, and that."""
+        found: dict[str, tuple[str, ast.expr, ast.expr | None]] = {}
+        kept: Block = []
+        for at, each in enumerate(body):
+            collected = as_collected(each)
+            if collected is None:
+                if any(isinstance(n, ast.Name) and n.id == COLLECT for n in ast.walk(each)):
+                    raise Refusal("a loop within a loop appends to a list of the outer one")
+                kept.append(each)
+                continue
+            name, value, mask = collected
+            if name in found:
+                raise Refusal(f"`{name}` is appended to more than once in an iteration")
+            if find_loaded(value) & find_stored(*body[at + 1 :]):
+                free = self.names.new(f"{name}_row")
+                kept.append(let(free, value))
+                value = load(free)
+            if mask is not None and find_loaded(mask) & find_stored(*body[at + 1 :]):
+                free = self.names.new(f"{name}_counts")
+                kept.append(let(free, mask))
+                mask = load(free)
+            found[name] = name, value, mask
+        if missing := [name for name in lists if name not in found]:
+            raise Refusal(f"`{missing[0]}` is filled in another way than by appending")
+        return kept, list(found.values())
+
+    # -- what it runs over ----------------------------------------------------------------------
+
+    def _elements(self: Any, node: ast.For) -> tuple[list[Element], Block]:
+        """The targets of a loop, each with the tensor whose rows it takes."""
+        before: Block = []
+        return self._of(node.target, node.iter, before), before
+
+    def _of(self: Any, target: ast.expr, rows: ast.expr, before: Block) -> list[Element]:
+        match rows:
+            case ast.Call(ast.Name(id="range"), args):
+                return [Element(target, call("torch.arange", *map(self.answer, args)))]
+            case ast.Call(ast.Name(id="enumerate"), [of]) if isinstance(target, ast.Tuple):
+                inner = self._of(target.elts[1], of, before)
+                first = inner[0].rows
+                if not isinstance(first, ast.Name | ast.Attribute):
+                    name = self.names.new("rows")
+                    before.append(let(name, first))
+                    inner = [Element(inner[0].target, load(name)), *inner[1:]]
+                    first = load(name)
+                count = ast.parse(f"torch.arange({ast.unparse(first)}.shape[0])", mode="eval").body
+                return [Element(target.elts[0], count), *inner]
+            case ast.Call(ast.Name(id="zip"), parts) if isinstance(target, ast.Tuple):
+                found: list[Element] = []
+                for each, part in zip(target.elts, parts, strict=True):
+                    found += self._of(each, part, before)
+                return found
+            case ast.Call(ast.Name(id="reversed"), [of]):
+                return [
+                    Element(each.target, method(each.rows, "flip", ast.Constant(0)))
+                    for each in self._of(target, of, before)
+                ]
+            case ast.Call(ast.Attribute(of, "unbind"), args):
+                dim = args[0] if args else ast.Constant(0)
+                if isinstance(dim, ast.Constant) and dim.value == 0:
+                    return [Element(target, self.answer(of))]
+                return [Element(target, method(self.answer(of), "movedim", dim, ast.Constant(0)))]
+            case ast.Call(ast.Attribute(of, "tolist"), []):
+                return [Element(target, self.answer(of))]
+            case ast.Name() | ast.Attribute() | ast.Subscript() | ast.BinOp() | ast.Call():
+                return [Element(target, self.answer(rows))]
+        raise Refusal("what a loop runs over is not a tensor or a range")
+
+    @contextmanager
+    def _asking_first(self: Any, node: ast.For, elements: list[Element]) -> Iterator[None]:
+        """While `h is None` of what the loop carries asks whether it is the first iteration."""
+        outer = self.answers.first_of
+
+        def first() -> str:
+            name: str = self.names.of(node, "is_first")
+            if all(name not in find_stored(each.target) for each in elements):
+                rows = next((e.rows for e in elements if ast.unparse(e.rows)[:6] != "torch."), None)
+                counted = elements[0].rows if rows is None else rows
+                text = f"torch.arange({ast.unparse(counted)}.shape[0]) == 0"
+                elements.append(Element(ast.Name(name, ast.Store()), parse_expression(text)))
+            return name
+
+        self.answers.first_of = first
+        try:
+            yield
+        finally:
+            self.answers.first_of = outer
+
+    @contextmanager
+    def _taking_rows(self: Any, node: ast.For, elements: list[Element]) -> Iterator[None]:
+        """While `x[:, t]` of a range is a row of `x` that an iteration takes."""
+        outer = self.answers.rows_of
+        bound, made = find_stored(*node.body), dict[str, ast.expr]()
+        counter = node.target.id if isinstance(node.target, ast.Name) else ""
+
+        def row(subscript: ast.Subscript, place: int) -> ast.expr | None:
+            parts = subscript.slice
+            index = parts.elts[place] if isinstance(parts, ast.Tuple) else parts
+            if not isinstance(index, ast.Name) or index.id != counter:
+                return cast("ast.expr | None", outer(subscript, place))
+            if find_loaded(subscript.value) & bound or not isinstance(subscript.value, ast.Name):
+                return None
+            rows = subscript.value
+            text = f"{rows.id},{place}"
+            if text not in made:
+                made[text] = load(self.names.new(f"{rows.id}_{counter}"))
+                whole = method(rows, "movedim", ast.Constant(place), ast.Constant(0))
+                name = getattr(made[text], "id", "")
+                elements.append(Element(ast.Name(name, ast.Store()), whole if place else rows))
+            return made[text]
+
+        self.answers.rows_of = row
+        try:
+            yield
+        finally:
+            self.answers.rows_of = outer
+
+    def _count(self: Any, node: ast.For) -> ast.expr:
+        rows = self._elements(node)[0][0].rows
+        assert isinstance(rows, ast.expr)
+        return rows
+
+
+def _is_peeled(carried: list[str], facts: Iteration) -> bool:
+    """Whether the first iteration is apart: it takes what no other does."""
+    for name in carried:
+        start, after = facts.start.get(name, Value("undefined")), facts.after[name]
+        changes = start.kind == "tensor" and str(start[:3]) != str(after[:3])
+        if changes:
+            return all(facts.is_steady.get(each, True) for each in carried)
+    return False
+
+
+def _plain(value: ast.expr) -> ast.expr:
+    return call("torch.as_tensor", value) if isinstance(value, ast.Constant) else value
+
+
+def _fresh(value: ast.expr) -> ast.expr:
+    """A value that shares no memory with what an iteration took."""
+    if isinstance(value, ast.BinOp):
+        return value
+    if isinstance(value, ast.Constant):
+        return call("torch.tensor", value)
+    return method(value, "clone")
+
+
+def _has_operator(body: Block) -> bool:
+    names = find_names(*body)
+    text = "\n".join(ast.unparse(each) for each in body)
+    return bool(names & {"scan", "while_loop"}) or "torch.cond(" in text
+
+
+def _ordered(body: Block) -> list[str]:
+    found: dict[str, None] = {}
+    for each in body:
+        for node in ast.walk(each):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found[node.id] = None
+    return list(found)
+
+
+__all__ = ["Loops"]

@@ -1,0 +1,641 @@
+"""Staged sites as torch's operators: where and cond for `if`, others for loops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from export_engine.fixes.rewrite.analysis import Liveness, find_shared, find_written_in_place
+from export_engine.fixes.rewrite.answers import Answers, index_as_rows, negate
+from export_engine.fixes.rewrite.expressions import Names
+from export_engine.fixes.rewrite.facts import Choice, Facts, Value
+from export_engine.fixes.rewrite.form import (
+    COLLECT,
+    WRITE,
+    Block,
+    Function,
+    Refusal,
+    as_collected,
+    as_target,
+    as_tuple,
+    call,
+    find_loaded,
+    find_site,
+    find_stored,
+    is_own,
+    let,
+    load,
+    make_function,
+    mark,
+    method,
+    rename,
+    walk_scope,
+)
+from export_engine.fixes.rewrite.loops import Loops
+from export_engine.fixes.rewrite.simplify import simplify
+from export_engine.fixes.rewrite.starts import Starts
+
+_SAYS = frozenset({"print", "warnings", "logging", "logger", "log", "LOG", "_logger"})
+
+
+class Lowering(Loops):
+    """One function's staged sites, lowered together."""
+
+    def __init__(self, function: Function, facts: Facts, names: Names) -> None:
+        self.function, self.facts, self.names = function, facts, names
+        self.answers = Answers(facts, self.masks_of)
+        self.shared = find_shared(function.node)
+        self.depth = 0
+        """How many functions of operators are around."""
+        self.imports: dict[str, str] = {}
+        self.done: list[tuple[int, str]] = []
+        """Each site's line, and what became of it."""
+        self.masks: dict[str, str] = {}
+        """By list that stays one: the list of which of its pieces count."""
+        self.tensors: set[str] = set()
+        """Names whose number is a tensor from some point on."""
+        mixed = (
+            {"then", "else"} & each.ways for each in facts.choices.values() if len(each.ways) > 1
+        )
+        self.is_mixed = any(mixed)
+        """Whether a site is decided by Python in some iterations."""
+        self.synthetic: set[str] = set()
+        """Names that are given here."""
+        self.starts = Starts(facts, names)
+
+    def masks_of(self, name: str) -> str | None:
+        """The list of masks that goes with a list."""
+        return self.masks.get(name)
+
+    def lower(self, body: Block) -> Block:
+        """A function's body without staged sites."""
+        made = self._started(self.block(body, set()))
+        at = 1 if _is_docstring(made) else 0
+        lines = [ast.parse(text).body[0] for text in self.imports.values()]
+        return [*made[:at], *lines, *made[at:]]
+
+    def block(self, statements: Block, live: set[str]) -> Block:
+        """A block, lowered.
+
+        Args:
+            statements: in normal form.
+            live: the names that matter after them.
+        """
+        after = [live]
+        for each in reversed(statements):
+            after.append(Liveness.before(each, after[-1]))
+        found: Block = []
+        for each, later in zip(statements, reversed(after[:-1]), strict=True):
+            found += self.statement(each, later)
+        return found
+
+    def statement(self, node: ast.stmt, live: set[str]) -> Block:
+        """A statement, lowered."""
+        if isinstance(node, ast.If):
+            if self.facts.is_staged(node) or self.facts.notes.get(find_site(node.test)) == "first":
+                return self.choice(node, live)
+            test = self.answer(node.test)
+            body, other = self.block(node.body, live), self.block(node.orelse, live)
+            return [_like(ast.If(test, body, other), node)]
+        if isinstance(node, ast.For | ast.While):
+            if self.facts.is_staged(node):
+                self.refuse_shared(node.body, node)
+                return self.staged_loop(node, live)
+            return self._plain_loop(node, live)
+        if isinstance(node, ast.Assert) and (kind := self.facts.notes.get(find_site(node))):
+            self.done.append((node.lineno, "check"))
+            return [_checked(self.answer(node.test), _message(node.msg), kind, node)]
+        made = self.answers.visit(node)
+        assert isinstance(made, ast.stmt)
+        return [made if made is node else mark(made, node)]
+
+    def answer(self, node: ast.expr) -> ast.expr:
+        """An expression without what Python would ask."""
+        made = self.answers.visit(node)
+        assert isinstance(made, ast.expr)
+        return made
+
+    def refuse_shared(self, statements: Block, node: ast.AST) -> None:
+        """Refuses writes in place that another name would see."""
+        line = find_site(node)[0]
+        lines = {n.lineno for each in statements for n in ast.walk(each) if hasattr(n, "lineno")}
+        own = [
+            each
+            for each in walk_scope(self.function.node.body)
+            if isinstance(each, ast.stmt) and each.lineno in lines and not hasattr(each, "body")
+        ]
+        numbers = {
+            name
+            for loop in self.facts.loops.values()
+            for name, value in {**loop.start, **loop.after}.items()
+            if value.is_number or (value.rank == 0 and value.kind == "tensor")
+        }
+        for choice in self.facts.choices.values():
+            numbers |= {n for n, p in choice.pairs.items() if all(a.is_number for a, *_ in p)}
+        for name in find_written_in_place(own) & self.shared - numbers:
+            raise Refusal(f"line {line} may write to `{name}`, whose memory another name may share")
+
+    def _plain_loop(self, node: ast.For | ast.While, live: set[str]) -> Block:
+        head = find_loaded(node.iter if isinstance(node, ast.For) else node.test)
+        inner = live | head | Liveness.before(node, live)
+        body = self.block(node.body, inner)
+        other = self.block(node.orelse, live)
+        if isinstance(node, ast.While):
+            return [_like(ast.While(self.answer(node.test), body, other), node)]
+        rows = self.answer(node.iter)
+        return [_like(ast.For(node.target, rows, body, other, lineno=0), node)]
+
+    # -- choices --------------------------------------------------------------------------------
+
+    def choice(self, node: ast.If, live: set[str]) -> Block:
+        """A staged `if`."""
+        facts = self.facts.choices[find_site(node)]
+        line = find_site(node)[0]
+        if _raises(node.body) or _raises(node.orelse):
+            return self._check(node, facts, live)
+        self.refuse_shared([*node.body, *node.orelse], node)
+        if _only_says([*node.body, *node.orelse]):
+            self.done.append((line, "skip"))
+            exporting = call("torch.compiler.is_exporting")
+            return [mark(ast.If(ast.UnaryOp(ast.Not(), exporting), [node], []), node)]
+        said = [each for each in [*node.body, *node.orelse] if _says(each)]
+        if said:
+            raise Refusal(f"line {line} prints beside computing")
+        symbol = "symbol" in facts.ways
+        if symbol or facts.is_unsafe or any(not _selects(p) for p in facts.pairs.values()):
+            if _collects(node):
+                raise Refusal(f"line {line} appends on a way that must not always run")
+            self.done.append((line, "cond"))
+            return self._cond(node, facts, live)
+        self.done.append((line, "where"))
+        return self._where(node, facts, live)
+
+    def _check(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
+        """An `if` that raises an error."""
+        line = find_site(node)[0]
+        raising, rest = (node.body, node.orelse) if _raises(node.body) else (node.orelse, node.body)
+        if len(raising) != 1 or not isinstance(raising[0], ast.Raise):
+            raise Refusal(f"line {line} computes before it raises an error")
+        self.done.append((line, "check"))
+        test = self.answer(node.test)
+        symbol = "symbol" in facts.ways
+        if raising is node.body:
+            if (
+                isinstance(test, ast.Compare)
+                and len(test.ops) == 1
+                and type(test.ops[0]) in _OPPOSITE
+            ):
+                opposite = _OPPOSITE[type(test.ops[0])]()
+                test = ast.Compare(test.left, [opposite], test.comparators)
+            else:
+                test = negate(test, "symbol" if symbol else "not")
+        kind = "symbol" if symbol else "tensor"
+        error = raising[0].exc
+        given = error.args[0] if isinstance(error, ast.Call) and error.args else None
+        return [_checked(test, _message(given), kind, node), *self.block(rest, live)]
+
+    def _where(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
+        then, other = self.block(node.body, live), self.block(node.orelse, live)
+        then, first = self._take_collected(then)
+        other, second = self._take_collected(other)
+        ways = (then, other)
+        outs = [n for n in _in_order([*then, *other]) if n in live]
+        test, before = self._test(node, facts, outs, ways, bool(first or second))
+        sides = [
+            self._side(way, outs, other_reads)
+            for way, other_reads in zip(ways, (find_loaded(*other), set()), strict=True)
+        ]
+        made: Block = [*before]
+        for lines, _ in sides:
+            made += lines
+        for name in outs:
+            one, two = sides[0][1].get(name), sides[1][1].get(name)
+            value = self._selected(test, name, one, two, facts)
+            if find_site(node)[2].endswith(":going") and _is_flag(name, one, sides[0][0]):
+                assert one is not None
+                value = one  # a flag that stays, whatever is done behind it
+            made.append(let(name, value))
+        made += self._collect_both(test, first, second)
+        if made:
+            made[0] = mark(made[0], node) if not is_own(made[0]) else made[0]
+        return made
+
+    def _test(
+        self, node: ast.If, facts: Choice, outs: list[str], ways: tuple[Block, Block], more: bool
+    ) -> tuple[ast.expr, Block]:
+        """A test as a bool tensor, and what computes it first where it is read more than once."""
+        test = self.answer(node.test)
+        if facts.test.dtype is not None and str(facts.test.dtype) != "torch.bool":
+            test = ast.Compare(test, [ast.NotEq()], [ast.Constant(0)])
+        if facts.test.rank:
+            test = method(test, "squeeze")
+        if isinstance(test, ast.UnaryOp) and find_site(node)[2].endswith(":going"):
+            return load(self.names.of(node, "running")), [let(self.names.of(node, "running"), test)]
+        is_name = isinstance(test, ast.Name) and test.id not in outs
+        computed = any(not isinstance(each, ast.Assign) for way in ways for each in way)
+        bound = find_stored(*ways[0], *ways[1]) & find_loaded(test)
+        once = len(outs) == 1 and not more and not computed and not bound
+        if is_name or once:
+            return test, []
+        name = self.names.of(node, "condition")
+        self.synthetic.add(name)
+        return load(name), [let(name, test)]
+
+    def _side(
+        self, way: Block, outs: list[str], other: set[str]
+    ) -> tuple[Block, dict[str, ast.expr]]:
+        """What a way computes before the choice, and its value of each name that it binds."""
+        values: dict[str, ast.expr] = {}
+        for each in way:
+            if not (
+                isinstance(each, ast.Assign)
+                and len(each.targets) == 1
+                and isinstance(each.targets[0], ast.Name)
+                and each.targets[0].id in outs
+                and each.targets[0].id not in values
+                and not _is_write(each.value)
+                and not find_loaded(each.value) & (set(outs) - {each.targets[0].id})
+                and not find_loaded(each.value) & values.keys()
+            ):
+                break
+            values[each.targets[0].id] = each.value
+        else:
+            return [], values
+        stored = find_stored(*way)
+        renamed = {n: self.names.new(f"new_{n}") for n in stored if n in outs or n in other}
+        self.synthetic |= set(renamed.values())
+        lines = _renamed_in_order(way, renamed)
+        return lines, {name: load(renamed[name]) for name in outs if name in stored}
+
+    def _selected(
+        self,
+        test: ast.expr,
+        name: str,
+        one: ast.expr | None,
+        two: ast.expr | None,
+        facts: Choice,
+    ) -> ast.expr:
+        pairs = facts.pairs.get(name, [])
+        kinds = [(a.kind, b.kind) for a, b, *_ in pairs]
+        lines = {kind for both in kinds for kind in both}
+        if pairs and all(alike for _, _, alike, _ in pairs):
+            return one or two or load(name)
+        for at, (mine, other) in enumerate(((one, two), (two, one))):
+            if kinds and all(both[1 - at] == "undefined" for both in kinds) and other is None:
+                assert mine is not None
+                return mine
+        if lines & {"none", "other", "list"}:
+            raise Refusal(f"`{name}` is a tensor on one way only")
+        if lines & {"undefined", "bool"} or (self.is_mixed and lines & {"int", "float"}):
+            self.tensors.add(name)
+        if "undefined" in lines:
+            known = [v for both in pairs for v in both[:2] if v.kind != "undefined"]
+            self.starts.want(name, known[0])
+        first, second = one or load(name), two or load(name)
+        flag = _as_flag(test, first, second, name)
+        if flag is not None:
+            return flag
+        made = call("torch.where", test, first, second)
+        is_whole = kinds and all(both == ("int", "int") for both in kinds)
+        if is_whole and self.facts.keeps_symbols and not self.depth:
+            return method(made, "item")
+        return made
+
+    def _take_collected(
+        self, way: Block
+    ) -> tuple[Block, list[tuple[str, ast.expr, ast.expr | None]]]:
+        """A way without what it appends, and that."""
+        found: list[tuple[str, ast.expr, ast.expr | None]] = []
+        kept = Block()
+        for at, each in enumerate(way):
+            collected = as_collected(each)
+            if collected is None:
+                if isinstance(each, ast.For | ast.While | ast.If) and _collects(each):
+                    raise Refusal(f"line {find_site(each)[0]} appends in a loop within a branch")
+                kept.append(each)
+                continue
+            name, value, mask = collected
+            later = find_stored(*way[at + 1 :])
+            if find_loaded(value) & later or not isinstance(value, ast.Name | ast.Constant):
+                free = self.names.new(f"{name}_row")
+                self.synthetic.add(free)
+                kept.append(let(free, value))
+                value = load(free)
+            found.append((name, value, mask))
+        return kept, found
+
+    def _collect_both(
+        self,
+        test: ast.expr,
+        first: list[tuple[str, ast.expr, ast.expr | None]],
+        second: list[tuple[str, ast.expr, ast.expr | None]],
+    ) -> Block:
+        """What two ways append: one value by the test, or both, each with whether it counts."""
+        made: Block = []
+        value: ast.expr
+        for name in dict.fromkeys([each[0] for each in [*first, *second]]):
+            one = [each for each in first if each[0] == name]
+            two = [each for each in second if each[0] == name]
+            if len(one) == len(two) == 1 and not one[0][2] and not two[0][2]:
+                value = call("torch.where", test, one[0][1], two[0][1])
+                made.append(let(name, call(COLLECT, load(name), value)))
+                continue
+            for ways, mask in ((one, test), (two, negate(test))):
+                if ways and not self.depth and name not in self.masks:
+                    self.masks[name] = self.names.new(f"{name}_kept")
+                for _, value, inner in ways:
+                    both = ast.BinOp(mask, ast.BitAnd(), inner) if inner is not None else mask
+                    made.append(let(name, call(COLLECT, load(name), value, both)))
+        return made
+
+    def _cond(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
+        outs = [n for n in _in_order([*node.body, *node.orelse]) if n in live]
+        if not outs:
+            raise Refusal(f"line {find_site(node)[0]} has an effect that torch must not see")
+        for name in outs:
+            kinds = {each.kind for pair in facts.pairs.get(name, []) for each in pair[:2]}
+            if kinds & {"none", "other", "list", "undefined"}:
+                raise Refusal(f"`{name}` is a tensor on one way only")
+        with self.inside():
+            ways = [self.block(node.body, live), self.block(node.orelse, live)]
+        if any(as_collected(each) for way in ways for each in way):
+            raise Refusal(f"line {find_site(node)[0]} appends on a way that must not always run")
+        stored = find_stored(*ways[0], *ways[1])
+        needed = Liveness.of(ways[0], set(outs)) | Liveness.of(ways[1], set(outs))
+        given = [name for name in _in_order([*ways[0], *ways[1]]) if name in needed & stored]
+        line = find_site(node)[0]
+        made: Block = []
+        names = [self.names.of(node, f"then_{line}"), self.names.of(node, f"else_{line}")]
+        for at, (name, way) in enumerate(zip(names, ways, strict=True)):
+            values = [self._returned(n, way, facts, at) for n in outs]
+            lines = [*way, ast.Return(as_tuple(values))]
+            made.append(make_function(name, given, _folded(lines, outs)))
+        test = self.answer(node.test)
+        if facts.test.rank:
+            test = method(test, "squeeze")
+        operands = ast.Tuple([load(each) for each in given], ast.Load())
+        chosen = call("torch.cond", test, load(names[0]), load(names[1]), operands)
+        made.append(ast.Assign([as_target(outs)], chosen, lineno=0))
+        made[0] = mark(made[0], node)
+        return made
+
+    def _returned(self, name: str, way: Block, facts: Choice, at: int) -> ast.expr:
+        """What a function of cond gives for a name: no alias, and a tensor."""
+        kinds = {pair[:2][at].kind for pair in facts.pairs.get(name, [])}
+        both = {each.kind for pair in facts.pairs.get(name, []) for each in pair[:2]}
+        if kinds <= {"float", "bool"} or (kinds <= {"int"} and "tensor" in both):
+            return call("torch.as_tensor", load(name))
+        if kinds <= {"int"}:
+            return load(name)
+        return method(load(name), "clone")
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """While what is lowered goes into a function of an operator."""
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    # -- what is around -------------------------------------------------------------------------
+
+    def _started(self, body: Block) -> Block:
+        """A body whose lists have their masks, and whose numbers are tensors where they change."""
+        made = self._placed(body)
+        first = self.starts.find_statements()
+        at = next((n for n, s in enumerate(made) if self.starts.wanted & find_stored(s)), 0)
+        made = [*made[:at], *first, *made[at:]]
+        return simplify([self._final(each) for each in made], self.synthetic)
+
+    def _placed(self, body: Block) -> Block:
+        """Placeholders as statements."""
+        found: Block = []
+        for each in body:
+            found += self._statement_of(each)
+        return found
+
+    def _statement_of(self, node: ast.stmt) -> Block:
+        collected = as_collected(node)
+        if collected is not None:
+            name, value, mask = collected
+            made: Block = [ast.Expr(method(load(name), "append", value))]
+            if name in self.masks:
+                kept = mask or call("torch.tensor", ast.Constant(True))
+                made.append(ast.Expr(method(load(self.masks[name]), "append", kept)))
+            return made
+        if isinstance(node, ast.Assign) and (written := self._as_written(node)):
+            return written
+        match node:
+            case ast.Assign([ast.Name(id=name)], ast.List(elts)) if name in self.masks:
+                if elts:
+                    raise Refusal(f"`{name}` has elements before the loop")
+                return [node, let(self.masks[name], ast.List([], ast.Load()))]
+        changed: dict[str, Block] = {}
+        for part in ("body", "orelse"):
+            block = getattr(node, part, None)
+            if block and isinstance(block, list) and isinstance(block[0], ast.stmt):
+                placed = self._placed(block)
+                if len(placed) != len(block) or any(
+                    a is not b for a, b in zip(placed, block, strict=False)
+                ):
+                    changed[part] = placed
+        if not changed:
+            return [node]
+        made_node = type(node)(**{**dict(ast.iter_fields(node)), **changed})
+        return [_like(ast.copy_location(made_node, node), node)]
+
+    def _as_written(self, node: ast.Assign) -> Block:
+        """`x = written(x, i, v)` as a clone, and a write into it."""
+        value, target = node.value, node.targets[0]
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+            return []
+        if value.func.id != WRITE or not isinstance(target, ast.Name):
+            return []
+        of, index, new = value.args
+        note = self.facts.notes.get(find_site(value))
+        if note is not None:
+            index, at = index_as_rows(index, note[1])
+            new = method(new, "unsqueeze", ast.Constant(at)) if note[2] else new
+        place = ast.Subscript(load(target.id), index, ast.Store())
+        clone = method(of, "clone")
+        return [mark(let(target.id, clone), node), let(place, new)]
+
+    def _final(self, node: ast.stmt) -> ast.stmt:
+        """A number's start as a tensor, for a name that is one from some point on."""
+        match node:
+            case ast.Assign([ast.Name(id=name)], ast.Constant(value=bool() | int() | float())):
+                if name in self.tensors:
+                    return mark(let(name, call("torch.tensor", node.value)), node)
+            case ast.For() | ast.While() | ast.If():
+                body = [self._final(each) for each in node.body]
+                other = [self._final(each) for each in node.orelse]
+                fields = {**dict(ast.iter_fields(node)), "body": body, "orelse": other}
+                return _like(ast.copy_location(type(node)(**fields), node), node)
+        return node
+
+
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Gt: ast.LtE,
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+}
+
+
+def _like(made: ast.stmt, node: ast.stmt) -> ast.stmt:
+    """The statement itself, where what was made of it is the same."""
+    pairs = zip(ast.iter_fields(made), ast.iter_fields(node), strict=False)
+    for (field, new), (_, old) in pairs:
+        if field in ("type_comment", "lineno"):
+            continue
+        same = new is old
+        if isinstance(new, list) and isinstance(old, list):
+            same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+        if not same:
+            return mark(made, node)
+    return node
+
+
+def _selects(pairs: list[tuple[Value, Value, bool, bool]]) -> bool:
+    """Whether where can select between two values."""
+    for one, two, alike, same_shape in pairs:
+        kinds = {one.kind, two.kind}
+        if kinds == {"tensor"} and not alike and not same_shape:
+            return False
+        if alike or kinds <= {"undefined", "none", "other", "list"}:
+            continue
+    return True
+
+
+def _raises(block: Block) -> bool:
+    return bool(block) and isinstance(block[-1], ast.Raise)
+
+
+def _says(node: ast.stmt) -> bool:
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return False
+    of = node.value.func
+    while isinstance(of, ast.Attribute):
+        if of.attr in ("logger", "log", "_logger"):
+            return True
+        of = of.value
+    return isinstance(of, ast.Name) and of.id in _SAYS
+
+
+def _only_says(block: Block) -> bool:
+    return bool(block) and all(_says(each) for each in block)
+
+
+def _collects(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.stmt) and as_collected(n) for n in ast.walk(node))
+
+
+def _checked(test: ast.expr, message: ast.expr, kind: str, node: ast.AST) -> ast.stmt:
+    if kind == "symbol":
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        return mark(ast.Expr(call("torch._check", test, ast.Lambda(nothing, message))), node)
+    return mark(ast.Expr(call("torch._assert_async", test, message)), node)
+
+
+def _message(error: ast.expr | None) -> ast.expr:
+    if isinstance(error, ast.Constant) and isinstance(error.value, str):
+        return error
+    if isinstance(error, ast.JoinedStr):
+        parts = [p.value if isinstance(p, ast.Constant) else "…" for p in error.values]
+        return ast.Constant("".join(map(str, parts)))
+    return ast.Constant("the check does not hold")
+
+
+def _in_order(statements: Block) -> list[str]:
+    """The names that statements bind, in order."""
+    found: dict[str, None] = {}
+    for each in statements:
+        for node in sorted(
+            (n for n in ast.walk(each) if isinstance(n, ast.Name)),
+            key=lambda n: n.lineno if hasattr(n, "lineno") else 0,
+        ):
+            if isinstance(node.ctx, ast.Store) and node.id in find_stored(each):
+                found[node.id] = None
+    return list(found)
+
+
+def _renamed_in_order(way: Block, names: dict[str, str]) -> Block:
+    """Statements in which a name is another from where it is bound."""
+    found: Block = []
+    active: dict[str, str] = {}
+    for each in way:
+        simple = isinstance(each, ast.Assign) and len(each.targets) == 1
+        if simple:
+            assert isinstance(each, ast.Assign)
+            value = rename([each.value], active)[0]
+            active |= {n: names[n] for n in find_stored(each) if n in names}
+            target = rename([each.targets[0]], active)[0]
+            same = value is each.value and target is each.targets[0]
+            found.append(each if same else mark(ast.Assign([target], value, lineno=0), each))
+            continue
+        stored = {n: names[n] for n in find_stored(each) if n in names}
+        fresh = {n: m for n, m in stored.items() if n not in active}
+        for name, new in fresh.items():
+            if name in find_loaded(each) or isinstance(each, ast.For | ast.While | ast.If):
+                found.append(let(new, load(name)))
+        active |= stored
+        found += rename([each], active)
+    return found
+
+
+def _is_write(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func) == WRITE
+
+
+def _is_flag(name: str, value: ast.expr | None, lines: Block) -> bool:
+    """Whether a value is a name's own, or True."""
+    for each in reversed(lines):
+        match each, value:
+            case ast.Assign([ast.Name(id=new)], made), ast.Name(id=other) if new == other:
+                value = made
+    match value:
+        case ast.BinOp(ast.Name(id=first), ast.BitOr()):
+            return first == name
+    return False
+
+
+def _as_flag(test: ast.expr, one: ast.expr, two: ast.expr, name: str) -> ast.expr | None:
+    """The choice of a flag as an operation on it."""
+    match one, two:
+        case ast.Constant(value=True), ast.Name(id=other) if other == name:
+            return ast.BinOp(load(name), ast.BitOr(), test)
+        case ast.Constant(value=True), ast.Constant(value=False):
+            return test
+    return None
+
+
+def _folded(lines: Block, outs: list[str]) -> Block:
+    """A function's body that returns a value directly where its last statement binds it."""
+    if len(lines) < 2 or len(outs) != 1:
+        return lines
+    end = lines[-1]
+    assert isinstance(end, ast.Return)
+    match lines[-2], end.value:
+        case ast.Assign([ast.Name(id=name)], value), ast.Call(ast.Attribute(attr="clone")):
+            if name != outs[0]:
+                return lines
+            fresh = isinstance(value, ast.BinOp) or _is_fresh(value)
+            given = value if fresh else method(value, "clone")
+            return [*lines[:-2], mark(ast.Return(given), lines[-2])]
+    return lines
+
+
+def _is_fresh(value: ast.expr) -> bool:
+    made = ("torch.where", "torch.cond")
+    return isinstance(value, ast.Call) and ast.unparse(value.func) in made
+
+
+def _is_docstring(body: Block) -> bool:
+    match body[:1]:
+        case [ast.Expr(ast.Constant(value=str()))]:
+            return True
+    return False

@@ -1,0 +1,329 @@
+"""Normal forms: only assignments, `if`, `for` and `while` are left around what is staged.
+
+No match, break, continue, early return, comprehension, `:=`, augmented assignment, element write or
+append: the last three become assignments, so that every effect is a name being bound.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from copy import deepcopy
+
+from export_engine.fixes.rewrite.expressions import Names, Staged, is_touched, lift
+from export_engine.fixes.rewrite.form import (
+    COLLECT,
+    EXITS,
+    WRITE,
+    Block,
+    Function,
+    Refusal,
+    as_tuple,
+    call,
+    find_blocks,
+    has_exit,
+    let,
+    load,
+    mark,
+)
+
+RESULT = "result"
+
+
+class Normal:
+    """The passes over a function, for what is staged of it."""
+
+    def __init__(self, function: Function, names: Names, staged: Staged) -> None:
+        self.function, self.names, self.staged = function, names, staged
+        self.results: list[str] = []
+        """What the function returns, one name of each value."""
+
+    def find_form(self) -> Block:
+        """The function's body in normal form; without staged exits it is as it was."""
+        body = self._block(self.function.node.body, inside=False)
+        body = self._without_loop_exits(body)
+        if not self._leaves_early(body, ast.Return):
+            return body
+        self.results = self._find_results(body)
+        end = ast.Return(ast.Constant(None))
+        body = self._nested([*body, end], ast.Return, self._returned)
+        return [*body, ast.Return(as_tuple([load(name) for name in self.results]))]
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def _block(self, statements: Block, *, inside: bool) -> Block:
+        found: Block = []
+        for each in statements:
+            if inside or is_touched(each, self.staged):
+                found += self._statement(each, inside=inside)
+            else:
+                found.append(each)
+        return found
+
+    def _statement(self, node: ast.stmt, *, inside: bool) -> Block:
+        """A statement in normal form.
+
+        Args:
+            node: the statement.
+            inside: whether it is in a staged `if`, `for` or `while`, where all effects are names.
+        """
+        match node:
+            case ast.Match():
+                return self._block(self._as_ifs(node), inside=inside)
+            case ast.If() | ast.For() | ast.While():
+                return self._compound(node, inside=inside)
+            case ast.Expr(ast.Constant()) | ast.Pass() if inside:
+                return []
+            case ast.Try() | ast.With() | ast.AsyncFor() | ast.AsyncWith() | ast.Delete():
+                raise Refusal(f"line {node.lineno} is a `{type(node).__name__.lower()}` statement")
+            case ast.Global() | ast.Nonlocal():
+                raise Refusal(f"line {node.lineno} binds a name of another scope")
+            case ast.Assign([ast.Name(id=name)], ast.IfExp() as choice) if self.staged(choice):
+                return self._chosen(choice, lambda v: let(name, v), inside=inside)
+            case ast.Return(ast.IfExp() as choice) if self.staged(choice):
+                return self._chosen(choice, ast.Return, inside=inside)
+            case ast.FunctionDef() | ast.ClassDef():
+                return [node]
+        before, node = self._lifted(node)
+        return [*before, *(self._effects(node) if inside or self.staged(node) else [node])]
+
+    def _compound(self, node: ast.If | ast.For | ast.While, *, inside: bool) -> Block:
+        inner = inside or self.staged(node)
+        body = self._block(node.body, inside=inner)
+        other = self._block(node.orelse, inside=inner)
+        if isinstance(node, ast.If):
+            before, test = lift(node.test, self.names, self._binding if inner else self.staged)
+            return [*before, mark(ast.If(test, body, other), node)]
+        if node.orelse and inner:
+            raise Refusal(f"the loop in line {node.lineno} has an `else`")
+        if isinstance(node, ast.For):
+            before, rows = lift(node.iter, self.names, self.staged)
+            return [*before, mark(ast.For(node.target, rows, body, other, lineno=0), node)]
+        before, test = lift(node.test, self.names, self.staged)
+        if before:
+            raise Refusal(f"the test of the loop in line {node.lineno} binds a name")
+        return [mark(ast.While(test, body, other), node)]
+
+    def _binding(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.NamedExpr) or self.staged(node)
+
+    def _chosen(
+        self, node: ast.IfExp, then: Callable[[ast.expr], ast.stmt], *, inside: bool
+    ) -> Block:
+        """A choice between two values as one between two statements."""
+        before, test = lift(node.test, self.names, self.staged)
+        body = self._block([then(node.body)], inside=True)
+        other = self._block([then(node.orelse)], inside=True)
+        return [*before, mark(ast.If(test, body, other), node)]
+
+    def _lifted(self, node: ast.stmt) -> tuple[Block, ast.stmt]:
+        """A simple statement, and what its expressions need before it."""
+        if not is_touched(node, self.staged):
+            return [], node
+        made, before = deepcopy(node), Block()
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                own, left = lift(value, self.names, self.staged)
+                before += own
+                setattr(made, field, left)
+        return before, made
+
+    def _as_ifs(self, node: ast.Match) -> Block:
+        """`match` as a chain of `if`."""
+        subject = self.names.of(node, "subject")
+        chain: Block = []
+        for at, case in reversed(list(enumerate(node.cases))):
+            test = _pattern_test(case.pattern, subject)
+            body = list(case.body)
+            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
+                body = [let(case.pattern.name, load(subject)), *body]
+            if case.guard is not None:
+                both = ast.BoolOp(ast.And(), [test, case.guard]) if test else case.guard
+                test = mark(both, node, f"guard{at}")
+            chain = [mark(ast.If(test, body, chain), node, str(at))] if test else body
+        return [let(subject, node.subject), *chain]
+
+    def _effects(self, node: ast.stmt) -> Block:
+        """Augmented assignment, element write and append as assignments."""
+        match node:
+            case ast.AugAssign(target, how, value):
+                read = _as_read(target)
+                return [mark(_write(target, ast.BinOp(read, how, value)), node)]
+            case ast.AnnAssign(target, _, value):
+                return [mark(_write(target, value), node)] if value else []
+            case ast.Assign([ast.Subscript() | ast.Attribute() as target], value):
+                return [mark(_write(target, value), node)]
+            case ast.Assign([_, _, *_] as targets, value):
+                name = self.names.of(node, "value")
+                return [let(name, value), *(_write(each, load(name)) for each in targets)]
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
+                made = mark(call(COLLECT, load(name), value), node)
+                return [mark(let(name, made), node)]
+        return [node]
+
+    # -- exits ----------------------------------------------------------------------------------
+
+    def _leaves_early(self, statements: Block, *kinds: type[ast.stmt]) -> bool:
+        """Whether a staged `if` in statements has such an exit."""
+        for each in statements:
+            if isinstance(each, ast.If) and self.staged(each) and has_exit([each], kinds):
+                return True
+            if any(self._leaves_early(block, *kinds) for block in find_blocks(each)):
+                return True
+        return False
+
+    def _nested(
+        self,
+        statements: Block,
+        kind: type[ast.stmt] | tuple[type[ast.stmt], ...],
+        leave: Callable[[ast.stmt], Block],
+        rest: Block | None = None,
+    ) -> Block:
+        """What follows an `if` that may leave moves into its other way."""
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        found: Block = []
+        for at, each in enumerate(statements):
+            if isinstance(each, kinds):
+                return found + leave(each)
+            if isinstance(each, ast.If) and has_exit([each], kinds, loops=kinds == (ast.Return,)):
+                tail = self._block([*statements[at + 1 :], *(rest or [])], inside=True)
+                body = self._nested(each.body, kinds, leave, tail)
+                other = self._nested(each.orelse, kinds, leave, tail)
+                return [*found, mark(ast.If(each.test, body, other), each)]
+            found.append(each)
+        return found + (self._nested(rest, kinds, leave) if rest else [])
+
+    def _find_results(self, body: Block) -> list[str]:
+        """One name of what is returned, or several of a tuple that each return gives."""
+        values = [n.value for each in body for n in ast.walk(each) if isinstance(n, ast.Return)]
+        sizes = {len(v.elts) if isinstance(v, ast.Tuple) else 0 for v in values}
+        stem = RESULT
+        if len(sizes) == 1 and (size := sizes.pop()) > 1:
+            return [self.names.of(self.function.node, f"{stem}_{n}") for n in range(size)]
+        return [self.names.of(self.function.node, stem)]
+
+    def _returned(self, node: ast.stmt) -> Block:
+        assert isinstance(node, ast.Return)
+        value = node.value or ast.Constant(None)
+        if len(self.results) == 1:
+            return [mark(let(self.results[0], value), node)]
+        if not isinstance(value, ast.Tuple):
+            return []  # the end of a function that returns before
+        pairs = zip(self.results, value.elts, strict=True)
+        return [let(name, each) for name, each in pairs]
+
+    def _without_loop_exits(self, statements: Block) -> Block:
+        """Of staged ifs: break as a flag, continue as `else`, return as a flag and a value."""
+        found: Block = []
+        for each in statements:
+            if isinstance(each, ast.If) and is_touched(each, self.staged):
+                body = self._without_loop_exits(each.body)
+                other = self._without_loop_exits(each.orelse)
+                each = mark(ast.If(each.test, body, other), each)  # noqa: PLW2901
+            if isinstance(each, ast.For | ast.While) and is_touched(each, self.staged):
+                found += self._without_exits(each)
+            else:
+                found.append(each)
+        return found
+
+    def _without_exits(self, loop: ast.For | ast.While) -> Block:
+        body = self._without_loop_exits(loop.body)
+        changed = self.staged(loop) or self._leaves_early(body, *EXITS)
+        if not changed:
+            return [_with_body(loop, body)]
+        before: Block = []
+        after: Block = []
+        flag = ""
+        only_returns = not has_exit(body, (ast.Break,), loops=False)
+        if has_exit(body, (ast.Return,)):
+            flag, body = self._flagged_returns(loop, body)
+            before.append(let(flag, ast.Constant(False)))
+            values = [load(name) for name in self.results]
+            branch = ast.If(load(flag), [ast.Return(as_tuple(values))], [])
+            after.append(mark(branch, loop, "returned"))
+        stop = ""
+        if has_exit(body, (ast.Break,), loops=False):
+            stop = flag if only_returns else self.names.of(loop, "stopped")
+        if stop and stop != flag:
+            before.append(let(stop, ast.Constant(False)))
+
+        def leave(node: ast.stmt) -> Block:
+            if isinstance(node, ast.Break) and stop != flag:
+                return [let(stop, ast.Constant(True))]
+            return []
+
+        if stop:
+            body = self._block(body, inside=True)
+        body = self._nested(body, (ast.Break, ast.Continue), leave)
+        if stop:
+            going = mark(ast.UnaryOp(ast.Not(), load(stop)), loop, "not")
+            if isinstance(loop, ast.While):
+                both = mark(ast.BoolOp(ast.And(), [going, loop.test]), loop, "and")
+                loop = mark(ast.While(both, loop.body, []), loop)
+            else:
+                body = [mark(ast.If(going, body, []), loop, "going")]
+        return [*before, _with_body(loop, body), *after]
+
+    def _flagged_returns(self, loop: ast.stmt, body: Block) -> tuple[str, Block]:
+        """A loop's returns as a flag, the values, and a break."""
+        if not self.results:
+            self.results = self._find_results(self.function.node.body)
+        flag = self.names.of(loop, "returned")
+
+        def swapped(statements: Block) -> Block:
+            found: Block = []
+            for each in statements:
+                if isinstance(each, ast.Return):
+                    found += [*self._returned(each), let(flag, ast.Constant(True)), ast.Break()]
+                elif isinstance(each, ast.If) and has_exit([each], (ast.Return,)):
+                    branch = ast.If(each.test, swapped(each.body), swapped(each.orelse))
+                    found.append(mark(branch, each))
+                else:
+                    found.append(each)
+            return found
+
+        return flag, swapped(body)
+
+
+def _with_body(loop: ast.For | ast.While, body: Block) -> ast.stmt:
+    """The loop around another body."""
+    if isinstance(loop, ast.For):
+        return mark(ast.For(loop.target, loop.iter, body, loop.orelse, lineno=0), loop)
+    return mark(ast.While(loop.test, body, loop.orelse), loop)
+
+
+def _pattern_test(pattern: ast.pattern, subject: str) -> ast.expr | None:
+    """The test of a pattern; None where it always matches."""
+    match pattern:
+        case ast.MatchValue(value):
+            return ast.Compare(load(subject), [ast.Eq()], [value])
+        case ast.MatchSingleton(value):
+            return ast.Compare(load(subject), [ast.Is()], [ast.Constant(value)])
+        case ast.MatchOr(patterns):
+            tests = [_pattern_test(each, subject) for each in patterns]
+            if all(tests):
+                return ast.BoolOp(ast.Or(), [each for each in tests if each])
+        case ast.MatchAs(None, _):
+            return None
+    raise Refusal("a pattern of `match` takes its subject apart")
+
+
+def _as_read(target: ast.expr) -> ast.expr:
+    made = deepcopy(target)
+    for node in ast.walk(made):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            node.ctx = ast.Load()
+    return made
+
+
+def _write(target: ast.expr, value: ast.expr) -> ast.stmt:
+    """`x[i] = v` as `x = written(x, i, v)`."""
+    match target:
+        case ast.Name():
+            return let(target.id, value)
+        case ast.Subscript(ast.Name(id=name), index):
+            made = mark(call(WRITE, load(name), index, value), target)
+            return let(name, made)
+        case ast.Tuple():
+            return let(target, value)
+    raise Refusal(f"`{ast.unparse(target)}` is written where torch must not see an effect")

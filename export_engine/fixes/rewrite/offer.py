@@ -1,0 +1,114 @@
+"""The fix that a rewritten function is: every site that torch cannot decide in Python, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
+from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
+from export_engine.fixes.code.editing.failing_text import fixed_places
+from export_engine.fixes.code.editing.try_edit import with_edit
+from export_engine.fixes.code.loops.no_gradients import (
+    COSTS,
+    edited_without_gradients,
+    tried_in_some_mode,
+)
+from export_engine.fixes.rewrite.form import Refusal
+from export_engine.fixes.rewrite.rewriting import Rewritten, rewrite
+from export_engine.progress import Progress, Report
+
+_KINDS = frozenset(
+    {
+        Kind.BRANCH_ON_DATA,
+        Kind.BRANCH_ON_UNBACKED,
+        Kind.LOOP_ON_DATA,
+        Kind.ASSERT_ON_DATA,
+        Kind.OUTPUT_FROM_DATA,
+        Kind.SHAPES_VIOLATED,
+        Kind.UNBACKED_SIZE,
+        Kind.GRAPH_BREAK,
+        Kind.OWN_ERROR,
+        Kind.OPERATOR_FAILED,
+    }
+)
+_NAMES = {
+    "where": "torch.where",
+    "cond": "torch.cond",
+    "scan": "scan",
+    "vmap": "torch.vmap",
+    "while_loop": "while_loop",
+    "check": "runtime assertions",
+    "skip": "no messages while exporting",
+}
+_COSTS = {
+    "where": "Both ways of a branch run, and one is selected.",
+    "vmap": "All iterations are in memory at once.",
+    "scan": "The program rejects a length of 0, and runs only in a backend that has the operator "
+    "scan.",
+    "while_loop": "The program runs only in a backend that has the operator while_loop.",
+    "skip": "The program does not print, log or warn.",
+}
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The function at a failure with its staged sites rewritten, or why it is not."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+        return
+    tried: set[str] = set()
+    for place in fixed_places(attempt):
+        text, line = text_in_effect(request.edits, place.file, place.line)
+        if progress:
+            progress(Progress(0, 0, f"rewriting the control flow of `{place.function}`", "fix"))
+        try:
+            made = rewrite(request, place.file, text, line)
+        except Refusal as reason:
+            yield NoFix(f"The control flow of `{place.function}` is not rewritten: {reason}.")
+            continue
+        if made.edit.after in tried:
+            continue
+        tried.add(made.edit.after)
+        fix = _try(attempt, made, progress)
+        if fix is not None:
+            yield fix
+            return
+
+
+def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | None:
+    """A rewritten function as a fix, tried; None where it leads nowhere."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    assert diagnosis is not None
+    edit: Edit = made.edit
+    found, quiet = tried_in_some_mode(request, edit)
+    costs = [_COSTS[each] for each in _NAMES if each in _kinds(made) and each in _COSTS]
+    fix = Fix(
+        kind="code",
+        title=_title(made),
+        why="Python cannot decide these lines while tracing; the operators decide at run time.",
+        gives_up=" ".join([*costs, *([COSTS] if quiet else [])]),
+        change=partial(edited_without_gradients if quiet else with_edit, edit=edit),
+        edits=with_edit(request, edit).edits,
+        stack=diagnosis.stack,
+        leads_to=found if isinstance(found, Exported) else None,
+    )
+    tested = with_needed_bounds(request, diagnosis, edit, fix, found, progress)
+    return tested if tested is None or tested.leads_to is not None else replace(tested)
+
+
+def _kinds(made: Rewritten) -> set[str]:
+    return {kind for _, kind in made.done}
+
+
+def _title(made: Rewritten) -> str:
+    """What is done, in a line: `Rewrite lines 12 and 15 with scan and torch.where`."""
+    lines = sorted({line for line, _ in made.done})
+    used = [_NAMES[each] for each in _NAMES if each in _kinds(made)]
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_listed(list(map(str, lines)))}"
+    return f"Rewrite {where} with {_listed(used)}"
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

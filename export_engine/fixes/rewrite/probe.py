@@ -1,0 +1,685 @@
+"""Runs a normal form while torch traces: a plain question stays Python's, a staged one is noted.
+
+Both ways of a staged `if` run, and one iteration of a staged loop. What they give decides how the
+site can be lowered; of the run itself nothing is kept.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
+
+from export_engine.defects import passed_over
+from export_engine.fixes.rewrite.facts import UNDEFINED, Facts, Masked, Rows, describe
+from export_engine.fixes.rewrite.form import Refusal, Site
+from export_engine.process import undone
+
+_torch: Any = torch  # whose functions of symbols have no types
+_SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+_MATH = frozenset(["exp", "log", "sqrt", "sin", "cos", "tan", "tanh", "log2", "log10", "erf"])
+
+
+class Probe:
+    """What the instrumented function asks; fills `Facts`."""
+
+    def __init__(self, *, keeps_symbols: bool = False) -> None:
+        self.facts = Facts(keeps_symbols=keeps_symbols)
+        self.depth = 0
+        """How many staged loops and choices are around."""
+        self.nones: dict[Site, set[bool]] = {}
+        """What was answered where code asks whether a value is None."""
+        self.counts: list[tuple[Any, Any]] = []
+        """Of the loops around that count from 0: the number, and the length."""
+
+    def reach(self) -> None:
+        """The function runs."""
+        self.facts.was_reached = True
+
+    def leave(self, value: Any) -> Any:
+        """The function's result."""
+        self.facts.was_left = True
+        return value
+
+    def read(self, value: Callable[[], Any]) -> Any:
+        """A name's value, or that it has none yet."""
+        try:
+            return value()
+        except NameError:
+            return UNDEFINED
+
+    # -- tests ----------------------------------------------------------------------------------
+
+    def decide(self, test: Any) -> Any:
+        """A bool where it is known while tracing; else the test, as a tensor or a symbol."""
+        if isinstance(test, Rows):
+            test = test.values.shape[0]
+        if isinstance(test, torch.SymInt | torch.SymFloat):
+            test = test != 0
+        if isinstance(test, torch.SymBool):
+            if statically_known_true(test):
+                return True
+            return False if statically_known_true(_torch.sym_not(test)) else test
+        if isinstance(test, torch.Tensor):
+            if test.dim() and test.numel() != 1:
+                raise Refusal("a test is of several values")
+            return test.reshape(()) != 0 if test.dtype != torch.bool else test.reshape(())
+        return builtins.bool(test)
+
+    def join(self, site: Site, is_or: bool, *parts: Callable[[], Any]) -> Any:
+        """`and` and `or`; staged where a part that is not the last is."""
+        kept: Any = None
+        value: Any = None
+        kinds: list[str] = []
+        for at, part in enumerate(parts):
+            value = part()
+            known = self.decide(value)
+            if isinstance(known, builtins.bool):
+                kinds.append("plain")
+                if known is is_or:
+                    self._note_join(site, kinds[:-1] if kept is not None else [])
+                    return value if kept is None else known
+                continue
+            is_bool = not isinstance(value, torch.Tensor) or value.dtype == torch.bool
+            kinds.append("bool" if is_bool else "zero")
+            if at == len(parts) - 1 and kept is None:
+                return value
+            kept = known if kept is None else self._joined(kept, known, is_or)
+        if kept is None:
+            return value
+        self._note_join(site, kinds)
+        return kept
+
+    def _note_join(self, site: Site, kinds: list[str]) -> None:
+        known = self.facts.notes.get(site, tuple(kinds))
+        if known != tuple(kinds):
+            raise Refusal("a test is decided by Python at times")
+        if any(kind != "plain" for kind in kinds):
+            self.facts.notes[site] = known
+
+    def _joined(self, first: Any, second: Any, is_or: bool) -> Any:
+        if isinstance(first, torch.Tensor) is not isinstance(second, torch.Tensor):
+            raise Refusal("a test joins a tensor and a size")
+        return first | second if is_or else first & second
+
+    def negate(self, site: Site, value: Any) -> Any:
+        """`not`."""
+        known = self.decide(value)
+        if isinstance(known, builtins.bool):
+            return not known
+        self.facts.notes[site] = "symbol" if isinstance(known, torch.SymBool) else "not"
+        if isinstance(value, torch.Tensor) and value.dtype != torch.bool:
+            self.facts.notes[site] = "zero"
+        return _torch.sym_not(known) if isinstance(known, torch.SymBool) else ~known
+
+    def check(self, site: Site, test: Any) -> None:
+        """An `assert`."""
+        known = self.decide(test)
+        if isinstance(known, builtins.bool):
+            if not known:
+                raise AssertionError
+            return
+        self.facts.notes[site] = "symbol" if isinstance(known, torch.SymBool) else "tensor"
+
+    # -- sites ----------------------------------------------------------------------------------
+
+    def choose(
+        self,
+        site: Site,
+        test: Any,
+        then: Callable[..., Any],
+        other: Callable[..., Any],
+        reads: Sequence[str],
+        values: Sequence[Any],
+        outs: Sequence[str],
+    ) -> Any:
+        """An `if`."""
+        known, choice = self.decide(test), self.facts.choices[site]
+        if isinstance(known, builtins.bool):
+            choice.ways.add("then" if known else "else")
+            return (then if known else other)(*values)
+        is_tensor = isinstance(known, torch.Tensor)
+        choice.ways.add("tensor" if is_tensor else "symbol")
+        choice.test = describe(test)
+        choice.depends_on_data |= is_tensor or bool(free_unbacked_symbols(known))
+        self.depth += 1
+        try:
+            first, second = self._side(choice, then, values), self._side(choice, other, values)
+        finally:
+            self.depth -= 1
+        if first is None or second is None:
+            taken = first if second is None else second
+            if taken is None:
+                raise Refusal("both ways of a branch fail while tracing")
+            return taken
+        for name, one, two in zip(outs, first, second, strict=True):
+            alike = one is two or (_is_plain(one) and type(one) is type(two) and one == two)
+            choice.pairs[name].append((describe(one), describe(two), alike, _same_shape(one, two)))
+        return [self._merged(known, one, two) for one, two in zip(first, second, strict=True)]
+
+    def _side(self, choice: Any, way: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """What a way gives; None where it raises an error."""
+        try:
+            return way(
+                *(type(each)(each) if type(each) in (list, Masked) else each for each in values)
+            )
+        except Refusal:
+            raise
+        except Exception as error:  # noqa: BLE001 - of the user's code: it is what the way does
+            passed_over(error, "running a way of a branch while tracing")
+            choice.is_unsafe = True
+            choice.pairs["!"].append((describe(str(error)), describe(None), False, False))
+            return None
+
+    def _merged(self, test: Any, one: Any, two: Any) -> Any:
+        if one is UNDEFINED or two is UNDEFINED or one is two:
+            return two if one is UNDEFINED else one
+        if isinstance(one, list | Rows) and isinstance(two, list | Rows):
+            return _collected(one, two)
+        if isinstance(one, tuple) and isinstance(two, tuple) and len(one) == len(two):
+            return tuple(self._merged(test, a, b) for a, b in zip(one, two, strict=True))
+        if isinstance(test, torch.SymBool):
+            if isinstance(one, torch.Tensor) or isinstance(two, torch.Tensor):
+                return one if isinstance(one, torch.Tensor) else two
+            if _is_int(one) and _is_int(two):
+                return (
+                    _torch.sym_ite(test, _torch.sym_int(one), _torch.sym_int(two))
+                    if all(isinstance(each, torch.SymInt) for each in (one, two))
+                    else one
+                    if isinstance(one, torch.SymInt)
+                    else two
+                )
+            test = torch.ones((), dtype=torch.bool, device="cpu")
+        if _is_plain(one) and _is_plain(two) and type(one) is type(two) and one == two:
+            return one
+        numbers = (torch.Tensor, bool, int, float, torch.SymInt, torch.SymFloat)
+        if isinstance(one, numbers) and isinstance(two, numbers):
+            if isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor):
+                return torch.where(test, one, two) if _same_shape(one, two) else one
+            chosen = _torch.where(test, one, two)
+            is_whole = _is_int(one) and _is_int(two) and not self.depth
+            self.facts.reads_whole |= is_whole
+            is_whole &= self.facts.keeps_symbols
+            return chosen.item() if is_whole else chosen
+        return two if one is None else one
+
+    def loop(
+        self,
+        site: Site,
+        rows: Any,
+        body: Callable[..., Any],
+        reads: Sequence[str],
+        values: Sequence[Any],
+        outs: Sequence[str],
+    ) -> Any:
+        """A `for`."""
+        known, loop = dict(zip(reads, values, strict=True)), self.facts.loops[site]
+        sequence = rows.values if isinstance(rows, Rows) else rows
+        sequence = _Sequence.of(sequence)
+        if sequence is None or isinstance(sequence.length, int):
+            loop.ways.add("plain")
+            items = rows if sequence is None else [sequence.at(n) for n in range(sequence.length)]
+            found: Any = None
+            for item in items:
+                found = body(item, *[known[name] for name in reads])
+                known |= dict(zip(outs, found, strict=True))
+            return [known.get(name, UNDEFINED) for name in outs]
+        loop.ways.add("rows")
+        loop.has_sized_length &= not free_unbacked_symbols(sequence.length)
+        loop.start |= {name: describe(value) for name, value in known.items()}
+        self.depth += 1
+        try:
+            return self._iterated(loop, sequence, body, reads, known, outs)
+        finally:
+            self.depth -= 1
+
+    def _iterated(
+        self,
+        loop: Any,
+        sequence: _Sequence,
+        body: Callable[..., Any],
+        reads: Sequence[str],
+        known: dict[str, Any],
+        outs: Sequence[str],
+    ) -> list[Any]:
+        """Two iterations at a staged place; the second takes what the first gave."""
+        before = known
+        for _ in range(2):
+            given = {n: list(v) if type(v) is list else v for n, v in before.items()}
+            taken = {name: _carried(value, name in outs) for name, value in given.items()}
+            item = sequence.element()
+            if isinstance(sequence, _Range) and sequence.is_plain:
+                self.counts.append((item, sequence.length))
+            found = body(item, *[taken[name] for name in reads])
+            result = dict(zip(outs, found, strict=True))
+            for name, value in result.items():
+                loop.after[name] = describe(value)
+                loop.is_steady[name] = _same_shape(before.get(name), value)
+                if isinstance(value, list) and value:
+                    loop.collected[name] = describe(value[-1])
+                if isinstance(value, Rows):
+                    loop.collected[name] = describe(value.piece)
+            before = before | {n: v for n, v in result.items() if v is not UNDEFINED}
+        gathered = {}
+        for name, value in result.items():
+            is_filled = isinstance(value, Rows) or (isinstance(value, list) and value)
+            gathered[name] = _stacked(value, sequence.length) if is_filled else before.get(name)
+        return [gathered.get(name, UNDEFINED) for name in outs]
+
+    def repeat(
+        self,
+        site: Site,
+        test: Callable[..., Any],
+        body: Callable[..., Any],
+        reads: Sequence[str],
+        values: Sequence[Any],
+        outs: Sequence[str],
+    ) -> Any:
+        """A `while`."""
+        known, loop = dict(zip(reads, values, strict=True)), self.facts.loops[site]
+        for _ in range(10_000):
+            going = self.decide(test(*[known[name] for name in reads]))
+            if not isinstance(going, builtins.bool):
+                break
+            loop.ways.add("plain")
+            if not going:
+                return [known.get(name, UNDEFINED) for name in outs]
+            known |= dict(zip(outs, body(*[known[name] for name in reads]), strict=True))
+        else:
+            raise Refusal("a loop runs very often")
+        if "plain" in loop.ways:
+            raise Refusal("a loop is decided by data from an iteration on")
+        loop.ways.add("while")
+        loop.start |= {name: describe(value) for name, value in known.items()}
+        self.depth += 1
+        try:
+            for _ in range(2):
+                taken = {name: _carried(value, name in outs) for name, value in known.items()}
+                test(*[taken[name] for name in reads])
+                result = dict(zip(outs, body(*[taken[name] for name in reads]), strict=True))
+                for name, value in result.items():
+                    loop.after[name] = describe(value)
+                    loop.is_steady[name] = _same_shape(known.get(name), value)
+                known |= result
+        finally:
+            self.depth -= 1
+        return [known.get(name, UNDEFINED) for name in outs]
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def collect(self, site: Site, rows: Any, value: Any) -> Any:
+        """`rows.append(value)`."""
+        if isinstance(rows, Masked) and not self.depth:
+            self.facts.notes[site] = ("masked", 0)
+        if isinstance(rows, list):
+            return type(rows)([*rows, value])
+        if isinstance(rows, Rows):
+            if not self.depth:
+                self.facts.notes[site] = ("append", 0)
+            return Rows(value, rows.values)
+        raise Refusal("something else than a list is appended to")
+
+    def write(self, site: Site, into: Any, index: Any, value: Any) -> Any:
+        """`into[index] = value`, as a new value."""
+        if isinstance(into, dict):
+            if self.depth:
+                raise Refusal("a dict is written where torch must not see an effect")
+            return {**into, index: value}
+        if isinstance(into, list):
+            if not isinstance(index, int):
+                raise Refusal("a list is written at a place that the data decide")
+            return [*into[:index], value, *into[index + 1 :]] if index >= 0 else _refuse()
+        if not isinstance(into, torch.Tensor):
+            raise Refusal("an object is written where torch must not see an effect")
+        places = _scalar_places(index)
+        rank = value.dim() if isinstance(value, torch.Tensor) else 0
+        if places:
+            self.facts.notes[site] = ("write", places, rank)
+        return into.clone()
+
+    def item(self, site: Site, of: Any, index: Any) -> Any:
+        """`of[index]`."""
+        if isinstance(of, Rows):
+            if isinstance(index, int | torch.SymInt):
+                return of.piece
+            return of.values[index]
+        if isinstance(of, torch.Tensor) and (places := _scalar_places(index)):
+            self.facts.notes[site] = ("item", places, of.dim())
+            parts = index if isinstance(index, tuple) else (index,)
+            if self._is_whole(of, parts, places[0]):
+                self.facts.notes[site] = ("row", places, of.dim())
+            return of[tuple(0 if at in places else part for at, part in enumerate(parts))]
+        return of[index]
+
+    def _is_whole(self, of: torch.Tensor, parts: tuple[Any, ...], place: int) -> bool:
+        """Whether a loop that counts from 0 takes every row of a tensor."""
+        if not all(isinstance(each, slice) and each == slice(None) for each in parts[:place]):
+            return False
+        return any(
+            parts[place] is number and statically_known_true(length == of.shape[place])
+            for number, length in self.counts
+        )
+
+    def call(self, site: Site, name: str, function: Any, *args: Any, **keywords: Any) -> Any:
+        """A call; of a builtin by its name, as torch replaces some while it traces."""
+        first = args[0] if args else None
+        if isinstance(first, Rows | Masked) and name not in ("len", "zip", "enumerate", "reversed"):
+            return self._of_rows(site, function, first, args[1:], keywords)
+        if getattr(function, "__module__", "builtins") not in ("builtins", "functools"):
+            name = ""
+        match name:
+            case "range":
+                return _Range.of(*args) if _is_dynamic(args) else range(*args)
+            case "zip" | "enumerate" | "reversed":
+                return _arrange(name, function, args, keywords)
+            case "len":
+                return self._length(site, first)
+            case "float" | "bool" | "int" if isinstance(first, torch.Tensor):
+                return self._number(site, name, first)
+            case "float" | "int" if isinstance(first, torch.SymInt | torch.SymFloat):
+                return _torch.sym_float(first) if name == "float" else _torch.sym_int(first)
+            case "bool" if isinstance(first, _SYMBOLS):
+                return self.decide(first)
+            case "max" | "min" if not keywords:
+                return self._extreme(site, function, name, args)
+        return function(*args, **keywords)
+
+    def is_none(self, site: Site, value: Any, negated: bool) -> bool:
+        """`value is None`: of what a loop carries, whether it is the first iteration."""
+        known = value is None
+        seen = self.nones.setdefault(site, set())
+        if self.depth:
+            seen.add(known)
+        if len(seen) > 1:
+            self.facts.notes[site] = "first"
+        return known is not negated
+
+    def _number(self, site: Site, kind: str, value: torch.Tensor) -> Any:
+        """A tensor of which Python asks a number: it stays one, but for a size."""
+        value = value.reshape(())
+        if kind == "item":
+            kind = describe(_zero(value)).kind
+        is_whole = not value.dtype.is_floating_point
+        self.facts.reads_whole |= kind == "int"
+        if kind == "int" and not self.depth and self.facts.keeps_symbols:
+            if is_whole:
+                return value.item()
+            self.facts.notes[site] = ("number", "whole")
+            return value.long().item()
+        made = value.long() if kind == "int" and not is_whole else value
+        made = value != 0 if kind == "bool" and value.dtype != torch.bool else made
+        self.facts.notes[site] = ("number", kind if made is not value else "same")
+        return made
+
+    def _extreme(self, site: Site, function: Any, name: str, args: tuple[Any, ...]) -> Any:
+        values = list(args[0]) if len(args) == 1 else list(args)
+        tensors = [each for each in values if isinstance(each, torch.Tensor)]
+        if not tensors or len(values) != 2:
+            return function(*args)
+        if len(tensors) == 1:
+            at = 0 if values[0] is tensors[0] else 1
+            self.facts.notes[site] = ("clamp", f"{'min' if name == 'max' else 'max'} {at}")
+            end = values[1 - at]
+            return tensors[0].clamp(min=end) if name == "max" else tensors[0].clamp(max=end)
+        self.facts.notes[site] = ("extreme", "maximum" if name == "max" else "minimum")
+        one, two = tensors
+        return torch.maximum(one, two) if name == "max" else torch.minimum(one, two)
+
+    def _of_rows(
+        self, site: Site, function: Any, rows: Rows | Masked, args: Any, keywords: dict[str, Any]
+    ) -> Any:
+        name = getattr(function, "__name__", "")
+        dim = keywords.get("dim", args[0] if args else 0)
+        if isinstance(rows, Masked):
+            whole = torch.stack([_as_tensor(each) for each in rows])
+            values = whole[torch.ones(len(rows), dtype=torch.bool, device="cpu")]
+        else:
+            values = rows.values
+        if name == "stack":
+            self.facts.notes[site] = ("stack", dim)
+            return values.movedim(0, dim)
+        if name in ("cat", "concat", "vstack"):
+            self.facts.notes[site] = ("cat", dim)
+            return values.movedim(0, dim).flatten(dim, dim + 1) if dim else values.flatten(0, 1)
+        if name == "tensor":
+            self.facts.notes[site] = ("tensor", 0)
+            return values
+        if name == "sum" and _is_builtin(function):
+            self.facts.notes[site] = ("sum", 0)
+            return values.sum(0)
+        raise Refusal("a list that the loop fills is used in another way than stacked")
+
+    def _length(self, site: Site, of: Any) -> Any:
+        if isinstance(of, Rows | Masked):
+            self.facts.notes[site] = ("length", 0)
+            of = of if isinstance(of, Rows) else self._of_rows(site, torch.stack, of, (), {})
+            self.facts.notes[site] = ("length", 0)
+        if isinstance(of, Rows):
+            return of.values.shape[0]
+        if isinstance(of, _Sequence):
+            return of.length
+        return of.shape[0] if isinstance(of, torch.Tensor) else len(of)
+
+    def method(self, site: Site, of: Any, name: str, *args: Any, **keywords: Any) -> Any:
+        """A call of a method."""
+        if isinstance(of, torch.Tensor):
+            if name == "item":
+                return self._number(site, "item", of)
+            if name == "unbind" and not isinstance(of.shape[(args or (0,))[0]], int):
+                return _Rowwise(of, (args or (keywords.get("dim", 0),))[0])
+            if name == "tolist" and (self.depth or not isinstance(of.numel(), int)):
+                return _Rowwise(of, 0)
+        if of is math and args and isinstance(args[0], torch.Tensor) and name in _MATH:
+            self.facts.notes[site] = ("math", name)
+            return getattr(torch, name)(args[0])
+        function = getattr(of, name)
+        if args and isinstance(args[0], Rows | Masked):
+            return self._of_rows(site, function, args[0], args[1:], keywords)
+        return function(*args, **keywords)
+
+
+class _Sequence:
+    """What a staged loop runs over."""
+
+    length: Any = 0
+
+    @staticmethod
+    def of(value: Any) -> _Sequence | None:
+        """A sequence of a length that may be dynamic; None for Python's own."""
+        if isinstance(value, torch.Tensor):
+            size: Any = value.shape[0]
+            return None if isinstance(size, int) else _Rowwise(value, 0)
+        return value if isinstance(value, _Sequence) else None
+
+    def at(self, number: int) -> Any:
+        """The element at a place."""
+        raise NotImplementedError
+
+    def element(self) -> Any:
+        """An element at a place that only the program knows."""
+        raise NotImplementedError
+
+
+class _Range(_Sequence):
+    def __init__(self, start: Any, step: Any, length: Any) -> None:
+        self.start, self.step, self.length = start, step, length
+        self.is_plain = type(start) is int and start == 0 and step == 1
+
+    @staticmethod
+    def of(*args: Any) -> _Range:
+        numbers = [each.item() if isinstance(each, torch.Tensor) else each for each in args]
+        start, stop = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
+        step = numbers[2] if len(numbers) > 2 else 1
+        if not isinstance(step, int):
+            raise Refusal("the step of a range is not known while tracing")
+        span = stop - start if step > 0 else start - stop
+        length = span if abs(step) == 1 else (span + abs(step) - 1) // abs(step)
+        return _Range(start, step, length)
+
+    def at(self, number: int) -> Any:
+        return self.start + number * self.step
+
+    def element(self) -> Any:
+        return torch.zeros((), dtype=torch.int64, device="cpu")
+
+
+class _Rowwise(_Sequence):
+    def __init__(self, values: torch.Tensor, dim: int) -> None:
+        self.values, self.dim, self.length = values, dim, values.shape[dim]
+
+    def at(self, number: int) -> Any:
+        return self.values.select(self.dim, number)
+
+    def element(self) -> Any:
+        return self.values.narrow(self.dim, 0, 1).squeeze(self.dim)
+
+
+class _Zipped(_Sequence):
+    def __init__(self, parts: list[_Sequence]) -> None:
+        self.parts = parts
+        lengths = [each.length for each in parts]
+        self.length = next((n for n in lengths if not isinstance(n, int)), lengths[0])
+
+    def at(self, number: int) -> Any:
+        return tuple(each.at(number) for each in self.parts)
+
+    def element(self) -> Any:
+        return tuple(each.element() for each in self.parts)
+
+
+class _Reversed(_Sequence):
+    def __init__(self, of: _Sequence) -> None:
+        self.part, self.length = of, of.length
+
+    def element(self) -> Any:
+        return self.part.element()
+
+
+def _is_dynamic(args: tuple[Any, ...]) -> bool:
+    return any(isinstance(each, torch.SymInt | torch.Tensor) for each in args)
+
+
+def _arrange(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    values = [each.values if isinstance(each, Rows) else each for each in args]
+    parts = [_Sequence.of(each) for each in values]
+    if not any(parts):
+        return function(*args, **keywords)
+    if name == "reversed":
+        assert parts[0] is not None
+        return _Reversed(parts[0])
+    if name == "enumerate":
+        assert parts[0] is not None
+        return _Zipped([_Range(0, 1, parts[0].length), parts[0]])
+    if not all(parts):
+        raise Refusal("a list and a tensor of a dynamic length are iterated together")
+    return _Zipped([each for each in parts if each])
+
+
+def _scalar_places(index: Any) -> tuple[int, ...]:
+    """Where an index has whole numbers that only the program knows."""
+    parts = index if isinstance(index, tuple) else (index,)
+    found = [
+        at
+        for at, each in enumerate(parts)
+        if isinstance(each, torch.Tensor) and not each.dim() and each.dtype != torch.bool
+    ]
+    if any(
+        isinstance(end, torch.Tensor)
+        for each in parts
+        if isinstance(each, slice)
+        for end in (each.start, each.stop, each.step)
+    ):
+        raise Refusal("a slice ends where only the data tell")
+    return tuple(found)
+
+
+def _same_shape(one: Any, two: Any) -> bool:
+    if not isinstance(one, torch.Tensor) or not isinstance(two, torch.Tensor):
+        return type(one) is type(two)
+    if one.dim() != two.dim() or one.dtype != two.dtype:
+        return False
+    return all(
+        a is b or statically_known_true(a == b) for a, b in zip(one.shape, two.shape, strict=True)
+    )
+
+
+def _carried(value: Any, is_out: bool) -> Any:
+    """A number that a loop changes as the tensor that the program carries."""
+    if is_out and isinstance(value, bool | int | float | torch.SymInt | torch.SymFloat):
+        kind = torch.bool if isinstance(value, bool) else None
+        whole = isinstance(value, int | torch.SymInt) and not isinstance(value, bool)
+        dtype = kind or (torch.int64 if whole else torch.float32)
+        return torch.zeros((), dtype=dtype, device="cpu")
+    return value
+
+
+def _collected(one: Any, two: Any) -> Any:
+    """A list that the ways of a branch fill."""
+    if isinstance(one, Rows) or isinstance(two, Rows):
+        return one if isinstance(one, Rows) else two
+    if len(one) == len(two) and not isinstance(one, Masked):
+        return one
+    return Masked(one if len(one) > len(two) else two)
+
+
+def _stacked(value: Any, length: Any) -> Rows:
+    piece = value.piece if isinstance(value, Rows) else value[-1]
+    if not isinstance(piece, torch.Tensor):
+        if not isinstance(piece, bool | int | float):
+            raise Refusal("a loop collects something else than tensors")
+        piece = _as_tensor(piece)
+    return Rows(piece, piece.unsqueeze(0).expand(length, *piece.shape).clone())
+
+
+def _as_tensor(value: Any) -> torch.Tensor:
+    if isinstance(value, torch.Tensor):
+        return value
+    return torch.as_tensor(value, device="cpu")
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float | str | type(None) | torch.dtype | torch.device)
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int | torch.SymInt) and not isinstance(value, bool)
+
+
+def _zero(value: torch.Tensor) -> Any:
+    return False if value.dtype == torch.bool else 0.0 if value.dtype.is_floating_point else 0
+
+
+def _is_builtin(value: Any) -> bool:
+    return getattr(value, "__module__", "") != "torch"
+
+
+def _refuse() -> Any:
+    raise Refusal("a list is written from its end")
+
+
+class _Running:
+    """The probe that instrumented functions ask."""
+
+    def __init__(self) -> None:
+        self.probe: Probe | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.probe, name)
+
+
+running = _Running()
+
+
+@undone
+def probing(*, keeps_symbols: bool = False) -> Iterator[Probe]:
+    """A probe, while its block runs."""
+    running.probe = probe = Probe(keeps_symbols=keeps_symbols)
+    try:
+        yield probe
+    finally:
+        running.probe = None
+        probe.facts.close()

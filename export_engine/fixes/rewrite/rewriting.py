@@ -1,0 +1,97 @@
+"""A function's text, rewritten whole: normal form, facts from one run, lowerings, text."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from export_engine.attempt import Edit, EditError, Failed, Request
+from export_engine.capture import capture
+from export_engine.fixes.code.editing.try_edit import with_edit
+from export_engine.fixes.rewrite.emit import emit
+from export_engine.fixes.rewrite.expressions import Names
+from export_engine.fixes.rewrite.facts import Facts
+from export_engine.fixes.rewrite.form import Refusal, parse_function
+from export_engine.fixes.rewrite.instrument import instrument
+from export_engine.fixes.rewrite.lower import Lowering
+from export_engine.fixes.rewrite.normalize import Normal
+from export_engine.fixes.rewrite.probe import probing
+from export_engine.source import unedited
+
+_ASKED = (ast.If, ast.IfExp, ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.BoolOp)
+_ALL = (*_ASKED, ast.NamedExpr, ast.Match, ast.UnaryOp, ast.Compare, ast.Assert, ast.Expr)
+
+
+class Rewritten(NamedTuple):
+    """A function whose staged sites are torch's operators."""
+
+    edit: Edit
+    done: tuple[tuple[int, str], ...]
+    """Each site's line, and what it became: where, cond, scan, vmap, while_loop, check, skip."""
+
+
+def rewrite(request: Request, file: str, text: str, line: int) -> Rewritten:
+    """The function around a line, with every site that Python cannot decide as an operator.
+
+    One export runs its normal form; nothing of that is kept but facts.
+
+    Args:
+        request: with the edits in effect so far.
+        file: that the line is in.
+        text: of the file, as it is in effect.
+        line: in the text.
+
+    Raises:
+        Refusal: it cannot be, or no site is staged.
+    """
+    function = parse_function(text, line)
+    names = Names(function.node)
+    whole = Normal(function, names, lambda node: isinstance(node, _ALL)).find_form()
+    made = instrument(function, whole)
+    facts = _run(request, Edit(unedited(file), text, made, (function.name,)))
+    body = Normal(function, names, facts.is_staged).find_form()
+    lowering = Lowering(function, facts, names)
+    lowered = lowering.lower(body)
+    if not lowering.done:
+        raise Refusal("nothing in the function depends on data or on a dynamic size")
+    after = emit(function, lowered)
+    ast.parse(after)
+    done = tuple(dict.fromkeys(sorted(lowering.done)))
+    return Rewritten(Edit(unedited(file), text, after, (function.name,)), done)
+
+
+def _run(request: Request, edit: Edit) -> Facts:
+    """What an export of the instrumented function tells; a second, where a tensor is no size."""
+    try:
+        facts = _run_once(request, edit, keeps_symbols=False)
+    except _Incomplete as incomplete:
+        if not incomplete.facts.reads_whole:
+            raise
+        return _run_once(request, edit, keeps_symbols=True)
+    return facts
+
+
+class _Incomplete(Refusal):
+    """The function did not run to its end."""
+
+    def __init__(self, reason: str, facts: Facts) -> None:
+        super().__init__(reason)
+        self.facts = facts
+
+
+def _run_once(request: Request, edit: Edit, *, keeps_symbols: bool) -> Facts:
+    try:
+        changed = with_edit(request, edit).with_changes(strict=False)
+        with probing(keeps_symbols=keeps_symbols) as probe:
+            attempt = capture(changed)
+    except EditError as error:
+        raise Refusal("the function cannot be run in another form") from error
+    facts = probe.facts
+    if not facts.was_reached:
+        raise Refusal("the function is not run by the export")
+    if facts.was_left:
+        return facts
+    reason: BaseException | None = attempt.error if isinstance(attempt, Failed) else None
+    while reason is not None and not isinstance(reason, Refusal):
+        reason = reason.__cause__ or reason.__context__
+    raise _Incomplete(str(reason or "its normal form fails while tracing"), facts)

@@ -1,0 +1,180 @@
+"""Statements of a lowering, simplified: no name for what is read once, no value that none reads."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from copy import copy
+from typing import Any
+
+from export_engine.fixes.rewrite.analysis import Liveness
+from export_engine.fixes.rewrite.form import (
+    Block,
+    find_loaded,
+    find_stored,
+    is_own,
+    map_children,
+    mark,
+    without_last_name,
+)
+
+_PURE = (ast.Assign, ast.Return, ast.Expr)
+
+
+def simplify(body: Block, synthetic: set[str]) -> Block:
+    """A function's body with what no reader needs gone.
+
+    Args:
+        body: of a function.
+        synthetic: the names that a lowering gave.
+    """
+    return _tidied(_inlined(body, synthetic))
+
+
+def _tidied(body: Block) -> Block:
+    """A function's body without starts of names, or a last name, that are read once."""
+    return without_last_name(_without_dead(_with_starts(body), set()))
+
+
+def _with_starts(body: Block) -> Block:
+    """A body whose operators take the constants that names begin with."""
+    found = list(body)
+    for at, each in enumerate(body):
+        match each:
+            case ast.Assign([ast.Name(id=name)], ast.Constant() | ast.Call() as value):
+                if isinstance(value, ast.Call) and ast.unparse(value.func) != "torch.tensor":
+                    continue
+                made = value if isinstance(value, ast.Call) else None
+                place = next(
+                    (
+                        n
+                        for n in range(at + 1, len(found))
+                        if name in Liveness.before(found[n], set())
+                    ),
+                    0,
+                )
+                reader = found[place]
+                later = Liveness.of(found[place + 1 :], set())
+                is_last = name in find_stored(reader) or name not in later
+                if place and is_last and isinstance(reader, ast.Assign):
+                    start = made or value
+                    found[place] = _Starting(name, start).visit(reader)
+    return found
+
+
+class _Starting:
+    """Puts a constant in the place of `torch.tensor(name)`."""
+
+    def __init__(self, name: str, value: ast.expr) -> None:
+        self.name, self.value = name, value
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node: the same object where nothing in it changes."""
+        match node:
+            case ast.Call(ast.Attribute(ast.Name(id="torch"), "tensor"), [ast.Name(id=name)]):
+                if name == self.name:
+                    if isinstance(self.value, ast.Call):
+                        return self.value
+                    return ast.Call(node.func, [self.value], node.keywords)
+        made = map_children(node, self.visit)
+        return node if made is node else mark(made, node)
+
+
+def _inlined(body: Block, synthetic: set[str]) -> Block:
+    """A block whose synthetic names that are read once, soon after, are the values themselves."""
+    body = [_within(each, synthetic) for each in body]
+    reads = Counter(
+        node.id
+        for each in body
+        for node in ast.walk(each)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    )
+    at = len(body) - 1
+    while at >= 0:
+        each = body[at]
+        match each:
+            case ast.Assign([ast.Name(id=name)], value) if name in synthetic and reads[name] == 1:
+                place = _find_reader(body, at, name, value)
+                if place:
+                    made = _Replacing({name: value}).visit(body[place])
+                    body = [*body[:at], *body[at + 1 : place], made, *body[place + 1 :]]
+        at -= 1
+    return body
+
+
+def _within(node: ast.stmt, synthetic: set[str]) -> ast.stmt:
+    changed: dict[str, Block] = {}
+    for part in ("body", "orelse"):
+        block = getattr(node, part, None)
+        if block and isinstance(block, list) and isinstance(block[0], ast.stmt):
+            inner = _inlined(block, synthetic)
+            if isinstance(node, ast.FunctionDef):
+                inner = _tidied(inner)
+            if len(inner) != len(block) or any(
+                a is not b for a, b in zip(inner, block, strict=True)
+            ):
+                changed[part] = inner
+    if not changed:
+        return node
+    made = copy(node)
+    for part, inner in changed.items():
+        setattr(made, part, inner)
+    return mark(made, node)
+
+
+def _find_reader(body: Block, at: int, name: str, value: ast.expr) -> int:
+    """Where a name is read, if nothing before that changes its value; else 0."""
+    needed = find_loaded(value)
+    for place in range(at + 1, len(body)):
+        each = body[place]
+        if not isinstance(each, _PURE) or is_own(each):
+            return 0
+        if name in find_loaded(each):
+            return place
+        if find_stored(each) & needed:
+            return 0
+    return 0
+
+
+def _without_dead(body: Block, live: set[str]) -> Block:
+    """A block without constants and empty lists that nothing reads."""
+    found: Block = []
+    for each in reversed(body):
+        match each:
+            case ast.Assign([ast.Name(id=name)], ast.Constant() | ast.List(elts=[])):
+                if name not in live:
+                    continue
+            case ast.Assign([ast.Name(id=name)], value) if not is_own(each):
+                is_start = hasattr(each, "is_start") or ast.unparse(value).startswith(
+                    "torch.tensor("
+                )
+                if is_start and name not in live:
+                    continue
+        found.insert(0, each)
+        live = Liveness.before(each, live)
+    return found
+
+
+class _Replacing:
+    """Puts expressions in the place of names, in a copy."""
+
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node: the same object where nothing in it changes."""
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            return self.values.get(node.id, node)
+        made = map_children(node, self.visit)
+        return node if made is node else mark(_joined(made), node)
+
+
+def _joined(node: ast.AST) -> ast.AST:
+    """A choice of a choice that keeps the same otherwise, as one of both tests."""
+    match node:
+        case ast.Call(function, [test, ast.Call(inner, [other, value, ast.Name(id=a)]), kept]):
+            same = isinstance(kept, ast.Name) and kept.id == a
+            if same and ast.unparse(function) == ast.unparse(inner) == "torch.where":
+                both = ast.BinOp(test, ast.BitAnd(), other)
+                return ast.Call(function, [both, value, kept], [])
+    return node

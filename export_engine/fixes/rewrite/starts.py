@@ -1,0 +1,95 @@
+"""What a carried name begins with, where the user's code gives it nothing of its kind."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import torch
+
+from export_engine.fixes.rewrite.expressions import Names
+from export_engine.fixes.rewrite.facts import Facts, Value
+from export_engine.fixes.rewrite.form import Block, Refusal, call, let, parse_expression
+
+
+class Starts:
+    """Names that need a value before the loop that binds them."""
+
+    def __init__(self, facts: Facts, names: Names) -> None:
+        self.facts, self.names = facts, names
+        self.wanted: set[str] = set()
+        self._values: dict[str, Value] = {}
+
+    def want(self, name: str, value: Value) -> None:
+        """Asks for a start of a name, of which it is known what it becomes."""
+        self.wanted.add(name)
+        self._values[name] = value
+
+    def find_statements(self) -> Block:
+        """The starts: zeros of no dims, which torch.where broadcasts."""
+        found: Block = []
+        for name, value in sorted(self._values.items()):
+            start = let(name, call("torch.zeros", ast.Tuple([], ast.Load()), **_dtype(value)))
+            start.is_start = True  # type: ignore[attr-defined]
+            found.append(start)
+        return found
+
+    def dtype_of(self, start: Value, after: Value) -> dict[str, ast.expr]:
+        """The dtype of a number that becomes a tensor, where torch would choose another."""
+        own = {"bool": torch.bool, "int": torch.int64}.get(start.kind, torch.get_default_dtype())
+        return {} if after.dtype in (own, None) else {"dtype": parse_expression(str(after.dtype))}
+
+
+def _dtype(value: Value) -> dict[str, ast.expr]:
+    kind = {"bool": torch.bool, "int": torch.int64}.get(value.kind, value.dtype)
+    if kind in (None, torch.get_default_dtype()):
+        return {}
+    return {"dtype": parse_expression(str(kind))}
+
+
+def zeros_of(value: Value, known: dict[str, Value], fill: ast.expr | None = None) -> ast.expr:
+    """A tensor of a value's shape and dtype, in terms of the names that are known.
+
+    Args:
+        value: of which the shape is wanted.
+        known: names before the loop.
+        fill: what it is filled with; 0 if it is not given.
+
+    Raises:
+        Refusal: no known name has a size of it.
+    """
+    if value.kind != "tensor":
+        kind = {"bool": False, "int": 0}.get(value.kind, 0.0)
+        return call("torch.tensor", fill or ast.Constant(kind))
+    alike = [
+        n
+        for n, each in sorted(known.items())
+        if each.kind == "tensor" and _same(each.shape, value.shape) and each.dtype == value.dtype
+    ]
+    if alike:
+        name = parse_expression(alike[0])
+        if fill is None:
+            return call("torch.zeros_like", name)
+        return call("torch.full_like", name, fill)
+    sizes = [_size(each, known) for each in value.shape]
+    shape = ast.Tuple(sizes, ast.Load())
+    given = _dtype(value)
+    if fill is None:
+        return call("torch.zeros", shape, **given)
+    return call("torch.full", shape, fill, **given)
+
+
+def _same(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+    return len(one) == len(two) and all(str(a) == str(b) for a, b in zip(one, two, strict=True))
+
+
+def _size(size: Any, known: dict[str, Value]) -> ast.expr:
+    if isinstance(size, int):
+        return ast.Constant(size)
+    for name, value in sorted(known.items()):
+        if value.kind == "int" and str(value.constant) == str(size):
+            return parse_expression(name)
+        for dim, each in enumerate(value.shape):
+            if str(each) == str(size):
+                return parse_expression(f"{name}.shape[{dim}]")
+    raise Refusal("a size that the loop carries is not one of an input")
