@@ -9,7 +9,7 @@ from ..case import NON_STRICT, case
 
 
 @case("x: n, _", lambda: (torch.randn(5, 3),), lambda: (torch.randn(7, 3),), modes=NON_STRICT)
-class Cell6812019440287582389(torch.nn.Module):
+class ChecksInACell(torch.nn.Module):
     def forward(self, x):
         outs = []
         for i in range(x.shape[0]):
@@ -23,7 +23,7 @@ class Cell6812019440287582389(torch.nn.Module):
     lambda: (torch.tensor([[1.0, 2.0, 0.0]]),),
     modes=NON_STRICT,
 )
-class Cell6980343882650273952(torch.nn.Module):
+class BranchesInACell(torch.nn.Module):
     def forward(self, x):
         n = x.shape[1]
         length = (x != 0).sum(1)
@@ -38,7 +38,7 @@ class Cell6980343882650273952(torch.nn.Module):
     lambda: (torch.tensor([[1.0, 2.0, 0.0]]),),
     modes=NON_STRICT,
 )
-class Cell4873890223441299296(nn.Module):
+class LoopsInACell(nn.Module):
     def forward(self, x):
         n = x.shape[1]
         length = (x != 0).sum(1)

@@ -23,7 +23,7 @@ from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.sizes.inner_functions import Computed, in_place, only_computes
 from export_engine.fixes.code.sizes.number_lists import by_indices, of_whole_numbers
-from export_engine.fixes.code.sizes.size_factories import by_arange
+from export_engine.fixes.rules.factories import by_arange
 
 _BACK = ("from_numpy", "as_tensor", "tensor")
 _PLACED = ("dtype", "device")

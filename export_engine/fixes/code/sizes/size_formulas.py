@@ -9,8 +9,8 @@ from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.failing_text import fixed_places
 from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, tried
-from export_engine.fixes.code.sizes.grid_formulas import scaled_lines
-from export_engine.fixes.code.sizes.torch_formulas import in_ops
+from export_engine.fixes.rules.formulas import in_ops
+from export_engine.fixes.rules.grids import scaled_lines
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, unedited
 

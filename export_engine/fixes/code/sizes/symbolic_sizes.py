@@ -13,9 +13,9 @@ from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.sizes.number_lists import by_indices
-from export_engine.fixes.code.sizes.size_factories import by_arange
 from export_engine.fixes.code.sizes.size_pieces import in_pieces
 from export_engine.fixes.code.sizes.size_steps import first_large_enough, returned_by_loop
+from export_engine.fixes.rules.factories import by_arange
 
 _FORMAT = re.compile(r"(?<!\{)\{([^{}:!]+):[^{}]*\}")
 """A value of an f-string that has a format: `{n:>4}`."""

@@ -1,6 +1,8 @@
-"""Grids of points whose number is a dynamic size: `F.affine_grid`, and `F.interpolate` by a scale.
+"""Replacements that depend on how many dims there are: grids of points, and pools.
 
-torch computes the first from plain ints, and the second from plain floats.
+`F.affine_grid` computes from plain ints, and so does a pool whose kernel is a dynamic size:
+over a whole dim it is a mean or a maximum, else one over windows. `F.interpolate` by a scale
+computes from plain floats.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from export_engine.fixes.code.editing.text_edits import spans
 
 def affine_grid(said: Mapping[str, str], torch: str) -> str | None:
     """The coordinates of a grid, each a sum of products with the rows of a matrix."""
-    theta, size, corners = said.get("theta"), said.get("size"), said.get("align_corners", "False")
-    if theta is None or size is None or corners not in ("True", "False", "None"):
+    theta, size, corners = said["theta"], said["size"], said["align_corners"]
+    if corners not in ("True", "False", "None"):
         return None
     sides = _last_sizes(size)
     made = [
@@ -45,8 +47,8 @@ def _coordinates(count: str, torch: str, like: str, corners: bool) -> str:
 
 def interpolate(said: Mapping[str, str], torch: str) -> str | None:
     """An image at points that are a computed scale apart, which need not be sizes' quotient."""
-    mode, corners = said.get("mode", "").strip("'\""), said.get("align_corners", "False")
-    if not {"input", "scale_factor"} <= said.keys() or mode not in ("bilinear", "bicubic"):
+    mode, corners = said["mode"].strip("'\""), said["align_corners"]
+    if mode not in ("bilinear", "bicubic"):
         return None
     scale = ast.parse(said["scale_factor"], mode="eval").body
     if corners not in ("False", "None") or isinstance(scale, ast.Constant):
@@ -92,3 +94,63 @@ def scaled_lines(text: str, lines: set[int]) -> list[int]:
             for each in call.keywords
         )
     ]
+
+
+def pooled(count: int, mean: bool, said: Mapping[str, str], torch: str) -> str | None:
+    """A pool without padding, for every size; None where it is not told.
+
+    Args:
+        count: how many dims it pools.
+        mean: whether it is a mean, not a maximum.
+        said: the text of each parameter.
+        torch: what torch is called there.
+    """
+    values = said["input"]
+    kernels = _each(said["kernel_size"], count)
+    strides = kernels if said["stride"] == "None" else _each(said["stride"], count)
+    if _covers(kernels, values, count):
+        dims = str(tuple(range(-count, 0))) if count > 1 else "-1"
+        return f"{values}.{'mean' if mean else 'amax'}({dims}, keepdim=True)"
+    if count > 2:
+        return None
+    reduced = "mean(-1)" if mean else "max(-1)[0]"
+    made = _windows(values, kernels[-1], strides[-1], reduced, torch)
+    if count == 1:
+        return made
+    turned = f"{made}.mT"
+    return f"{_windows(turned, kernels[0], strides[0], reduced, torch)}.mT.contiguous()"
+
+
+def _each(text: str, count: int) -> list[str]:
+    """The number of each dim."""
+    node = ast.parse(text, mode="eval").body
+    if isinstance(node, ast.Tuple | ast.List):
+        inner = [f"({ast.unparse(each)})" for each in node.elts]
+        return inner * count if len(inner) == 1 else inner[:count]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return [f"{text}[{at}]" for at in range(count)]
+    if isinstance(node, ast.Attribute) or text.isidentifier() or isinstance(node, ast.Constant):
+        return [text] * count
+    return [f"({text})"] * count
+
+
+def _covers(kernels: list[str], values: str, count: int) -> bool:
+    """Whether each kernel is the size of its dim, as far as their text says."""
+    for at, kernel in enumerate(kernels):
+        back, front = at - count, at + 2
+        known = {f"{values}.shape[{n}]" for n in (back, front)}
+        known |= {f"{values}.size({n})" for n in (back, front)}
+        known |= {
+            f"{values}.{whole}[{n}:][{at}]" for whole in ("shape", "size()") for n in (-count, 2)
+        }
+        if kernel.strip("()") not in {each.strip("()") for each in known}:
+            return False
+    return True
+
+
+def _windows(values: str, kernel: str, stride: str, reduced: str, torch: str) -> str:
+    """What is left of the windows along the last dim."""
+    device = "device=_wide.device"
+    starts = f"{torch}.arange((_wide.shape[-1] - {kernel}) // {stride} + 1, {device})"
+    at = f"{starts}[:, None] * {stride} + {torch}.arange({kernel}, {device})"
+    return f"(lambda _wide: _wide[..., {at}].{reduced})({values})"
