@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from explorer.opening.viewing import view
     from explorer.results.environment_report import Doctor, doctor
     from explorer.results.running import backends
+    from explorer.results.stages import read_stages
     from explorer.session.session import FixError, NotTrusted
     from explorer.sets.comparison import SetComparison
     from explorer.sets.generation import GenerationPrograms, explore_generation
@@ -79,5 +80,6 @@ __all__ = [
     "lesson",
     "load",
     "observing",
+    "read_stages",
     "view",
 ]

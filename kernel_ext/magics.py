@@ -211,11 +211,12 @@ class ExportMagics(Magics):
 
     @no_var_expand
     @line_magic
-    def view(self, line: str) -> explorer.Exploration | explorer.Programs | None:
+    def view(self, line: str) -> Any:
         """Show a program that exists, without exporting it again.
 
         %view program              an ExportedProgram of any dialect, a GraphModule, a dict of them
-        %view "model.pt2"          a file, as `%export --load` opens it
+        %view "model.pt2"          a file, as `%export --load` opens it; of an AOTInductor package
+                                   or a folder of TORCH_TRACE, the kernels
         ex = %view program         keeps it; the last result is always in `_export`
         """
         __tracebackhide__ = True
@@ -231,10 +232,8 @@ class ExportMagics(Magics):
         display(result)  # type: ignore[no-untyped-call]
         return None
 
-    def _keep(
-        self, exploration: explorer.Exploration | explorer.Programs, *names: str | None
-    ) -> None:
-        kept = {name: exploration for name in (LAST, *names) if name}
+    def _keep(self, result: object, *names: str | None) -> None:
+        kept = {name: result for name in (LAST, *names) if name}
         self._shell.push(kept, interactive=False)
 
     def _dynamic_shapes(self, command: Command) -> Any:

@@ -11,6 +11,7 @@ from explorer.session.given_program import Call, entry_of, is_program, refuse_in
 from explorer.session.session import Session
 
 if TYPE_CHECKING:
+    from explorer.results.stages import StagesResult
     from explorer.sets.programs import Programs
 
 
@@ -19,7 +20,7 @@ def view(
     inputs: tuple[Any, ...] | Mapping[str, Any] | None = None,
     *,
     title: str = "",
-) -> Exploration | Programs:
+) -> Exploration | Programs | StagesResult | list[StagesResult]:
     """Opens a program that exists, whatever made it. Nothing is exported and nothing is run.
 
     Graph, source, signature, shapes, query, diff and HTML work for all of them. Verify, Run and
@@ -28,7 +29,9 @@ def view(
     Args:
         program: an `ExportedProgram` of any dialect: training, core ATen, edge, after passes; a
             `torch.fx.GraphModule`; a dict of them, or ExecuTorch's `EdgeProgramManager`, as a set;
-            or the path of a `.pt2` file, as `explorer.load` opens it.
+            or the path of a `.pt2` file, as `explorer.load` opens it. Of an AOTInductor package
+            without a program, and of a folder of TORCH_TRACE: the kernels, as
+            `explorer.read_stages` gives them.
         inputs: what to run an ExportedProgram with where it has no example, or another: positional
             arguments as a tuple, or keyword arguments as a dict.
         title: what to call it; its class by default.
@@ -43,7 +46,7 @@ def view(
         return program
     if isinstance(program, str | Path):
         refuse_inputs(inputs, "a file")
-        return load(program)
+        return _opened_path(Path(program)) or load(program)
     call = None if inputs is None else _call(inputs)
     several = _programs_in(program)
     if several is not None:
@@ -55,6 +58,21 @@ def view(
         }
         return Programs(made, title=title or type(program).__name__)
     return _opened(program, title, call)
+
+
+def _opened_path(path: Path) -> StagesResult | list[StagesResult] | None:
+    """The kernels of a folder, or of a package without a program; None of any other path."""
+    from explorer.results.stages import read_stages
+    from export_engine.archive import ArchiveError, program_names
+    from export_engine.stages import holds_stages
+
+    if path.is_dir():
+        return read_stages(path)
+    try:
+        has_program = bool(program_names(path))
+    except ArchiveError:
+        has_program = False
+    return None if has_program or not holds_stages(path) else read_stages(path)
 
 
 def _programs_in(given: Any) -> dict[str, Any] | None:

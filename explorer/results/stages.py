@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.session.session import FixError, Session
 from explorer.text.escape import harmless
-from explorer.text.stages_text import kernel_details, kernel_line, stages_lines
+from explorer.text.stages_text import (
+    kernel_details,
+    kernel_line,
+    kernel_nodes,
+    stages_lines,
+)
 from explorer.validate_options import check_writable
 from export_engine.plain_errors import WrongArgument
 
@@ -28,11 +33,11 @@ class StagesResult:
     another compilation made differently.
     """
 
-    def __init__(self, record: Record, stages: Stages) -> None:
+    def __init__(self, record: Record | None, stages: Stages) -> None:
         """Make one.
 
         Args:
-            record: of the program.
+            record: of the program; None where it is not at hand.
             stages: of it.
         """
         self._record = record
@@ -135,11 +140,11 @@ class StagesResult:
 class KernelResult:
     """One kernel of a program's compiled code. `print` it."""
 
-    def __init__(self, record: Record, stages: Stages, number: int) -> None:
+    def __init__(self, record: Record | None, stages: Stages, number: int) -> None:
         """Make one.
 
         Args:
-            record: of the program.
+            record: of the program; None where it is not at hand.
             stages: of it.
             number: the kernel's, into `stages.kernels`.
         """
@@ -160,8 +165,7 @@ class KernelResult:
     @property
     def nodes(self) -> list[str]:
         """The ops of the exported program that it computes, by name."""
-        graph = self._record.graphs[0]
-        return [self._record.strings[graph.name[node]] for node in self.data.nodes]
+        return kernel_nodes(self._record, self.data)
 
     @property
     def lines(self) -> list[str]:
@@ -191,6 +195,24 @@ class KernelResult:
 
     def __repr__(self) -> str:
         return harmless(kernel_line(self._stages, self._number).strip())
+
+
+def read_stages(path: str | Path) -> StagesResult | list[StagesResult]:
+    """The kernels of a compilation that was made elsewhere, as data. `print` what it gives.
+
+    No code in it is loaded, and torch is not imported.
+
+    Args:
+        path: of an AOTInductor package, of a `.pt2` file with one in it, or of a folder that
+            TORCH_TRACE named. Of several compilations in it, a list.
+
+    Raises:
+        ArchiveError: it cannot be read, or does not say which kernels it has.
+    """
+    from export_engine.stages import read_stages as read_here
+
+    made = [StagesResult(None, each) for each in read_here(Path(path))]
+    return made[0] if len(made) == 1 else made
 
 
 def compile_stages(

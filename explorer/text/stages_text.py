@@ -14,20 +14,15 @@ _KERNELS = 12
 _REMARKS = 8
 
 
-def stages_lines(record: Record, stages: Stages) -> list[str]:
+def stages_lines(record: Record | None, stages: Stages) -> list[str]:
     """The ladder, the slowest lines, the kernels, and what is remarkable of them.
 
     Args:
-        record: of the program.
+        record: of the program; None where it is not at hand.
         stages: of it.
     """
-    settings = f", {stages.settings}" if stages.settings else ""
-    cached = " from torch's cache" if stages.cached else ""
     lines = [
-        cut(
-            f"{stages.title}{settings} on {stages.device}, {stages.inputs}: compiled in "
-            f"{duration(stages.seconds)}{cached}"
-        ),
+        cut(_head(stages)),
         *ladder_lines(stages),
         *time_lines(record, stages),
         *slowest_lines(stages),
@@ -38,9 +33,17 @@ def stages_lines(record: Record, stages: Stages) -> list[str]:
     return [*lines, *(cut(each) for each in stages.left_out)]
 
 
+def _head(stages: Stages) -> str:
+    """What was compiled, on what, and what that took."""
+    named = ", ".join(each for each in (stages.title, stages.settings) if each)
+    where = f" on {stages.device}, {stages.inputs}" if stages.device else ""
+    cached = " from torch's cache" if stages.cached else ""
+    return f"{named}{where}: compiled in {duration(stages.seconds)}{cached}" if where else named
+
+
 def ladder_lines(stages: Stages) -> list[str]:
     """How many ops each stage has."""
-    rungs = [f"exported {counted(stages.exported, 'op')}"]
+    rungs = [f"exported {counted(stages.exported, 'op')}"] if stages.exported else []
     rungs += [f"{graph.name} {counted(len(graph.ops), 'op')}" for graph in stages.graphs]
     if stages.kernels:
         fused = sum(kernel.kind == "fused" for kernel in stages.kernels)
@@ -49,7 +52,7 @@ def ladder_lines(stages: Stages) -> list[str]:
     return [cut("  " + " → ".join(rungs))]
 
 
-def time_lines(record: Record, stages: Stages) -> list[str]:
+def time_lines(record: Record | None, stages: Stages) -> list[str]:
     """A call and its parts; beside it the same, op by op, if that was measured."""
     times = stages.times
     if times is None:
@@ -62,7 +65,7 @@ def time_lines(record: Record, stages: Stages) -> list[str]:
     ]
     if times.between > 0:
         rows.append(pair("between kernels", f"{_time(times.between)}: {times.other}"))
-    if record.profile is not None and record.profile.device == stages.device:
+    if record is not None and record.profile is not None and record.profile.device == stages.device:
         rows.append(pair("op by op, in eager", _time(record.profile.total)))
     return [*rows, cut(f"  {times.method}")]
 
@@ -99,14 +102,13 @@ def kernel_line(stages: Stages, number: int) -> str:
     return cut(f"  {_time(kernel.microseconds):>9}  {kernel.name}{calls}  {named}")
 
 
-def kernel_details(record: Record, stages: Stages, number: int) -> list[str]:
+def kernel_details(record: Record | None, stages: Stages, number: int) -> list[str]:
     """All that is known of a kernel, with its call in the generated code."""
     kernel = stages.kernels[number]
-    graph = record.graphs[0]
-    nodes = [record.strings[graph.name[node]] for node in kernel.nodes]
+    nodes = kernel_nodes(record, kernel)
     rows = [
         kernel.name,
-        pair("time", f"{_time(kernel.microseconds)} ± {duration(kernel.spread / 2e6)}"),
+        pair("time", _measured(kernel)),
         pair("ops of the program", ", ".join(nodes) or "none is known"),
         pair("post-grad ops", ", ".join(_ops_of(stages, kernel)) or "none is known"),
     ]
@@ -123,6 +125,13 @@ def kernel_details(record: Record, stages: Stages, number: int) -> list[str]:
         text = code.text.splitlines()[kernel.call_line - 1].strip()
         rows.append(pair(f"{code.title}, line {kernel.call_line}", text))
     return rows
+
+
+def kernel_nodes(record: Record | None, kernel: Kernel) -> list[str]:
+    """The names of the program's ops that a kernel computes; none where it is not at hand."""
+    if record is None:
+        return []
+    return [record.strings[record.graphs[0].name[node]] for node in kernel.nodes]
 
 
 def _ops_of(stages: Stages, kernel: Kernel) -> list[str]:
@@ -151,12 +160,18 @@ def _remark_lines(stages: Stages) -> list[str]:
     return [*rows, f"  and {more:,} more"] if more > 0 else rows
 
 
-def _removed_lines(record: Record, stages: Stages) -> list[str]:
-    if not stages.removed:
+def _removed_lines(record: Record | None, stages: Stages) -> list[str]:
+    if record is None or not stages.removed:
         return []
     graph = record.graphs[0]
     names = [record.strings[graph.name[node]] for node in stages.removed]
     return [cut(f"Removed, so that no kernel computes them: {', '.join(names)}")]
+
+
+def _measured(kernel: Kernel) -> str:
+    if kernel.microseconds < 0:
+        return "not measured"
+    return f"{_time(kernel.microseconds)} ± {duration(kernel.spread / 2e6)}"
 
 
 def _time(microseconds: float) -> str:

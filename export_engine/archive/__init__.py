@@ -27,5 +27,6 @@ if TYPE_CHECKING:
     from export_engine.archive.torch_archive import load as load
     from export_engine.archive.torch_archive import save as save
     from export_engine.archive.weights import HeldWeight as HeldWeight
+    from export_engine.archive.zip_members import opened as opened
 else:
     __getattr__, __dir__ = lazy_names(__name__)

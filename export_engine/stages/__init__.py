@@ -20,5 +20,7 @@ if TYPE_CHECKING:
     from export_engine.stages.line_times import LineTime as LineTime
     from export_engine.stages.line_times import times_by_line as times_by_line
     from export_engine.stages.line_times import times_by_line_set as times_by_line_set
+    from export_engine.stages.reading import holds_stages as holds_stages
+    from export_engine.stages.reading import read_stages as read_stages
 else:
     __getattr__, __dir__ = lazy_names(__name__)

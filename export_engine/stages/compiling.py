@@ -38,13 +38,13 @@ from export_engine.stages.joining import (
 from export_engine.stages.kernel_times import time_kernels
 from export_engine.stages.program_ops import own_ops
 from export_engine.torch_internals import (
-    CompilationTrace,
     caches_off,
     compilation_traced,
     compiler_options,
     missing_provenance,
     unknown_options,
 )
+from export_engine.trace import CompilationTrace
 from export_engine.verify import examined
 
 COMPILERS = ("inductor", "aoti")

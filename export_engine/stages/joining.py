@@ -19,7 +19,7 @@ from export_engine.record import (
 from export_engine.source import innermost_own, parse_stack_trace, source_line
 from export_engine.stages.generated_code import CodePlace, find_calls, find_definitions
 from export_engine.stages.kernel_calls import base_name, called_op, is_extern
-from export_engine.stages.printed_graph import PrintedOp, read_printed_graph
+from export_engine.stages.printed_graph import read_printed_graph
 from export_engine.stages.program_ops import align_program, own_ops
 from export_engine.stages.remarks import find_remarks
 
@@ -62,18 +62,18 @@ def read_provenance(texts: Texts) -> Provenance:
     )
 
 
-def join_stages(record: Record, texts: Texts, provenance: Provenance) -> Joined:
+def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> Joined:
     """The graphs and kernels of a compilation, each op with the nodes that it comes from.
 
     Args:
-        record: of the program.
+        record: of the program; None where it is not at hand.
         texts: the compilation's artifacts.
         provenance: how they hang together.
     """
     # where a cache has the code, torch makes no graph before pre-grad passes: Dynamo's is the same
     given = texts.get("before_pre_grad_graph") or texts.get("dynamo_output_graph", "")
     first = read_printed_graph(given)
-    aligned = align_program(record, first)
+    aligned = align_program(record, first) if record is not None else {}
     post = read_printed_graph(texts.get("inductor_post_grad_graph", ""))
     nodes = {
         op.name: sorted({aligned[e] for e in provenance.before.get(op.name, []) if e in aligned})
@@ -84,14 +84,17 @@ def join_stages(record: Record, texts: Texts, provenance: Provenance) -> Joined:
         graphs.append(_graph("decomposed", texts["before_post_grad_graph"], nodes))
     if post:
         graphs.append(_graph("post-grad", texts["inductor_post_grad_graph"], nodes))
+    elif any(provenance.ops.values()):
+        graphs.append(_named(provenance))
     codes = _codes(texts)
     lines = Lines(record)
-    kernels = _kernels(provenance, post, nodes, codes, lines)
+    numbers = {name: number for number, name in enumerate(graphs[-1].ops)} if graphs else {}
+    kernels = _kernels(provenance, numbers, nodes, codes, lines)
     present = {node for each in nodes.values() for node in each}
-    known = set(aligned.values()) if first else set()
     # an op that Dynamo left out is not aligned, and has become nothing either
-    removed = [node for node in own_ops(record) if node not in present] if known and post else []
-    last = graphs[-1] if post else None
+    known = own_ops(record) if record is not None and aligned and post else []
+    removed = [node for node in known if node not in present]
+    last = graphs[-1] if post else None  # of names alone nothing can be said
     remarks = find_remarks(last, kernels, lines.of_nodes)
     return Joined(graphs, kernels, lines.rows, codes, removed, remarks)
 
@@ -115,14 +118,17 @@ def is_consistent(record: Record, joined: Joined, provenance: Provenance) -> boo
 class Lines:
     """The user's lines, each once."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record | None) -> None:
         self.rows: list[StageLine] = []
         self._record = record
         self._numbers: dict[tuple[str, int], int] = {}
-        self._files = {each.path: number for number, each in enumerate(record.files)}
+        files = record.files if record is not None else []
+        self._files = {each.path: number for number, each in enumerate(files)}
 
     def of_nodes(self, nodes: Iterable[int]) -> list[int]:
         """The lines of nodes of the main graph."""
+        if self._record is None:
+            return []
         stack = self._record.graphs[0].stack
         found = []
         for node in nodes:
@@ -136,32 +142,33 @@ class Lines:
         found = []
         for trace in traces:
             shown = parse_stack_trace(trace)
-            own = [each for each in shown if "/torch/nn/" not in each.file.replace("\\", "/")]
-            place = (own or list(shown))[-1:]
-            for each in place:
+            own = [each for each in shown if "/torch/" not in each.file.replace("\\", "/")]
+            for each in (own or list(shown))[-1:]:
                 file = self._files.get(each.file, -1)
-                name = self._record.files[file].name if file >= 0 else each.file.rpartition("/")[2]
-                found.append(self._number(file, name, each.line))
+                name = each.file.replace("\\", "/").rpartition("/")[2]
+                if self._record is not None and file >= 0:
+                    name = self._record.files[file].name
+                found.append(self._number(file, name, each.line, _code_of(trace, each.line)))
         return sorted(set(found))
 
-    def _number(self, file: int, name: str, line: int) -> int:
+    def _number(self, file: int, name: str, line: int, code: str = "") -> int:
         key = (str(file) if file >= 0 else name, line)
         if key not in self._numbers:
             self._numbers[key] = len(self.rows)
-            code = source_line(self._record, file, line) if file >= 0 else ""
+            if self._record is not None and file >= 0:
+                code = source_line(self._record, file, line)
             self.rows.append(StageLine(file, name, line, code))
         return self._numbers[key]
 
 
 def _kernels(
     provenance: Provenance,
-    post: Sequence[PrintedOp],
+    numbers: Mapping[str, int],
     nodes: Mapping[str, list[int]],
     codes: Sequence[StageCode],
     lines: Lines,
 ) -> list[Kernel]:
     calls, bodies = find_calls(codes), find_definitions(codes)
-    numbers = {op.name: number for number, op in enumerate(post)}
     fused = {op for name, ops in provenance.ops.items() if not is_extern(name) for op in ops}
     order = [name for name in calls if name in provenance.ops]
     rest = [name for name in provenance.ops if name not in calls]
@@ -212,6 +219,30 @@ def _graph(
         line=array("i", [op.line for op in ops]),
         nodes=Ragged(array("i", starts), items),
     )
+
+
+def _named(provenance: Provenance) -> StageGraph:
+    """A graph of which only the names of ops are known."""
+    names = list(dict.fromkeys(name for ops in provenance.ops.values() for name in ops))
+    empty = [""] * len(names)
+    return StageGraph(
+        name="post-grad",
+        text="",
+        ops=names,
+        targets=empty,
+        types=empty,
+        line=array("i", [0] * len(names)),
+        nodes=Ragged(array("i", [0] * (len(names) + 1)), array("i")),
+    )
+
+
+def _code_of(trace: str, line: int) -> str:
+    """The code that a stack trace has for a line of it."""
+    rows = trace.splitlines()
+    for at, row in enumerate(rows[:-1]):
+        if f", line {line}, in " in row and not rows[at + 1].lstrip().startswith("File "):
+            return rows[at + 1].strip()
+    return ""
 
 
 def _codes(texts: Texts) -> list[StageCode]:

@@ -142,9 +142,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.running import shortened_program as shortened_program
     from export_engine.torch_internals.scans import linear_recurrence as linear_recurrence
     from export_engine.torch_internals.scans import scans_exported as scans_exported
-    from export_engine.torch_internals.structured_trace import STAGE_ARTIFACTS as STAGE_ARTIFACTS
-    from export_engine.torch_internals.structured_trace import CompilationTrace as CompilationTrace
-    from export_engine.torch_internals.structured_trace import artifact_name as artifact_name
     from export_engine.torch_internals.structured_trace import caches_off as caches_off
     from export_engine.torch_internals.structured_trace import (
         compilation_traced as compilation_traced,

@@ -1,7 +1,7 @@
 """What was recorded while torch traced, as plain values: guards, new symbols, side effects.
 
-`recording` is of torch.export, `compile_events` of torch.compile. The hooks that write them are in
-`torch_internals`; this room only says what they write.
+`recording` is of torch.export, `compile_events` and `compilation` of torch.compile. The hooks that
+write them are in `torch_internals`; this room only says what they write.
 """
 
 from typing import TYPE_CHECKING
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.trace.compilation import STAGE_ARTIFACTS as STAGE_ARTIFACTS
+    from export_engine.trace.compilation import CompilationTrace as CompilationTrace
     from export_engine.trace.compile_events import Seen as Seen
     from export_engine.trace.compile_events import SeenBreak as SeenBreak
     from export_engine.trace.compile_events import SeenCall as SeenCall

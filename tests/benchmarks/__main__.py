@@ -30,6 +30,7 @@ BENCHMARKS = (
     "reported_failures",
     "failure_cost",
     "running",
+    "kernels",
     "watching",
     "numeric_faults",
     "quantizing",

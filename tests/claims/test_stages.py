@@ -2,6 +2,7 @@
 
 import json
 import logging
+import zipfile
 from pathlib import Path
 
 import msgspec
@@ -11,14 +12,17 @@ from torch import nn
 
 import explorer
 from explorer.results.stages import StagesResult
+from export_engine.archive import ArchiveError
 from export_engine.plain_errors import WrongArgument
 from export_engine.record import Kernel, StageLine, Stages, StageTimes, from_json, to_json
 from export_engine.stages import compare_stages, times_by_line, times_by_line_set
 from export_engine.stages.generated_code import find_calls, find_definitions
+from export_engine.stages.joining import Provenance, is_consistent, join_stages
 from export_engine.stages.kernel_calls import called_op, is_extern, shows_kernel
 from export_engine.stages.kernel_times import Span, match_events
 from export_engine.stages.printed_graph import read_printed_graph, read_printed_type
-from export_engine.torch_internals import STAGE_ARTIFACTS, compilation_traced
+from export_engine.torch_internals import compilation_traced
+from export_engine.trace import STAGE_ARTIFACTS, CompilationTrace
 
 
 class Planted(nn.Module):
@@ -165,8 +169,6 @@ def test_an_interrupted_compilation_leaves_torch_as_it_was() -> None:
 
 
 def test_the_trace_takes_each_artifact_once_and_sees_a_cache() -> None:
-    from export_engine.torch_internals import CompilationTrace
-
     trace = CompilationTrace()
     assert trace.add({"artifact": {"name": STAGE_ARTIFACTS[0]}}, "first")
     assert not trace.add({"artifact": {"name": STAGE_ARTIFACTS[0]}}, "of another graph")
@@ -333,3 +335,111 @@ def test_times_are_left_out_where_nothing_was_measured() -> None:
     assert times_by_line_set(stages)[0].microseconds == 0.0
     assert stages.times is None
     assert StageTimes.__struct_fields__[0] == "method"
+
+
+INFORMATION = {
+    "cpp_fused_add_0:2": {
+        "stack_traces": ['File "/home/a/net.py", line 7, in forward\n    return x + 1'],
+        "post_grad_nodes": ["add"],
+        "pre_grad_nodes": ["add"],
+    },
+    "aoti_torch_cpu_mm_out:1": {"stack_traces": "not a list", "post_grad_nodes": ["mm"]},
+    "not a row": 3,
+}
+WRAPPER = "// [Provenance debug handles] cpp_fused_add_0:2\ncpp_fused_add_0(buf0);\n"
+
+
+def package(path: Path, information: str) -> Path:
+    folder = "m/data/aotinductor/model"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("m/archive_format", "pt2")
+        archive.writestr("m/version", "0")
+        archive.writestr(f"{folder}/kernel_information.json", information)
+        archive.writestr(f"{folder}/c0.wrapper.cpp", WRAPPER)
+        archive.writestr(f"{folder}/c0.wrapper.so", b"\x7fELF not code")
+    return path
+
+
+def test_a_package_tells_its_kernels_as_data(tmp_path: Path) -> None:
+    path = package(tmp_path / "model.pt2", json.dumps(INFORMATION))
+    stages = explorer.read_stages(path)
+    assert isinstance(stages, StagesResult)
+    assert [each.name for each in stages.kernels] == [
+        "cpp_fused_add_0:2",
+        "aoti_torch_cpu_mm_out:1",
+    ]
+    (kernel,) = stages.of("net.py:7")
+    assert kernel.lines == ["net.py:7"]
+    assert stages.data.lines[0].code == "return x + 1"
+    assert "cpp_fused_add_0(buf0)" in str(kernel)
+    assert "not measured" in str(kernel)
+    assert str(explorer.view(path)) == str(stages)
+
+
+def test_a_package_that_does_not_say_is_refused_with_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="is not JSON"):
+        explorer.read_stages(package(tmp_path / "broken.pt2", "{"))
+    with pytest.raises(ArchiveError, match="INDUCTOR_PROVENANCE=1"):
+        explorer.read_stages(tmp_path)
+
+
+TRACE = """V1127 04:26:07.246000 18933 torch/_dynamo/utils.py:2350] {"chromium_event": {}}
+\t{
+V1127 04:26:10.063000 1 torch/x.py:2] {"artifact": {"name": "inductor_post_grad_graph"}}
+\tclass G(torch.nn.Module):
+\t    def forward(self, arg0_1: "f32[4][1]cpu"):
+\t        add: "f32[4][1]cpu" = torch.ops.aten.add.Tensor(arg0_1, 1);  arg0_1 = None
+\t        return (add,)
+V1127 04:26:10.064000 1 torch/x.py:3] {"artifact": {"name": "%s_node_mappings"}}
+\t{"postToPre": {"add": ["add"]}, "cppCodeToPost": {"cpp_fused_add_0:1": ["add"]}}
+V1127 04:26:10.065000 1 torch/x.py:4] {"artifact": {"name": "%s_kernel_stack_traces"}}
+\t{"cpp_fused_add_0:1": ["File \\"/a/net.py\\", line 3, in forward\\n    return x + 1"]}
+V1127 04:26:10.066000 1 torch/x.py:5] {"inductor_output_code": {"filename": "x.py"}}
+\t# [Provenance debug handles] cpp_fused_add_0:1
+\tcpp_fused_add_0(buf0)
+""" % (("inductor_provenance_tracking",) * 2)
+
+
+def test_a_folder_of_torch_trace_is_read_as_stages(tmp_path: Path) -> None:
+    (tmp_path / "dedicated_log_torch_trace_x.log").write_text(TRACE, encoding="utf-8")
+    stages = explorer.read_stages(tmp_path)
+    assert isinstance(stages, StagesResult)
+    assert [each.name for each in stages.data.graphs] == ["post-grad"]
+    assert stages.data.graphs[0].types == ["f32[4][1]cpu"]
+    (kernel,) = stages.kernels
+    assert (kernel.ops, kernel.code, kernel.call_line) == ([0], 0, 2)
+    assert stages.of(3)[0].name == "cpp_fused_add_0:1"
+
+
+class Other(nn.Module):
+    """The same graph as of `Planted`'s first line, on a line of its own."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.sin() * 2  # <- other
+
+
+def test_what_a_cache_tells_of_another_programs_lines_is_noticed() -> None:
+    record = explorer.explore(Other(), (torch.randn(3),)).record
+    texts = {
+        "before_pre_grad_graph": "\n".join(
+            [
+                "class GraphModule(torch.nn.Module):",
+                '    def forward(self, x: "f32[3][1]cpu"):',
+                '        sin: "f32[3][1]cpu" = torch.ops.aten.sin.default(x);  x = None',
+                '        mul: "f32[3][1]cpu" = torch.ops.aten.mul.Tensor(sin, 2);  sin = None',
+                "        return (mul,)",
+            ]
+        )
+    }
+    texts["inductor_post_grad_graph"] = texts["before_pre_grad_graph"]
+    line = planted_line("other")
+    for number, same in ((line, True), (line + 40, False)):
+        trace = f'File "{__file__}", line {number}, in forward\n    return x.sin() * 2'
+        provenance = Provenance(
+            {"sin": ["sin"], "mul": ["mul"]},
+            {"cpp_fused_mul_sin_0:1": ["sin", "mul"]},
+            {"cpp_fused_mul_sin_0:1": [trace]},
+        )
+        joined = join_stages(record, texts, provenance)
+        assert [each.line for each in joined.lines] == [line]
+        assert is_consistent(record, joined, provenance) is same

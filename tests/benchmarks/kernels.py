@@ -1,0 +1,155 @@
+"""Real models compiled with their stages: which kernels have lines, and what is left of a call.
+
+Budgets: every kernel has its ops and its lines, 95 % of the kernels' time is of known lines, and a
+compilation with stages takes at most 1.1 times a bare one. `EVERY=4` takes one model of four.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import torch
+from torch import nn
+
+import explorer
+from explorer.results.stages import StagesResult
+
+from .table import Row
+from .zoo import MODELS, Model
+from .zoo.model import own
+
+OF_PACKAGES = (
+    "bert",
+    "distilbert",
+    "gpt2",
+    "llama",
+    "qwen3 with cache",
+    "mixtral",
+    "mamba",
+    "t5",
+    "vit",
+    "convnext",
+    "resnet",
+    "mobilenet-v2",
+    "swin",
+    "unet2d",
+    "gcn",
+    "selective scan",
+    "gru",
+    "transformer encoder",
+)
+
+
+class Perceptron(nn.Sequential):
+    """Three layers."""
+
+    def __init__(self) -> None:
+        super().__init__(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 128), nn.ReLU())
+
+
+class Recurrent(nn.Module):
+    """An LSTM with a head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(16, 32, batch_first=True)
+        self.head = nn.Linear(32, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.head(self.lstm(x)[0]).softmax(-1)
+        return out
+
+
+PLAIN = (
+    own("perceptron", Perceptron, lambda batch: ((torch.randn(batch, 64),), {}), "", batch=32),
+    own("lstm", Recurrent, lambda batch: ((torch.randn(batch, 9, 16),), {}), "", batch=4),
+)
+
+
+def run() -> list[Row]:
+    """The rows of all models, then what stages add to a compilation."""
+    every = int(os.environ.get("EVERY", "1"))
+    named = {model.name: model for model in MODELS}
+    models = [*PLAIN, *(named[name] for name in OF_PACKAGES if name in named)][::every]
+    rows: list[Row] = []
+    for model in models:
+        rows += _of_model(model)
+        print(
+            *(f"{row.subject}: {row.name} {row.figure}" for row in rows[-4:]), sep="\n", flush=True
+        )
+    return [*rows, _beside_bare()]
+
+
+def _of_model(model: Model) -> list[Row]:
+    """Its kernels with lines, and the parts of its call."""
+    torch.manual_seed(0)
+    try:
+        args, kwargs = model.call(**model.sizes)
+        stages = explorer.explore(model.build(), args, kwargs, title=model.name).stages()
+    except Exception as error:  # noqa: BLE001 - a package that is not here, or what does not compile
+        said = " ".join(str(error).split())[:160]
+        return [Row(model.name, "stages", None, means=f"{type(error).__name__}: {said}")]
+    return _figures(model.name, stages)
+
+
+def _figures(name: str, stages: StagesResult) -> list[Row]:
+    times = stages.data.times
+    assert times is not None
+    without = [each.name for each in stages.kernels if not (each.lines and each.nodes)]
+    untimed = [each.name for each in stages.kernels if each.microseconds < 0]
+    total = times.kernels + times.between + times.overhead
+    return [
+        Row(
+            name,
+            f"kernels without ops or lines, of {len(stages.kernels)}",
+            len(without),
+            most=0,
+            means=", ".join(without[:4]) or "each has both",
+        ),
+        Row(
+            name,
+            "kernels without a time",
+            len(untimed),
+            most=0,
+            means=", ".join(untimed[:4]) or "each was measured",
+        ),
+        Row(
+            name,
+            "time of kernels with known lines",
+            round(100 * times.owned, 1),
+            "%",
+            least=95,
+            means="tied to lines of the user's code",
+        ),
+        Row(
+            name,
+            "kernels' share of a profiled call",
+            round(100 * times.kernels / total, 1) if total else 0.0,
+            "%",
+            means="the rest is shown as the rest of the call",
+        ),
+    ]
+
+
+def _beside_bare() -> Row:
+    """Seconds of a compilation with stages beside a bare one, both without torch's caches."""
+    model = PLAIN[0]
+    args, _ = model.call(**model.sizes)
+    ex = explorer.explore(model.build(), args)
+    module = ex.program.module()
+    with torch._inductor.config.patch(force_disable_caches=True):
+        torch.compile(nn.Linear(2, 2))(torch.ones(1, 2))  # imports
+        started = time.perf_counter()
+        with torch.no_grad():
+            torch.compile(module)(*args)
+        bare = time.perf_counter() - started
+        ours = ex.stages().data.seconds
+    return Row(
+        model.name,
+        "compilation with stages, beside a bare one",
+        round(ours / bare, 2),
+        "times",
+        most=1.1,
+        means=f"{ours:.1f} s and {bare:.1f} s, once each",
+    )
