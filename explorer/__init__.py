@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from explorer.exportdb.library import Library
     from explorer.guiding import Guided, guide
     from explorer.lessons import Lesson, lesson
+    from explorer.opening.configs import explore_config, shrink_config
     from explorer.opening.diffing import diff
     from explorer.opening.exploring_sets import explore_many
     from explorer.opening.exporting import explore
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from explorer.opening.loading import load
     from explorer.opening.observing import observing
     from explorer.opening.viewing import view
+    from explorer.results.costing import measure_device
     from explorer.results.environment_report import Doctor, doctor
     from explorer.results.running import backends
     from explorer.results.stages import read_stages
@@ -72,6 +74,7 @@ __all__ = [
     "doctor",
     "explain",
     "explore",
+    "explore_config",
     "explore_generation",
     "explore_joint",
     "explore_many",
@@ -79,7 +82,9 @@ __all__ = [
     "guide",
     "lesson",
     "load",
+    "measure_device",
     "observing",
     "read_stages",
+    "shrink_config",
     "view",
 ]

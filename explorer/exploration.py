@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from explorer.results.comparing_values import ComparedRuns
     from explorer.results.costing import Cost
     from explorer.results.delegation import DelegationResult, OpTableResult
+    from explorer.results.layers import LayerComparison
     from explorer.results.quantized import Quantized
     from explorer.results.querying import Matches
     from explorer.results.reproducing import Reproduced
@@ -398,6 +399,22 @@ class Exploration(OldNames):
 
         self._need("program")
         return Quantized(self.session, self.session.current)
+
+    def compare_layers(self, whole: Exploration) -> LayerComparison:
+        """Whether each layer of a whole model has the ops of a layer of this, its small twin.
+
+        Args:
+            whole: the result of `explorer.explore_config(config)`; this one is that of
+                `explorer.explore_config(config, small=True)`.
+
+        Raises:
+            ExportFailed: an export failed.
+        """
+        from explorer.results.layers import LayerComparison
+
+        self._need("layers")
+        whole._need("layers")
+        return LayerComparison(whole.record, self.record)
 
     def cost(self) -> Cost:
         """FLOPs, bytes and live memory as formulas of the named sizes. Nothing runs; `print` it.

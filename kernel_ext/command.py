@@ -29,6 +29,7 @@ OPTIONS = {
     "--on": "run on the engines of this ipyparallel client, a variable, instead of here",
     "--profile": "measure each op",
     "--delegate": "say which ops a backend takes, and why it leaves the rest: xnnpack",
+    "--without-weights": "export a copy on the meta device, which takes no memory",
     "--stages": "compile it, and show its kernels with lines and times: --stages, --stages=aoti",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "--vs-compile": "compare with what torch.compile does with the same call",
@@ -80,6 +81,7 @@ FLAGS = {
     "--vs-compile",
     "--generate",
     "--joint",
+    "--without-weights",
 }
 _MODES = {"--strict", "--non-strict", "--both"}
 """Options without a value."""
@@ -132,6 +134,8 @@ class Command:
     """Whether the call is of a model that generates, to be cut into programs."""
     joint: bool = False
     """Whether the call gives a loss, whose backward pass is wanted, too."""
+    without_weights: bool = False
+    """Whether to export a copy of the model on the meta device."""
     vs_compile: bool = False
     sizes: str | None = None
     """What `--vs-compile` calls at."""
@@ -220,6 +224,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         )
     if "--contracts" in flags and {"--vs-compile", "--guide", "--both"} & {*flags, *modes}:
         raise ExportUsageError("--contracts goes with one plain export, in one mode.")
+    _check_without_weights(given, flags)
     for flag in ("--spec", "--contracts"):
         if flag in flags and not {"dynamic", "expression"} & given.keys():
             raise ExportUsageError(
@@ -258,6 +263,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         generate="--generate" in flags,
         joint="--joint" in flags,
         vs_compile="--vs-compile" in flags,
+        without_weights="--without-weights" in flags,
         profile="--profile" in flags,
         **given,
     )
@@ -273,6 +279,19 @@ def _check_joint(given: dict[str, str], flags: list[str]) -> None:
         raise ExportUsageError(
             f"--joint traces a training step, which is no exported program: leave out "
             f"{(wrong or [_asked_to_run(given)])[0]}. It goes with --as, --html and --no-display."
+        )
+
+
+def _check_without_weights(given: dict[str, str], flags: list[str]) -> None:
+    """Raises ExportUsageError for what needs values, which --without-weights leaves out."""
+    if "--without-weights" not in flags:
+        return
+    wrong = [each for each in flags if each in {"--profile", "--vs-compile", "--guide"}]
+    wrong += ["--load"] if "load" in given else []
+    if wrong or given.keys() & {"run", "stages"}:
+        raise ExportUsageError(
+            f"--without-weights exports a model that has no values: leave out "
+            f"{(wrong or [_asked_to_run(given)])[0]}."
         )
 
 

@@ -87,6 +87,8 @@ class ExportMagics(Magics):
         --profile                measure each op; the graph can be coloured by it
         --delegate BACKEND       lower a copy, and say which ops the backend takes and why it leaves
                                  the rest: xnnpack, onnxruntime, openvino, coreml, vulkan, ...
+        --without-weights        export a copy on the meta device, which takes no memory: the graph,
+                                 the sizes, the cost; what needs values is not checked
         --stages                 compile it, tens of seconds, and show its kernels with their ops,
                                  lines and times; --stages=aoti compiles ahead of time
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"

@@ -52,8 +52,14 @@ def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Explorati
     if command.joint:
         return explorer.explore_joint(*target, title=common["title"], cells=common["cells"])
     if asked.steps is None:
-        both, fix, spec = command.mode == "both", command.fix, command.spec
-        return explorer.explore(*target, **common, both=both, fix=fix, spec=spec)
+        return explorer.explore(
+            *target,
+            **common,
+            both=command.mode == "both",
+            fix=command.fix,
+            spec=command.spec,
+            without_weights=command.without_weights,
+        )
     guided = explorer.guide(
         *target,
         **common,

@@ -27,6 +27,7 @@ def explore(
     both: bool = False,
     fix: bool = False,
     spec: bool = False,
+    without_weights: bool = False,
     title: str = "",
     cells: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -45,6 +46,8 @@ def explore(
         fix: if it does not export, apply fixes that are not lossy until it does or none is left.
         spec: export with torch's ShapesSpec in place of Dims: sizes are unbacked, not specialized
             on 0 and 1. Needs torch 2.14.
+        without_weights: export a copy of the module on the meta device, which takes no memory; what
+            needs values is not checked then. The module itself stays as it is.
         title: the call's title; `model(...)` by default.
         cells: Python's file name of each notebook cell, and the name to show for it; by default
             those of the notebook that runs this.
@@ -53,6 +56,7 @@ def explore(
     Raises:
         TypeError: `model` cannot be called, or not with these arguments.
         ShapesError: `dynamic_shapes` do not fit the call.
+        WrongArgument: `without_weights`, and `model` is no module, or cannot be copied.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.attempt import Request, name_of
@@ -67,6 +71,10 @@ def explore(
     if is_exported_program(model):
         call = (tuple(args), dict(kwargs or {})) if args or kwargs else None
         return Exploration(Session([entry_of(model, title, call)]))
+    if without_weights:
+        from export_engine.capture import copy_without_weights
+
+        model, args, kwargs = copy_without_weights(model, tuple(args), kwargs or {})
     given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
     attached = attached_spec(model)
     if attached is not None and given is not None and given is not attached:

@@ -1,0 +1,263 @@
+"""A model of transformers from its config: whole without weights, or small with random ones."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from explorer.opening.exporting import explore
+from export_engine.plain_errors import WrongArgument
+
+if TYPE_CHECKING:
+    from explorer.exploration import Exploration
+    from export_engine.progress import Progress
+
+_BATCH, _TOKENS, _TARGETS, _SAMPLES = 2, 16, 8, 16_000
+_WIDTH = 16
+"""Of an attention head of a small model."""
+
+
+def explore_config(
+    config: Any,
+    *,
+    small: bool = False,
+    dynamic_shapes: Any = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Exploration:
+    """Exports the model of a config of transformers, with example inputs from its signature.
+
+    The whole model is on the meta device: it takes no memory, and what needs values is not checked.
+    Its small twin has few layers, narrow ones, and random weights, so that it can be verified and
+    run. The title says which of the two it is; `twin.compare_layers(whole)` compares them.
+
+    Args:
+        config: a PretrainedConfig. It stays as it is.
+        small: export the small twin.
+        dynamic_shapes: as `explore` takes it; by default the batch and the lengths vary.
+        progress: as `explore` takes it.
+
+    Raises:
+        WrongArgument: `config` is no config of transformers, or the inputs of its model are not
+            known.
+    """
+    import torch
+
+    model_class = _class_of(config)
+    chosen = shrink_config(config) if small else copy.deepcopy(config)
+    chosen.use_cache = False
+    with torch.device("cpu" if small else "meta"):
+        if small:
+            state = torch.get_rng_state()
+            torch.manual_seed(0)
+        try:
+            model = model_class(chosen).eval()
+        finally:
+            if small:
+                torch.set_rng_state(state)
+        kwargs, shapes = _example_inputs(model, chosen, "cpu" if small else "meta")
+    name = model_class.__name__
+    layers = _layers_of(chosen)
+    told = f"{layers} of {_layers_of(config)} layers, random" if small else "without weights"
+    title = f"{name}, {told}"
+
+    def exported(dynamic: Any) -> Exploration:
+        return explore(model, (), kwargs, dynamic_shapes=dynamic, title=title, progress=progress)
+
+    found = exported(dynamic_shapes or shapes)
+    bounded = _bounded(shapes, chosen)
+    if found.ok or dynamic_shapes or bounded == shapes:
+        return found
+    again = exported(bounded)  # learned positions end somewhere
+    return again if again.ok else found
+
+
+def shrink_config(config: Any) -> Any:
+    """A config of the same architecture, small: few layers of each kind, narrow ones, few experts.
+
+    Args:
+        config: a PretrainedConfig. It stays as it is.
+    """
+    small = copy.deepcopy(config)
+    for part in _parts(small):
+        _shrink(part)
+    return small
+
+
+def _parts(config: Any) -> Iterator[Any]:
+    """A config and those inside of it, as of a model of text and images."""
+    yield config
+    for name in getattr(config, "sub_configs", {}):
+        part = getattr(config, name, None)
+        if part is not None:
+            yield from _parts(part)
+
+
+_LAYERS = (
+    "num_hidden_layers",
+    "n_layer",
+    "n_layers",
+    "num_layers",
+    "encoder_layers",
+    "decoder_layers",
+    "num_decoder_layers",
+    "encoder_num_layers",
+)
+_PAIRS = (("encoder_layers", "decoder_layers"), ("num_layers", "num_decoder_layers"))
+"""Of an encoder and a decoder."""
+_HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
+_HIDDEN = ("hidden_size", "n_embd", "dim", "d_model")
+_CAPS = {
+    "num_key_value_heads": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "intermediate_size": 128,
+    "moe_intermediate_size": 32,
+    "shared_expert_intermediate_size": 32,
+    "encoder_ffn_dim": 128,
+    "decoder_ffn_dim": 128,
+    "d_ff": 128,
+    "n_inner": 128,
+    "hidden_dim": 128,
+    "vocab_size": 512,
+    "num_experts": 4,
+    "num_local_experts": 4,
+    "n_routed_experts": 4,
+    "num_experts_per_tok": 2,
+}
+_TOKENS_OF_CONFIG = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
+
+
+def _shrink(config: Any) -> None:
+    kept = _kept_layers(config)
+    for name in _LAYERS:
+        if isinstance(getattr(config, name, None), int):
+            setattr(config, name, min(getattr(config, name), kept))
+    if isinstance(getattr(config, "layer_types", None), list):
+        config.layer_types = config.layer_types[:kept]
+    heads = next((each for each in _HEADS if isinstance(getattr(config, each, None), int)), None)
+    count = min(getattr(config, heads), 4) if heads else 4
+    if heads:
+        groups = getattr(config, "num_key_value_heads", None)
+        shared = isinstance(groups, int) and groups < getattr(config, heads)
+        setattr(config, heads, count)
+        if isinstance(groups, int):
+            config.num_key_value_heads = min(groups, count // 2 if shared else count)
+    if isinstance(getattr(config, "head_dim", None), int):
+        config.head_dim = _WIDTH
+    if isinstance(getattr(config, "d_kv", None), int):
+        config.d_kv = _WIDTH
+    for name in _HIDDEN:
+        if isinstance(getattr(config, name, None), int):
+            setattr(config, name, count * _WIDTH)
+    for name, most in _CAPS.items():
+        if name != "num_key_value_heads" and isinstance(getattr(config, name, None), int):
+            setattr(config, name, min(getattr(config, name), most))
+    for name in _TOKENS_OF_CONFIG:
+        token = getattr(config, name, None)
+        if isinstance(token, int) and token >= getattr(config, "vocab_size", token + 1):
+            setattr(config, name, 0)
+
+
+def _kept_layers(config: Any) -> int:
+    """So many layers that each kind of them is there; at least two."""
+    kinds = getattr(config, "layer_types", None)
+    if not isinstance(kinds, list) or not kinds:
+        return 2
+    return max(2, *(kinds.index(kind) + 1 for kind in {*kinds}))
+
+
+def _layers_of(config: Any) -> int:
+    return max(_layers_of_part(part) for part in _parts(config))
+
+
+def _layers_of_part(config: Any) -> int:
+    for names in _PAIRS:
+        counts = [getattr(config, name, None) for name in names]
+        if getattr(config, "is_encoder_decoder", False) and all(counts):
+            return sum(int(count) for count in counts if count)
+    found = (getattr(config, name, None) for name in _LAYERS)
+    return next((count for count in found if isinstance(count, int)), 0)
+
+
+def _bounded(shapes: str, config: Any) -> str:
+    """Shapes whose lengths end at the last position that the model has."""
+    most = getattr(config, "max_position_embeddings", None)
+    if not isinstance(most, int):
+        return shapes
+    return shapes.replace("seq", f"seq[..{most}]").replace("target", f"target[..{most}]")
+
+
+_AUTO = (
+    "FOR_SEQ_TO_SEQ_CAUSAL_LM_",
+    "FOR_SPEECH_SEQ_2_SEQ_",
+    "FOR_MASKED_LM_",
+    "FOR_CAUSAL_LM_",
+    "",
+)
+"""The kinds of models of a config whose own class is not said, the first that there is."""
+
+
+def _class_of(config: Any) -> Any:
+    transformers = sys.modules.get("transformers")  # it made the config
+    if transformers is None or not isinstance(config, transformers.PretrainedConfig):
+        raise WrongArgument(
+            f"explore_config takes a config of transformers, not a {type(config).__name__}: "
+            "LlamaConfig(...)."
+        )
+    for name in config.architectures or ():
+        if hasattr(transformers, name):
+            return getattr(transformers, name)
+    for name in _AUTO:
+        auto = getattr(transformers, f"MODEL_{name}MAPPING", {})
+        if type(config) in auto:
+            found = auto[type(config)]
+            return found[0] if isinstance(found, tuple) else found
+    raise WrongArgument(f"transformers has no model for a {type(config).__name__}.")
+
+
+def _example_inputs(model: Any, config: Any, device: str) -> tuple[dict[str, Any], str]:
+    """Inputs by the names of `forward`, and which of their sizes vary, in the short language."""
+    import torch
+
+    makers: dict[str, tuple[Callable[[], Any], str]] = {
+        "input_ids": (
+            lambda: torch.zeros(_BATCH, _TOKENS, dtype=torch.long, device=device),
+            "batch, seq",
+        ),
+        "pixel_values": (lambda: _image(config, device), "batch, _, _, _"),
+        "input_features": (lambda: _spectrum(config, device), "batch, _, _"),
+        "input_values": (lambda: torch.zeros(_BATCH, _SAMPLES, device=device), "batch, samples"),
+    }
+    taken = inspect.signature(model.forward).parameters
+    first = getattr(model, "main_input_name", "input_ids")
+    names = [name for name in makers if name in taken and (name == first or name == "input_ids")]
+    if not names:
+        raise WrongArgument(
+            f"The inputs of {type(model).__name__} are not known: {', '.join(taken)}. Build it "
+            'with torch.device("meta"), and call explorer.explore(model, (), inputs).'
+        )
+    kwargs = {name: makers[name][0]() for name in names}
+    shapes = [f"{name}: {makers[name][1]}" for name in names]
+    if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in taken:
+        kwargs["decoder_input_ids"] = torch.zeros(_BATCH, _TARGETS, dtype=torch.long, device=device)
+        shapes.append("decoder_input_ids: batch, target")
+    return kwargs, "; ".join(shapes)
+
+
+def _image(config: Any, device: str) -> Any:
+    import torch
+
+    part = getattr(config, "vision_config", config)
+    size = getattr(part, "image_size", 224)
+    height, width = size if isinstance(size, list | tuple) else (size, size)
+    return torch.zeros(_BATCH, getattr(part, "num_channels", 3), height, width, device=device)
+
+
+def _spectrum(config: Any, device: str) -> Any:
+    import torch
+
+    frames = 2 * getattr(config, "max_source_positions", 1500)
+    return torch.zeros(_BATCH, getattr(config, "num_mel_bins", 80), frames, device=device)
