@@ -10,8 +10,39 @@ from explorer.text.escape import harmless
 from export_engine.source import innermost_own
 
 if TYPE_CHECKING:
-    from export_engine.cost import Amount, CostAt, Device, Loop, OpCost, Overtaking, ProgramCost
+    from export_engine.cost import (
+        Amount,
+        CostAt,
+        Device,
+        Loop,
+        OpCost,
+        Overtaking,
+        ProgramCost,
+        TrainingCost,
+    )
     from export_engine.record import Record
+
+
+def measure_device(device: str = "cpu") -> Device:
+    """The limits of a device of this machine, measured in about a second; for `cost.on(...)`.
+
+    FLOP/s of a product of float32 matrices of 1,024, and bytes/s of a copy of 64 MB.
+
+    Args:
+        device: as torch names it, `"cuda"`.
+
+    Raises:
+        WrongArgument: torch reports no such device here.
+    """
+    from export_engine.cost import Device
+    from export_engine.plain_errors import WrongArgument
+    from export_engine.run import full_name, measure_speed, missing_device
+
+    missing = missing_device(device)
+    if missing:
+        raise WrongArgument(missing)
+    flops, bandwidth = measure_speed(full_name(device))
+    return Device(f"{device}, measured", flops, bandwidth)
 
 
 class Estimate:
@@ -115,6 +146,17 @@ class Cost:
             WrongArgument: there is no such size, it is no int, or it is needed and not given.
         """
         return self._cost.at(sizes, **named)
+
+    @property
+    def training(self) -> TrainingCost:
+        """The cost of each pass of a training step, what is saved for the backward pass, and more.
+
+        Raises:
+            WrongArgument: the graph is of no training step, which `explorer.explore_joint` traces.
+        """
+        from export_engine.cost import training_cost_of
+
+        return training_cost_of(self._record)
 
     @property
     def loops(self) -> tuple[Loop, ...]:

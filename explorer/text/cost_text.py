@@ -38,6 +38,8 @@ def cost_lines(record: Record, cost: ProgramCost) -> list[str]:
     else:
         lines += _at_example(record, cost, at)
     lines += [_loop(each) for each in cost.loops]
+    if any(each.name == "pass" for each in record.overlays):
+        lines += _training(record)
     if cost.unknown:
         named = ", ".join(f"{name} ×{count}" for name, count in cost.unknown.items())
         lines.append(cut(f"FLOPs not counted: {named}"))
@@ -58,6 +60,24 @@ def _at_example(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
         where = f"{amount(at.peak_bytes)} at {name}: {alive}, beside inputs and weights"
         lines.append(pair("peak of live memory", where))
     lines += _by_line(record, cost, at)
+    return lines
+
+
+def _training(record: Record) -> list[str]:
+    """Each pass of a step, and the tensors that are kept between, the largest at the example."""
+    from export_engine.cost import training_cost_of
+
+    step = training_cost_of(record)
+    kept = sorted(step.saved, key=lambda each: -step.at(each.bytes))
+    lines = [
+        pair("forward pass", f"{scaled(step.at(step.forward.flops))} FLOPs"),
+        pair("backward pass", f"{scaled(step.at(step.backward.flops))} FLOPs"),
+        f"Saved for the backward pass: {amount(step.at(step.saved_bytes))}",
+    ]
+    for each in kept[:_FEW]:
+        frame = innermost_own(record, record.graphs[0].stack[each.node])
+        line = f"{frame.name}:{frame.line}" if frame else ""
+        lines.append(cut(f"  {amount(step.at(each.bytes)):>8}  {each.name}  {line}".rstrip()))
     return lines
 
 

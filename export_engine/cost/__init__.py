@@ -24,5 +24,7 @@ if TYPE_CHECKING:
     from export_engine.cost.program_cost import OpCost as OpCost
     from export_engine.cost.program_cost import ProgramCost as ProgramCost
     from export_engine.cost.program_cost import cost_of as cost_of
+    from export_engine.cost.training_cost import TrainingCost as TrainingCost
+    from export_engine.cost.training_cost import training_cost_of as training_cost_of
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -32,23 +32,35 @@ def memory_of(graph: Graph, calls: Sequence[OpCall | None]) -> list[Held]:
         graph: a graph of the Record.
         calls: per node, its call; None for a node that calls nothing.
     """
-    made: dict[int, frozenset[int]] = {}
-    """Per node, the nodes whose memory its value is in."""
+    made = owners_of(graph, calls)
     last: dict[int, int] = {}
     sizes: dict[int, Amount | None] = {}
     starts = graph.inputs.starts
     for node in range(len(graph.name)):
-        inputs = graph.inputs.items[starts[node] : starts[node + 1]]
-        for each in inputs:
+        for each in graph.inputs.items[starts[node] : starts[node + 1]]:
             last.update(dict.fromkeys(made.get(each, ()), node))
         call = calls[node]
-        if call is None:
-            continue
-        shared = frozenset(owner for each in inputs for owner in made.get(each, ()))
-        if call.target.mutates or is_view(call) or call.target.name.endswith("getitem"):
-            made[node] = shared
-        elif call.results:
-            made[node] = frozenset({node})
+        if call is not None and made.get(node) == frozenset({node}):
             last[node] = node
             sizes[node] = call.bytes(*call.results)
     return [Held(node, last[node], size) for node, size in sizes.items()]
+
+
+def owners_of(graph: Graph, calls: Sequence[OpCall | None]) -> dict[int, frozenset[int]]:
+    """Per node, the ops whose memory its value is in: itself, or what it is a view of.
+
+    Args:
+        graph: a graph of the Record.
+        calls: as `memory_of` takes them.
+    """
+    made: dict[int, frozenset[int]] = {}
+    starts = graph.inputs.starts
+    for node, call in enumerate(calls):
+        if call is None:
+            continue
+        inputs = graph.inputs.items[starts[node] : starts[node + 1]]
+        if call.target.mutates or is_view(call) or call.target.name.endswith("getitem"):
+            made[node] = frozenset(owner for each in inputs for owner in made.get(each, ()))
+        elif call.results:
+            made[node] = frozenset({node})
+    return made

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from export_engine.cost.amount import Amount, SizeReader, value_of
-from export_engine.cost.live_memory import Held, memory_of
+from export_engine.cost.live_memory import Held, memory_of, owners_of
 from export_engine.cost.op_call import OpCall, width_of
 from export_engine.cost.op_cost import NOTHING, Basis, Cost, cost_of_op
 from export_engine.plain_errors import WrongArgument
@@ -172,6 +172,11 @@ class ProgramCost:
     def loops(self) -> tuple[Loop, ...]:
         """The loops whose number of iterations only the data say."""
         return tuple(self._loops())
+
+    @cached_property
+    def owners(self) -> dict[int, frozenset[int]]:
+        """Per node of the main graph, the ops whose memory its value is in."""
+        return owners_of(self._record.graphs[0], self._calls[0]) if self._record.graphs else {}
 
     @cached_property
     def held(self) -> list[Held]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from export_engine.run.backend_values import op_values as op_values
     from export_engine.run.backend_values import without_values as without_values
     from export_engine.run.builtin_backends.needs import packages as packages
+    from export_engine.run.device_speed import measure_speed as measure_speed
     from export_engine.run.eager_baseline import Bench as Bench
     from export_engine.run.eager_baseline import named_symbols as named_symbols
     from export_engine.run.failure_text import sentence_of as sentence_of

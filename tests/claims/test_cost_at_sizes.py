@@ -182,3 +182,71 @@ def test_the_peak_of_a_language_model_is_what_a_run_allocates(rows: int) -> None
     told = ex.cost().at(batch=3, seq=rows).peak_bytes
     given = {"input_ids": torch.zeros(3, rows, dtype=torch.long)}
     assert told == pytest.approx(_measured_peak(ex.program.module(), given), rel=0.01)
+
+
+class Learns(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 16))
+        self.second = nn.Sequential(nn.Linear(16, 32), nn.Sigmoid(), nn.Linear(32, 1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.second(self.first(x)).sum()
+
+
+@pytest.fixture(scope="module")
+def step() -> explorer.Exploration:
+    return explorer.explore_joint(Learns(), (torch.randn(8, 16),))
+
+
+def test_what_is_saved_for_the_backward_pass_is_what_autograd_saves(
+    step: explorer.Exploration,
+) -> None:
+    model, x = Learns(), torch.randn(8, 16)
+    kept: dict[int, int] = {}
+
+    def note(tensor: torch.Tensor) -> torch.Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        loss = model(x)
+    given = {each.untyped_storage().data_ptr() for each in (x, *model.parameters())}
+    saved = sum(size for at, size in kept.items() if at not in given)
+    training = step.cost().training
+    assert training.at(training.saved_bytes) == saved
+    assert loss.requires_grad
+
+
+def test_a_step_is_split_into_its_passes(step: explorer.Exploration) -> None:
+    cost = step.cost()
+    training = cost.training
+    assert training.forward.flops + training.backward.flops == cost.flops
+    assert training.at(training.forward.flops) > 2 * 8 * (2 * 16 * 64 + 16 * 32)
+    assert "Saved for the backward pass" in repr(cost)
+    assert training.optimizer("adamw").state == 2 * 4 * cost.parameters
+    with pytest.raises(WrongArgument, match="There is no optimizer 'adom'"):
+        training.optimizer("adom")
+
+
+def test_checkpointing_a_module_saves_what_only_it_keeps(step: explorer.Exploration) -> None:
+    training = step.cost().training
+    first = training.checkpointing("first")
+    assert training.at(first.saved) == 8 * 64 * 4  # of relu; `second` reads its own result
+    assert training.at(first.flops) == 2 * 8 * 2 * 16 * 64 + 8 * 64
+    with pytest.raises(WrongArgument, match="No op of the forward pass is in a module 'third'"):
+        training.checkpointing("third")
+
+
+def test_a_program_without_a_backward_pass_is_no_step(attends: explorer.Exploration) -> None:
+    with pytest.raises(WrongArgument, match="has no backward pass"):
+        _ = attends.cost().training
+
+
+def test_this_machine_is_measured(attends: explorer.Exploration) -> None:
+    here = explorer.measure_device()
+    assert here.flops > 10**8
+    assert here.bandwidth > 10**7
+    assert "cpu, measured" in repr(attends.cost().on(here))
+    with pytest.raises(WrongArgument):
+        explorer.measure_device("xpu:99")
