@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from export_engine.capture.tracing import as_exported as as_exported
     from export_engine.capture.tracing import capture as capture
     from export_engine.capture.tracing import contexts_entered as contexts_entered
-    from export_engine.capture.tracing import devices_of as devices_of
+    from export_engine.capture.tracing import values_of_call as values_of_call
     from export_engine.capture.without_weights import copy_without_weights as copy_without_weights
 else:
     __getattr__, __dir__ = lazy_names(__name__)

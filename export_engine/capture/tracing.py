@@ -82,8 +82,8 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     if request.shapes is None:
         request = request.with_changes(shapes=attached_spec(request.target))
     record = Recording(_counter(module, progress) if progress else None)
-    devices = devices_of(module, request)
-    record.contexts = active_contexts(devices)
+    values = values_of_call(module, request)
+    record.contexts = active_contexts(device_types(values))
     program: torch.export.ExportedProgram | None = None
     error: Exception | SystemExit | None = None
     started = time.perf_counter()
@@ -131,17 +131,17 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     }
     if program is not None:
         if record.contexts:
-            with contexts_left(devices):
+            with contexts_left(values):
                 record.context_effect = find_context_effect(program, capture(request))
         return Exported(program=program, **found)
     assert error is not None
     return Failed(error=error, **found)
 
 
-def devices_of(module: torch.nn.Module, request: Request) -> set[str]:
-    """The types of the devices of all tensors that a call has to do with."""
+def values_of_call(module: torch.nn.Module, request: Request) -> list[Any]:
+    """All tensors that a call has to do with, and what else is among its inputs."""
     leaves = pytree.tree_leaves((request.args, dict(request.kwargs)))
-    return device_types([*module.parameters(), *module.buffers(), *leaves])
+    return [*module.parameters(), *module.buffers(), *leaves]
 
 
 @undone

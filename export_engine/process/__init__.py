@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from export_engine.process.forks import Forked as Forked
     from export_engine.process.forks import can_fork as can_fork
     from export_engine.process.forks import forked as forked
+    from export_engine.process.forks import heap_frozen as heap_frozen
     from export_engine.process.generators import seed as seed
     from export_engine.process.gpu_checks import gpu_unchecked as gpu_unchecked
     from export_engine.process.interrupts import answered as answered

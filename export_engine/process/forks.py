@@ -7,6 +7,7 @@ who waits for it needs another way to it.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import select
@@ -120,6 +121,22 @@ class Forked(Generic[_T]):
                     return b""
                 data += part
         return data if len(data) == count else b""
+
+
+@undone
+def heap_frozen() -> Iterator[None]:
+    """Python's collector leaves alone what is there already; it would walk it over and over.
+
+    A fork shares that memory for longer. A heap that the user has frozen stays so.
+    """
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @undone

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.run.accepted_call import Rejected as Rejected
+    from export_engine.run.accepted_call import find_refusal as find_refusal
     from export_engine.run.accepted_call import refusing_first as refusing_first
     from export_engine.run.backend import Backend as Backend
     from export_engine.run.backend import Job as Job

@@ -55,13 +55,18 @@ def active_contexts(devices: Collection[str]) -> tuple[ActiveContext, ...]:
 
 
 @undone
-def contexts_left(devices: Collection[str]) -> Iterator[None]:
+def contexts_left(values: Collection[Any]) -> Iterator[None]:
     """torch as a process starts with it, inside; all is as it was afterwards.
 
     Args:
-        devices: as for `active_contexts`: a default device among them stays.
+        values: of which tensors are what is computed with. A default device that one is on stays.
+            So does inference mode, which is entered if it made one: torch neither writes to that
+            outside, nor traces with it.
     """
+    inference = any(isinstance(each, torch.Tensor) and each.is_inference() for each in values)
     with ExitStack() as undo:
+        if inference != torch.is_inference_mode_enabled():
+            undo.enter_context(torch.inference_mode(inference))
         for device, dtype in _autocasts().items():
             undo.callback(torch.set_autocast_enabled, device, True)
             undo.callback(torch.set_autocast_dtype, device, dtype)
@@ -78,7 +83,7 @@ def contexts_left(devices: Collection[str]) -> Iterator[None]:
             switch = getattr(torch.backends.cuda, f"enable_{name}_sdp")
             undo.callback(switch, False)
             switch(True)
-        undo.enter_context(_modes_left(devices))
+        undo.enter_context(_modes_left(device_types(values)))
         yield
 
 

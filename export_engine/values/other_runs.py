@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from export_engine.attempt import NO_MODEL, Exported, Request
-from export_engine.capture import capture
+from export_engine.attempt import NO_MODEL, Exported, Request, as_module
+from export_engine.capture import capture, values_of_call
 from export_engine.defects import passed_over
 from export_engine.describe import describe
 from export_engine.record import Record
+from export_engine.torch_internals import contexts_left
 from export_engine.values.in_dtype import in_dtype
 from export_engine.values.pair_error import RunOf
 from export_engine.verify import examined, known_cause
@@ -32,7 +33,8 @@ def dtype_named(name: object) -> torch.dtype | None:
 def eager_run(exported: Exported, request: Request, device: str) -> RunOf:
     """The model's own run: traced once more, at exactly these inputs.
 
-    What cannot be traced without fixes is traced with those of the program.
+    It is traced without the caller's contexts; with the program's fixes if it does not trace
+    without them.
 
     Raises:
         ValueError: the program was opened without its model, or it cannot be traced.
@@ -40,10 +42,11 @@ def eager_run(exported: Exported, request: Request, device: str) -> RunOf:
     if exported.request is None:
         raise ValueError(NO_MODEL)
     title = "eager"
-    traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
-    if not isinstance(traced, Exported):
-        title = "eager with the fixes" if request.edits else "eager in the program's mode"
-        traced = capture(request.with_changes(shapes=None))
+    with contexts_left(values_of_call(as_module(request.target), request)):
+        traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
+        if not isinstance(traced, Exported):
+            title = "eager with the fixes" if request.edits else "eager in the program's mode"
+            traced = capture(request.with_changes(shapes=None))
     if not isinstance(traced, Exported):
         raise ValueError("The eager model cannot be traced at these inputs.")
     return RunOf(title, traced, describe(traced), request, device)

@@ -15,7 +15,7 @@ from export_engine.plain_errors import WrongArgument
 from export_engine.process import sandbox, seed, undone
 from export_engine.record import Record
 from export_engine.run import Bench, Call
-from export_engine.torch_internals import contexts_left, counters_kept, device_types
+from export_engine.torch_internals import contexts_left, counters_kept
 from export_engine.values.given import program_inputs
 from export_engine.values.steps import Observer, Steps
 from export_engine.verify import Subject
@@ -75,8 +75,8 @@ def running(
     if subject.without_values:
         raise WrongArgument(subject.without_values)
     bench = Bench(subject, Call("", lambda: request), device)
-    devices = device_types([*exported.program.state_dict.values(), *bench.leaves])
-    with sandbox(), contexts_left(devices), counters_kept(), quiet(), torch.no_grad():
+    values = [*exported.program.state_dict.values(), *bench.leaves]
+    with sandbox(), contexts_left(values), counters_kept(), quiet(), torch.no_grad():
         job = bench.job(Path())
         inputs = program_inputs(job.program, job.args, job.kwargs)
         seed(SEED)

@@ -19,7 +19,7 @@ import torch
 from export_engine.attempt import Exported, Request
 from export_engine.progress import Progress
 from export_engine.record import OPS, Record, Values
-from export_engine.run import Inputs, Sizes, calls_of, present_device
+from export_engine.run import Inputs, Rejected, Sizes, calls_of, find_refusal, present_device
 from export_engine.values.notes import Notes
 from export_engine.values.running import Run, running
 from export_engine.values.spilled import Spilled
@@ -190,7 +190,12 @@ def called(
     """The call to run a program with, and what to call it; see `watch`.
 
     Raises:
-        ValueError: there is no such input or size.
+        ValueError: there is no such input or size, or the program rejects the inputs.
     """
     call = calls_of(Subject(exported, record, 0), inputs, sizes)[0]
-    return call.make(), call.label
+    request = call.make()
+    if inputs is not None:
+        refusal = find_refusal(exported.program, record, request.args, request.kwargs)
+        if refusal:
+            raise Rejected(f"The program rejects these inputs: {refusal}.")
+    return request, call.label

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Agreement, Exported, Request, Trial, as_module
-from export_engine.capture import as_exported, devices_of, model_kept
+from export_engine.capture import as_exported, model_kept, values_of_call
 from export_engine.defects import passed_over
 from export_engine.findings import ops_of
 from export_engine.process import Patience, raise_if_interrupted, sandbox
@@ -72,7 +72,7 @@ def check(
     calls: list[Request] = []
     with (
         sandbox(),
-        contexts_left(devices_of(as_module(request.target), request)),
+        contexts_left(values_of_call(as_module(request.target), request)),
         as_exported(request),
         model_kept(request.target) as restore,
         memory_filled_in_calls(op.name for op in ops_of(exported.program)),

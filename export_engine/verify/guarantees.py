@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from export_engine.attempt import Exported
 from export_engine.defects import failed_itself, passed_over, report_of
-from export_engine.process import can_fork, forked, raise_if_interrupted
+from export_engine.process import can_fork, forked, heap_frozen, raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record
 from export_engine.source import user_error
-from export_engine.torch_internals import NotCallable, pytree
+from export_engine.torch_internals import NotCallable
 from export_engine.verify import (
     contract_soundness,
     declared_types,
@@ -29,7 +29,7 @@ from export_engine.verify import (
     round_trips,
 )
 from export_engine.verify.guarantee import Guarantee, Verified
-from export_engine.verify.program_under_test import Subject, examined
+from export_engine.verify.program_under_test import Subject, examined, tensors_of
 
 __all__ = ["Check", "verify"]
 
@@ -85,7 +85,7 @@ def verify(
     """
     started = time.perf_counter()
     found: dict[str, Guarantee] = {}
-    with examined(exported, record, sizes) as subject:
+    with heap_frozen(), examined(exported, record, sizes) as subject:
         there = [each for each in CHECKS if each.name in _IN_A_FORK and _forks(subject)]
         there.sort(key=lambda each: _IN_A_FORK.index(each.name))
         calls = {each.name: partial(_checked, each, subject) for each in there}
@@ -104,11 +104,7 @@ def verify(
 
 def _forks(subject: Subject) -> bool:
     """Whether a fork is worth it, and can compute what this process can."""
-    program, request = subject.program, subject.exported.request
-    if len(program.graph.nodes) < _LARGE:
-        return False
-    given = pytree.tree_leaves((request.args, dict(request.kwargs))) if request else []
-    return can_fork([*program.state_dict.values(), *program.constants.values(), *given])
+    return len(subject.program.graph.nodes) >= _LARGE and can_fork(tensors_of(subject.exported))
 
 
 def _checked(check: Check, subject: Subject) -> Guarantee:

@@ -26,7 +26,6 @@ from export_engine.torch_internals import (
     callable_module,
     contexts_left,
     counters_kept,
-    device_types,
     made_example,
     operators_listed_once,
     pytree,
@@ -61,7 +60,7 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
     wanted = request is not None and request.eval_mode
     with (
         sandbox(),
-        contexts_left(_devices(exported)),
+        contexts_left(tensors_of(exported)),
         counters_kept(),
         in_eval_mode(called, wanted),
         quiet(),
@@ -73,12 +72,15 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         yield subject
 
 
-def _devices(exported: Exported) -> set[str]:
-    """The types of the devices of a program's tensors, and of its example's."""
+def tensors_of(exported: Exported) -> list[Any]:
+    """What a program holds, and the leaves of its call."""
     program, request = exported.program, exported.request
-    held = [*program.state_dict.values(), *program.constants.values()]
-    given = (request.args, dict(request.kwargs)) if request else ()
-    return device_types([*held, *pytree.tree_leaves(given)])
+    given = (request.args, dict(request.kwargs)) if request else program.example_inputs
+    return [
+        *program.state_dict.values(),
+        *program.constants.values(),
+        *pytree.tree_leaves(given),
+    ]
 
 
 class Decomposed(NamedTuple):

@@ -248,7 +248,7 @@ def test_a_function_of_torch_that_others_replaced_is_said(name: str) -> None:
     assert not contexts_of(unused)
     verified = ex.verify()
     assert not verified.ok
-    assert "the export called `torch.nn.functional.gelu`" in str(verified)
+    assert "the export called a replaced `torch.nn.functional.gelu`" in str(verified)
 
 
 class ChecksSize(nn.Module):
@@ -285,3 +285,38 @@ def test_autocast_in_forward_is_ready() -> None:
 
     assert not contexts_of(ex)
     assert ex.release_report().verdict == "ready", ex.release_report()
+
+
+class Counts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 2)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls.add_(1)
+        return self.linear(x)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("made_there", [False, True])
+def test_what_was_exported_in_inference_mode_is_checked_in_it_and_elsewhere(
+    made_there: bool,
+) -> None:
+    model = Counts()
+    with torch.inference_mode():
+        model = Counts() if made_there else model
+        ex = explorer.explore(model, (torch.ones(3, 4),), dynamic_shapes="x: rows, _")
+        assert ex.verify(2).ok
+    assert ex.verify(2).ok
+    assert ex.run(backend="program").ok
+    assert ex.compare().ok
+    assert not torch.is_inference_mode_enabled()
+    assert torch.is_grad_enabled()
+    assert not model.calls.any()
+
+
+def test_values_are_compared_without_the_contexts_of_the_caller() -> None:
+    ex = explorer.explore(Casts(), (X,))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        compared = ex.compare()
+    assert compared.ok, compared.sentence
