@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         DelegatedOp,
         Delegation,
         DelegationBackend,
+        DelegationFix,
         OpTable,
         Partition,
     )
@@ -79,6 +80,50 @@ class DelegationResult:
     def lines(self) -> list[str]:
         """Each op outside in a line: its reason, and the line of your code."""
         return [harmless(outside_line(each)) for each in self.data.outside]
+
+    def fixes(
+        self, progress: Callable[[Progress], None] | None = None
+    ) -> tuple[DelegationFix, ...]:
+        """Rewrites that bring ops into the delegate, each lowered and compared with eager.
+
+        `str(fix)` says what it gains; `apply(fix)` makes it the current attempt. Seconds a kind.
+
+        Args:
+            progress: called before each kind.
+
+        Raises:
+            FixError: the program is of a file that is not trusted.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine.delegate import find_backend, find_fixes
+
+        attempt = self._session.exported(self._number, "fix", progress)
+        record = self._session.entries[self._number].record
+        backend = find_backend(self.data.backend)
+        return tuple(find_fixes(attempt, record, backend, self.data, progress))
+
+    def apply(self, fix: DelegationFix) -> int:
+        """Makes the rewritten program a new attempt, and the current one; returns its number."""
+        attempt = self._session.exported(self._number, "fix")
+        return self._session.add_rewritten(attempt, self._number, fix, f"For {self.data.title}")
+
+    def autofix(self, progress: Callable[[Progress], None] | None = None) -> DelegationFix | None:
+        """Applies all rewrites that are lossless and gain, together; None where none is.
+
+        Args:
+            progress: called before each try.
+
+        Raises:
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine.delegate import find_backend, fix_all
+
+        attempt = self._session.exported(self._number, "fix", progress)
+        record = self._session.entries[self._number].record
+        fix = fix_all(attempt, record, find_backend(self.data.backend), self.data, progress)
+        if fix is not None:
+            self.apply(fix)
+        return fix
 
     def to_json(self, path: str | Path) -> Path:
         """Writes the delegation as JSON.

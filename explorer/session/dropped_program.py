@@ -84,6 +84,8 @@ def dropped(attempt: Attempt) -> Attempt | DroppedProgram:
         return _light(attempt)
     if not isinstance(attempt, Exported) or attempt.request is None or attempt.kept is not None:
         return attempt
+    if attempt.given:  # a rewrite of its graph is in no request
+        return attempt
     from export_engine.verify import fingerprint
 
     try:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from explorer.page.messages import AttemptHead
     from explorer.session.dropped_program import DroppedProgram
     from export_engine.attempt import Attempt, DecompositionTable, Exported
+    from export_engine.delegate import DelegationFix
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
     from export_engine.verify import Verified
@@ -376,6 +377,21 @@ class Session:
                 self._entries[known] = Entry(made.mode, made, parent, step)
                 return known
         return self._add([(made, step)], parent, use=False)
+
+    def add_rewritten(
+        self, attempt: Exported, parent: int, fix: DelegationFix, purpose: str
+    ) -> int:
+        """Adds an attempt's program as a fix for delegation rewrote it; it becomes current.
+
+        Returns:
+            Its number.
+        """
+        from dataclasses import replace
+
+        made = replace(
+            attempt, program=fix.program, agreement=fix.agreement, kept=None, given="rewritten"
+        )
+        return self._add([(made, f"{purpose}: {fix.title}")], parent)
 
     def keep(self, number: int, **found: Any) -> None:
         """Adds results to an attempt and its Record."""

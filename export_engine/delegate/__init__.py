@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from export_engine.delegate.delegation import Partition as Partition
     from export_engine.delegate.delegation import Place as Place
     from export_engine.delegate.delegation import Rule as Rule
+    from export_engine.delegate.fixes import DelegationFix as DelegationFix
+    from export_engine.delegate.fixes import find_fixes as find_fixes
+    from export_engine.delegate.fixes import fix_all as fix_all
     from export_engine.delegate.op_table import OpTable as OpTable
     from export_engine.delegate.op_table import make_op_table as make_op_table
 else:

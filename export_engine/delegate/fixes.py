@@ -1,0 +1,233 @@
+"""Fixes for delegation: rewrites of ops outside, lowered again and compared with eager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import torch
+
+from export_engine.attempt import Agreement, Exported
+from export_engine.defects import passed_over
+from export_engine.delegate.assemble import delegate
+from export_engine.delegate.backend import DelegationBackend
+from export_engine.delegate.delegation import Delegation, Place
+from export_engine.delegate.graph_edit import GraphEdit
+from export_engine.delegate.rewrites import REWRITES, Rewrite
+from export_engine.error_text import typed_text
+from export_engine.progress import Progress
+from export_engine.record import Record
+from export_engine.torch_internals import copied_program
+from export_engine.verify import check
+
+SIZES = 5
+"""At how many sizes a rewritten program is compared with eager."""
+
+
+class Gain(NamedTuple):
+    """What a fix changes in a delegation."""
+
+    ops_outside: int
+    """How many fewer ops are outside."""
+    partitions_before: int
+    partitions: int
+    flops_before: float
+    """The share of FLOPs inside."""
+    flops: float
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether fewer ops are outside, in no more partitions, and no FLOPs left."""
+        fewer = self.ops_outside > 0 or self.partitions < self.partitions_before
+        kept = self.ops_outside >= 0 and self.partitions <= self.partitions_before
+        return fewer and kept and self.flops >= self.flops_before - _LEAST
+
+    def __str__(self) -> str:
+        ops = f"{-self.ops_outside:+d} ops outside"
+        parts = f"{self.partitions_before} → {self.partitions} partitions"
+        share = f"{self.flops_before:.1%} → {self.flops:.1%} of FLOPs inside"
+        return f"{ops}, {parts}, {share}"
+
+
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class DelegationFix:
+    """A rewrite of ops that a backend left, tried."""
+
+    kind: str
+    title: str
+    ops: tuple[str, ...]
+    """The ops of the program that it replaces."""
+    places: tuple[Place, ...]
+    program: torch.export.ExportedProgram = field(repr=False)
+    """The rewritten copy."""
+    found: Delegation = field(repr=False)
+    """What the backend takes of it."""
+    gain: Gain
+    agreement: Agreement
+    """How the rewritten program compares with eager."""
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether it agrees with eager wherever it was compared."""
+        return self.agreement.verdict == "agrees"
+
+    def __str__(self) -> str:
+        times = f" ×{len(self.ops)}" if len(self.ops) > 1 else ""
+        return f"{self.title}{times}: {self.gain}"
+
+
+def find_fixes(
+    attempt: Exported,
+    record: Record,
+    backend: DelegationBackend,
+    before: Delegation,
+    progress: Callable[[Progress], None] | None = None,
+) -> list[DelegationFix]:
+    """Each kind of rewrite that applies to an op outside, tried alone; those that gain.
+
+    Raises:
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    kinds = list(_applicable(before, attempt))
+    tried = []
+    for number, rewrite in enumerate(kinds):
+        if progress is not None:
+            progress(Progress(number, len(kinds), rewrite.title, "fix"))
+        fix = try_rewrites(attempt, record, backend, before, [rewrite])
+        if fix is not None and fix.gain.is_gain:
+            tried.append(fix)
+    return sorted(tried, key=lambda fix: (-fix.gain.flops, fix.gain.partitions))
+
+
+def fix_all(
+    attempt: Exported,
+    record: Record,
+    backend: DelegationBackend,
+    before: Delegation,
+    progress: Callable[[Progress], None] | None = None,
+) -> DelegationFix | None:
+    """All kinds together that are lossless and gain; None where none does.
+
+    All of them at once are tried first. Where that does not gain, they are added one by one.
+
+    Raises:
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    kinds = list(_applicable(before, attempt))
+    if not kinds:
+        return None
+    if progress is not None:
+        progress(Progress(0, len(kinds), "all rewrites together", "fix"))
+    fix = try_rewrites(attempt, record, backend, before, kinds)
+    if fix is not None and fix.gain.is_gain and fix.is_lossless:
+        return fix
+    best, kept = None, list[Rewrite]()
+    for number, rewrite in enumerate(kinds):
+        if progress is not None:
+            progress(Progress(number + 1, len(kinds), rewrite.title, "fix"))
+        fix = try_rewrites(attempt, record, backend, before, [*kept, rewrite])
+        is_better = fix is not None and fix.gain.is_gain and fix.is_lossless
+        if fix is not None and is_better and (best is None or fix.gain.flops >= best.gain.flops):
+            best, kept = fix, [*kept, rewrite]
+    return best
+
+
+def try_rewrites(
+    attempt: Exported,
+    record: Record,
+    backend: DelegationBackend,
+    before: Delegation,
+    rewrites: Iterable[Rewrite],
+) -> DelegationFix | None:
+    """Rewrites ops outside in a copy, lowers it, and compares it with eager.
+
+    Returns:
+        None where no op was rewritten, or the rewritten program cannot be lowered.
+    """
+    chosen = list(rewrites)
+    program, ops = rewrite_program(attempt.program, before, chosen)
+    if not ops:
+        return None
+    made = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
+    try:
+        found = delegate(made, record, backend).delegation
+    except Exception as error:  # noqa: BLE001 - it is left out
+        passed_over(error, f"lowering a program with {chosen[0].kind} rewritten")
+        return None
+    outside = {each.origin: each for each in before.outside}
+    return DelegationFix(
+        kind=", ".join(each.kind for each in chosen),
+        title="; ".join(each.title for each in chosen),
+        ops=tuple(ops),
+        places=tuple(dict.fromkeys(outside[each].place for each in ops if each in outside)),
+        program=program,
+        found=found,
+        gain=Gain(
+            len(before.outside) - len(found.outside),
+            len(before.partitions),
+            len(found.partitions),
+            before.share_of_flops,
+            found.share_of_flops,
+        ),
+        agreement=_compared(made),
+    )
+
+
+def rewrite_program(
+    program: torch.export.ExportedProgram, before: Delegation, rewrites: Iterable[Rewrite]
+) -> tuple[torch.export.ExportedProgram, list[str]]:
+    """A copy in which ops outside are rewritten, and their names."""
+    copied = copied_program(program)
+    outside = {each.origin for each in before.outside if not each.graph}
+    chosen, done = list(rewrites), list[str]()
+    for node in list(copied.graph.nodes):
+        if node.op != "call_function" or node.name not in outside:
+            continue
+        name = node.name
+        fitting = [each for each in chosen if str(node.target) in each.ops]
+        if any(_put(rewrite, node) for rewrite in fitting):
+            done.append(name)
+    copied.graph.eliminate_dead_code()
+    copied.graph_module.recompile()
+    return copied, done
+
+
+def _put(rewrite: Rewrite, node: torch.fx.Node) -> bool:
+    """Puts a rewrite in an op's place; False where it does not apply."""
+    edit, name = GraphEdit(node), node.name
+    try:
+        made = rewrite.make(edit, node)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        passed_over(error, f"rewriting {name} by {rewrite.kind}")
+        return False
+    if made is None:
+        return False
+    if made is node:  # its results were replaced
+        return True
+    if node.users and _has_tensor(node):
+        edit.put(made)
+    return True
+
+
+def _has_tensor(node: torch.fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _applicable(before: Delegation, attempt: Exported) -> Iterator[Rewrite]:
+    """The kinds that change at least one op outside."""
+    for rewrite in REWRITES:
+        if rewrite_program(attempt.program, before, [rewrite])[1]:
+            yield rewrite
+
+
+def _compared(made: Exported) -> Agreement:
+    """Compares with eager at several sizes; says why where it cannot."""
+    try:
+        return check(made, SIZES)
+    except Exception as error:  # noqa: BLE001 - kept in the agreement
+        passed_over(error, "comparing a rewritten program with eager")
+        return Agreement((), reason=f"the comparison itself failed, {typed_text(error)}")

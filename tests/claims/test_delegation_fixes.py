@@ -1,0 +1,93 @@
+"""Each kind of rewrite brings its op into XNNPACK, and the program agrees with eager."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+import explorer
+
+pytest.importorskip("executorch")
+
+VARIES = "x: batch[2..16], _, _, _"
+
+
+class Planted(nn.Module):
+    """A body around one op that is left outside."""
+
+    def __init__(self, body: Callable[[Any, torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.body = body
+        self.norm = nn.LayerNorm(8)
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.body(self, x)
+
+
+KINDS: dict[str, tuple[Callable[[Any, torch.Tensor], torch.Tensor], str | None]] = {
+    "alpha": (lambda m, x: torch.relu(torch.add(x.exp(), x, alpha=2)), VARIES),
+    "integer scalar": (lambda m, x: x.exp() * 2, VARIES),
+    "mean": (lambda m, x: x.exp().mean((2, 3)).abs(), VARIES),
+    "mean of another dim": (lambda m, x: x.exp().mean(1).abs(), VARIES),
+    "sum": (lambda m, x: x.exp().sum((-1,)).abs(), VARIES),
+    "unsqueeze": (lambda m, x: x.exp().unsqueeze(1).abs(), VARIES),
+    "squeeze": (lambda m, x: x.mean((2, 3), keepdim=True).squeeze(3).abs(), VARIES),
+    "view": (lambda m, x: x.exp().view(x.shape[0], -1).abs(), VARIES),
+    "select": (lambda m, x: x.exp()[:, 1].abs(), None),
+    "strided slice": (lambda m, x: x.exp()[:, :, ::2].abs(), None),
+    "max": (lambda m, x: x.exp().max(3).values.abs(), VARIES),
+    "amax": (lambda m, x: x.exp().amax(3).abs(), VARIES),
+    "power": (lambda m, x: (x.exp() ** 3).abs() + x.exp() ** 0.5, VARIES),
+    "softmax": (lambda m, x: x.exp().softmax(1).abs(), VARIES),
+    "average pool": (lambda m, x: functional.avg_pool2d(x.exp(), 3, 2, 1).abs(), VARIES),
+    "product": (lambda m, x: (x[0, 0].exp() @ x[1, 1].sigmoid()).abs(), None),
+    "linear": (lambda m, x: functional.linear(x.exp(), m.linear.weight.abs()).abs(), VARIES),
+    "layer norm": (lambda m, x: m.norm(x.exp()).abs(), VARIES),
+    "expand": (
+        lambda m, x: (x.exp().mean((2, 3), keepdim=True).expand(-1, -1, 8, 8) + x).abs(),
+        None,
+    ),
+    "elu": (lambda m, x: functional.elu(x.sin()).abs(), VARIES),
+    "split": (lambda m, x: sum(y.abs() for y in x.exp().chunk(2, 1)), None),
+}
+"""A body for each kind, and what varies."""
+IN_MAKE_TEST = ("max",)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.slow if kind in IN_MAKE_TEST else pytest.mark.thorough)
+        for kind in KINDS
+    ],
+)
+def test_a_rewrite_brings_the_op_in(kind: str) -> None:
+    body, varies = KINDS[kind]
+    ex = explorer.explore(Planted(body).eval(), (torch.randn(2, 4, 8, 8),), dynamic_shapes=varies)
+    program = ex.program
+    before = str(program.graph)
+    found = ex.delegate("xnnpack")
+    assert found.outside
+    fix = found.autofix()
+    assert fix is not None
+    assert fix.is_lossless, fix.agreement
+    assert fix.gain.is_gain
+    assert not fix.found.outside, [(each.op, each.reason) for each in fix.found.outside]
+    assert len(fix.found.partitions) == 1
+    assert str(program.graph) == before
+    assert ex.session.current == len(ex.session.entries) - 1
+    again = ex.delegate("xnnpack")
+    assert again.share == 1
+
+
+@pytest.mark.slow
+def test_what_no_rewrite_helps_stays() -> None:
+    ex = explorer.explore(Planted(lambda m, x: torch.cumsum(x, 0)).eval(), (torch.randn(2, 4),))
+    found = ex.delegate("xnnpack")
+    assert found.fixes() == ()
+    assert found.autofix() is None
+    assert ex.session.current == 0
