@@ -21,6 +21,12 @@ _SECONDS = 1.0
 _LEAST, _MOST = 5, 50
 _EVENTS = 40_000
 """Events that are read, at most: torch makes objects of them, slowly."""
+_AGAIN = 3
+"""How often calls are profiled again while something else disturbs them."""
+_DISTURBED = 4.0
+"""How many times as long a call may take under the profiler."""
+_PER_EVENT = 50.0
+"""Microseconds that a profiler may take for an event, with those inside of it."""
 _CALL = "export_explorer: call"
 _COMPILED = "## Call CompiledFxGraph"
 
@@ -73,6 +79,10 @@ def time_kernels(
         progress(wanted, 2 * wanted)
         if more > 0:
             calls += _profiled(call, device, more)
+        for _ in range(_AGAIN):
+            if not _is_disturbed(_quicker_half(calls), whole):
+                break
+            calls += _profiled(call, device, max(more, _LEAST))
     quiet = _quicker_half(calls)
     matched = [match_events([each.name for each in kernels], each.spans) for each in quiet]
     rows = [
@@ -118,6 +128,13 @@ def _profiled(call: Callable[[], Any], device: str, count: int) -> list[Profiled
         for each in events or ()
         if each.name == _CALL
     ]
+
+
+def _is_disturbed(quiet: Sequence[Profiled], whole: Sequence[float]) -> bool:
+    """Whether profiled calls took far longer than others, by more than a profiler takes."""
+    spans = statistics.median(len(each.spans) for each in quiet)
+    took = statistics.median(each.took for each in quiet)
+    return took > _DISTURBED * min(whole) + spans * _PER_EVENT
 
 
 def _quicker_half(calls: Sequence[Profiled]) -> list[Profiled]:
@@ -225,6 +242,7 @@ def _summary(
     low, high = _quartiles(whole)
     clock = "the GPU's own clock" if device.startswith("cuda") else "torch's profiler"
     missed = len(kernels) - len(timed)
+    noisy = " Other work disturbed them: time it on a quiet machine."
     others = [sum(span.took for span in each.others) for each in matched]
     rest = [
         max(call.took - sum(each.taken.values()) - other, 0.0)
@@ -232,7 +250,8 @@ def _summary(
     ]
     return StageTimes(
         method=f"Kernels by {clock}; medians of the quicker half of {calls} warm calls"
-        + (f"; {missed} of {len(kernels)} kernels have no event." if missed else "."),
+        + (f"; {missed} of {len(kernels)} kernels have no event." if missed else ".")
+        + (noisy if _is_disturbed(quiet, whole) else ""),
         calls=calls,
         call=round(statistics.median(quick), 3),
         spread=round(high - low, 3),

@@ -32,9 +32,7 @@ OF_PACKAGES = (
     "convnext",
     "resnet",
     "mobilenet-v2",
-    "swin",
-    "unet2d",
-    "gcn",
+    "mobilevit",
     "selective scan",
     "gru",
     "transformer encoder",
@@ -61,9 +59,49 @@ class Recurrent(nn.Module):
         return out
 
 
+class Passing(nn.Module):
+    """Two rounds of messages along the edges of a graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.message, self.update = nn.Linear(8, 8), nn.Linear(16, 8)
+
+    def forward(self, nodes: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
+        source, target = edges[0], edges[1]
+        for _ in range(2):
+            sent = self.message(nodes[source]).relu()
+            received = torch.zeros_like(nodes).index_add(0, target, sent)
+            nodes = self.update(torch.cat([nodes, received], 1)).tanh()
+        return nodes
+
+
+class Denoiser(nn.Module):
+    """A UNet of two levels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down = nn.Conv2d(3, 8, 3, stride=2, padding=1)
+        self.middle = nn.Conv2d(8, 8, 3, padding=1)
+        self.norm = nn.GroupNorm(2, 8)
+        self.up = nn.ConvTranspose2d(8, 3, 2, stride=2)
+        self.out = nn.Conv2d(6, 3, 1)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        h = self.down(image).relu()
+        h = h + self.norm(self.middle(h)).relu()
+        out: torch.Tensor = self.out(torch.cat([self.up(h), image], 1))
+        return out
+
+
+def _graph(nodes: int, edges: int) -> tuple[tuple[torch.Tensor, ...], dict[str, torch.Tensor]]:
+    return (torch.randn(nodes, 8), torch.randint(0, nodes, (2, edges))), {}
+
+
 PLAIN = (
     own("perceptron", Perceptron, lambda batch: ((torch.randn(batch, 64),), {}), "", batch=32),
     own("lstm", Recurrent, lambda batch: ((torch.randn(batch, 9, 16),), {}), "", batch=4),
+    own("message passing", Passing, _graph, "", nodes=10, edges=30),
+    own("unet", Denoiser, lambda batch: ((torch.randn(batch, 3, 16, 16),), {}), "", batch=2),
 )
 
 
