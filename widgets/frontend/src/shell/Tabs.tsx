@@ -1,8 +1,13 @@
-/** A row of tabs, two where they need it, of which one is open: arrows move along, Tab leaves. */
+/**
+ * A row of tabs, of which one is open: arrows move along, Tab leaves. Tabs for which there is no
+ * room are in a menu at its end; the open one is always in the row.
+ */
 
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useDomId } from "../dom_id";
 import { capped } from "../format";
+import { Popover } from "../Popover";
 import type { TabStatus } from "../tab_status";
 
 interface TabsProps<T extends string> {
@@ -29,10 +34,15 @@ export function Tabs<T extends string>({
 }: TabsProps<T>) {
   const id = useDomId();
   const names = tabs.map(([tab]) => tab);
+  const list = useRef<HTMLDivElement>(null);
+  const row = useRoom(list, tabs.map(([tab]) => `${tab} ${status?.(tab)?.count ?? ""}`).join());
+  const shown = row ? fitting(names, row.widths, row.room, names.indexOf(open)) : new Set(names);
+  const rest = tabs.filter(([tab]) => !shown.has(tab));
   return (
     <>
       <div class="tx-tabs">
         <div
+          ref={list}
           class="tx-tab-list"
           role="tablist"
           aria-label={label}
@@ -45,7 +55,7 @@ export function Tabs<T extends string>({
               <button
                 key={tab}
                 type="button"
-                class="tx-tab"
+                class={`tx-tab${shown.has(tab) ? "" : " tx-tab-out"}`}
                 role="tab"
                 id={`${id}-${tab}`}
                 data-tab={tab}
@@ -64,6 +74,25 @@ export function Tabs<T extends string>({
             );
           })}
         </div>
+        {rest.length > 0 && (
+          <Popover name="Other tabs" face="»">
+            {(close) =>
+              rest.map(([tab, name]) => (
+                <button
+                  key={tab}
+                  type="button"
+                  class="tx-tab-other"
+                  onClick={() => {
+                    close();
+                    choose(tab);
+                  }}
+                >
+                  {name}
+                </button>
+              ))
+            }
+          </Popover>
+        )}
         {end}
       </div>
       <div id={id} class="tx-tab-panel" role="tabpanel" aria-labelledby={`${id}-${open}`}>
@@ -71,6 +100,62 @@ export function Tabs<T extends string>({
       </div>
     </>
   );
+}
+
+interface Room {
+  /** Of the row, in pixels, and of each tab in it, with the space behind it. */
+  room: number;
+  widths: readonly number[];
+}
+
+/** Measures a row of tabs again when its width or its texts change; null until it has a width. */
+function useRoom(list: RefObject<HTMLElement | null>, texts: string): Room | null {
+  const [row, setRow] = useState<Room | null>(null);
+  useLayoutEffect(() => {
+    const element = list.current?.parentElement;
+    if (!element) return;
+    const measure = (): void => {
+      const tabs = [...(list.current?.children ?? [])] as HTMLElement[];
+      const gap = Number.parseFloat(getComputedStyle(list.current as HTMLElement).columnGap) || 0;
+      const widths = tabs.map((tab) => tab.getBoundingClientRect().width + gap);
+      const end = element.querySelector<HTMLElement>(".tx-tab-end")?.offsetWidth ?? 0;
+      const room = element.clientWidth - end - 2 * PADDING;
+      const isMeasured = room > 0 && widths.some((each) => each > gap);
+      setRow((now) => {
+        if (!isMeasured) return null;
+        const same = now?.room === room && now.widths.join() === widths.join();
+        return same ? now : { room, widths };
+      });
+    };
+    measure();
+    // In a frame of its own: a change of layout within the callback would be reported as an error.
+    const observer = new ResizeObserver(() => requestAnimationFrame(measure));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [list, texts]);
+  return row;
+}
+
+const PADDING = 2;
+/** The width of the button of the menu. */
+const MENU = 30;
+
+/** The tabs that fit into a row, in their order, the open one among them. Pure. */
+export function fitting<T>(
+  tabs: readonly T[],
+  widths: readonly number[],
+  room: number,
+  open: number,
+): Set<T> {
+  const total = widths.reduce((sum, each) => sum + each, 0);
+  if (total <= room) return new Set(tabs);
+  let left = room - MENU - (widths[open] ?? 0);
+  const shown = new Set<T>();
+  for (const [at, tab] of tabs.entries()) {
+    if (at !== open) left -= widths[at] ?? 0;
+    if (at === open || left >= 0) shown.add(tab);
+  }
+  return shown;
 }
 
 /** The keys of a row of tabs: the tab that an arrow leads to opens, and has the focus. */
@@ -82,7 +167,10 @@ export function tabKeys<T>(tabs: readonly T[], open: T, choose: (tab: T) => void
     event.stopPropagation();
     choose(next);
     const row = event.currentTarget as HTMLElement;
-    row.querySelectorAll<HTMLElement>("[role=tab]")[tabs.indexOf(next)]?.focus();
+    const tab = row.querySelectorAll<HTMLElement>("[role=tab]")[tabs.indexOf(next)];
+    tab?.focus();
+    // One that had no room in the row gets it with the next picture.
+    if (!tab?.matches(":focus")) requestAnimationFrame(() => tab?.focus());
   };
 }
 

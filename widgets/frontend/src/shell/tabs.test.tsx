@@ -2,7 +2,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
 import { freshPage, page } from "../testing/page";
-import { Tabs } from "./Tabs";
+import { fitting, Tabs } from "./Tabs";
 
 freshPage();
 
@@ -49,4 +49,15 @@ test("an open tab leads to its panel, which has its name, in each of two views",
   expect(document.activeElement?.textContent).toBe("Two");
   render(null, second);
   second.remove();
+});
+
+test("tabs without room are in the menu, and the open one never is", () => {
+  const [names, widths] = [
+    ["a", "b", "c", "d"],
+    [50, 50, 50, 50],
+  ];
+  expect([...fitting(names, widths, 200, 0)]).toEqual(names);
+  expect([...fitting(names, widths, 199, 0)]).toEqual(["a", "b", "c"]);
+  expect([...fitting(names, widths, 140, 3)]).toEqual(["a", "d"]);
+  expect([...fitting(names, widths, 10, 2)]).toEqual(["c"]);
 });
