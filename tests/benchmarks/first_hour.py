@@ -15,7 +15,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from ..browser import chromium
-from ..browser.lab import Lab
+from ..browser.lab import Lab, open_tab
 from ..browser.server import Server, serve
 from ..browser.test_explorer import LOAD, explorer
 from ..browser.test_fixes import EXPORT, LIMIT
@@ -98,7 +98,7 @@ def _mended(lab: Lab) -> Pair:
     expect(root.get_by_test_id("check")).to_contain_text(
         "Agrees with eager", timeout=SECONDS * 1000
     )
-    root.get_by_role("tab", name="Verify").click()
+    open_tab(root, "Verify")
     root.get_by_test_id("verify").click()
     expect(root.get_by_test_id("guarantees")).to_contain_text(
         "guarantees hold", timeout=SECONDS * 1000

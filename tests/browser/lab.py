@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Error, Locator, Page
+from playwright.sync_api import Error, Locator, Page, expect
 
 from .server import Server
 
@@ -23,6 +23,18 @@ SECONDS = 120.0
 Theme = Literal["light", "dark"]
 
 _names = (f"notebook-{number}" for number in itertools.count(1))
+
+
+def open_tab(view: Page | Locator, name: str) -> None:
+    """Opens a pane by its tab, or by the menu of the tabs that have no room in their row."""
+    tab = view.get_by_role("tab", name=name).first
+    others = view.get_by_role("button", name="Other tabs").first
+    expect(tab.or_(others).first).to_be_visible()
+    if tab.is_visible():
+        tab.click()
+    else:
+        others.click()
+        view.get_by_label("Other tabs").get_by_role("button", name=name, exact=True).click()
 
 
 class Lab:

@@ -13,7 +13,7 @@ import explorer
 
 from ..models import branching
 from .axe import Axe
-from .lab import Lab
+from .lab import Lab, open_tab
 from .test_comparing import EXPORTS, NET_OF_TWO
 from .test_explorer import LOAD, unfold_outline
 from .test_report import Undecided
@@ -72,7 +72,7 @@ def test_every_tab_of_a_program(
     axe.check_both(page, "found")
     page.get_by_role("treeitem").nth(2).click()
     for tab in TABS:
-        page.get_by_role("tab", name=tab).click()
+        open_tab(page, tab)
         axe.check_both(page, tab)
     page.get_by_role("button", name="Commands").click()
     axe.check_both(page, "commands")
@@ -83,7 +83,7 @@ def test_a_failure_and_a_comparison(context: BrowserContext, tmp_path: Path, axe
     page = _opened(context, failed.save(tmp_path / "failed.html"))
     axe.check_both(page, "failure")
     for tab in ("Graph up to there", "Source", "What went wrong"):
-        page.get_by_role("tab", name=tab).first.click()
+        open_tab(page, tab)
         axe.check_both(page, f"failure, {tab}")
     for folded in page.locator("summary").all():
         folded.click()
@@ -111,7 +111,7 @@ def test_what_there_is_nothing_to_show_of(
         "Runs": "was not run before",
     }
     for tab, text in said.items():
-        page.get_by_role("tab", name=tab).click()
+        open_tab(page, tab)
         expect(page.get_by_text(text)).to_be_visible()
         axe.check_both(page, f"empty, {tab}")
 
@@ -132,7 +132,7 @@ def test_long_names_keep_to_their_places(
     page.get_by_role("combobox", name="Search ops").first.fill("linear")
     page.get_by_role("treeitem").last.click()
     for tab in TABS:
-        page.get_by_role("tab", name=tab).click()
+        open_tab(page, tab)
         assert page.evaluate(_OUTSIDE) == [], tab
     axe.check_both(page, "long names")
 
@@ -153,7 +153,7 @@ def test_what_only_a_kernel_shows(lab: Lab, axe: Axe) -> None:
     lab.run_all(180)
     program = lab.cell(1)
     expect(program.get_by_test_id("verdict")).to_be_visible()
-    program.get_by_role("tab", name="Verify").click()
+    open_tab(program, "Verify")
     program.get_by_test_id("verify").click()
     expect(program.locator(".tx-guarantee-holds").first).to_be_visible()
     lab.execute("import time; net.register_forward_pre_hook(lambda *_: time.sleep(5))")

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from .lab import Lab
+from .lab import Lab, open_tab
 from .test_explorer import LOAD, explorer
 
 NET = """
@@ -64,12 +64,12 @@ def test_a_program_is_decomposed_and_compared_with_what_it_was(lab: Lab) -> None
     for width in (1400, 1200):
         lab.page.set_viewport_size({"width": width, "height": 900})
         assert root.get_by_role("tablist", name="Details").evaluate(_ROWS) == 1, width
-    root.get_by_role("tab", name="Inspector").click()
+    open_tab(root, "Inspector")
     expect(root.get_by_test_id("inspector")).to_contain_text("2 ops")
     root.get_by_role("button", name="addmm").first.click()
     expect(root.get_by_test_id("inspector")).to_contain_text("Comes from")
     expect(root.get_by_test_id("inspector")).to_contain_text("linear")
-    root.get_by_role("tab", name="Source").click()
+    open_tab(root, "Source")
     expect(root.locator(".tx-code [aria-current]")).to_contain_text("self.lin(x).relu() + x")
     expect(lab.page.get_by_text("Identical up to names").first).to_be_visible()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from .lab import Lab
+from .lab import Lab, open_tab
 from .test_explorer import LOAD, explorer
 
 NET = """
@@ -27,22 +27,22 @@ def test_a_symbol_lights_up_everywhere_and_a_slider_finds_the_bound(lab: Lab) ->
     lab.open([LOAD, NET, EXPORT])
     lab.run_all(60)
     root = explorer(lab)
-    root.get_by_role("tab", name="Shapes").click()
+    open_tab(root, "Shapes")
     symbol = root.get_by_test_id("symbol-0")
     expect(symbol).to_contain_text("x.shape[0]")
     expect(symbol).to_contain_text("[2, 16]")
     expect(symbol).to_contain_text("x.shape[0] <= 16")
     symbol.click()
     expect(symbol).to_have_class("tx-pressable tx-lit")
-    root.get_by_role("tab", name="Source").click()
+    open_tab(root, "Source")
     lit = root.locator(".tx-code .tx-lit")
     expect(lit.filter(has_text="if x.shape[0] <= 16")).to_have_count(1)
     expect(lit.filter(has_text="return self.drop(x) @ y")).to_have_count(1)
-    root.get_by_role("tab", name="Signature").click()
+    open_tab(root, "Signature")
     row = root.get_by_test_id("signature").locator("tr.tx-lit").first
     expect(row).to_contain_text("x")
 
-    root.get_by_role("tab", name="Shapes").click()
+    open_tab(root, "Shapes")
     slider = root.get_by_test_id("probe-slider-0")
     verdict = root.get_by_test_id("probe-verdict")
     expect(verdict).to_contain_text("The guards accept it")
@@ -65,21 +65,21 @@ def test_findings_are_shown_fixed_and_verified(lab: Lab) -> None:
     lab.run_all(60)
     root = explorer(lab)
     expect(root.get_by_test_id("verdict")).to_contain_text("1 finding")
-    root.get_by_role("tab", name="Findings").click()
+    open_tab(root, "Findings")
     finding = root.get_by_test_id("finding").filter(has_text="training mode")
     expect(finding).to_contain_text("dropout is in the program")
 
-    root.get_by_role("tab", name="Verify").click()
+    open_tab(root, "Verify")
     root.get_by_test_id("verify").click()
     expect(root.get_by_test_id("guarantees")).to_contain_text("guarantees hold")
 
-    root.get_by_role("tab", name="Findings").click()
+    open_tab(root, "Findings")
     finding.get_by_role("button", name="Apply", exact=True).click()
     expect(root.get_by_test_id("outcome")).to_contain_text("eval mode")
     expect(root.get_by_test_id("findings")).to_contain_text("No findings")
     assert lab.value("net.training") is True
 
-    root.get_by_role("tab", name="Verify").click()
+    open_tab(root, "Verify")
     expect(root.get_by_test_id("guarantees")).to_contain_text("Not verified yet")
     root.get_by_test_id("verify").click()
     sound = root.get_by_test_id("guarantee-sound")

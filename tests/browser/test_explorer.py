@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .lab import Lab
+from .lab import Lab, open_tab
 
 LOAD = "%load_ext kernel_ext\nimport torch"
 BERT = """
@@ -76,7 +76,7 @@ def test_a_user_explores_bert(lab: Lab) -> None:
     expect(inspector).to_contain_text(["encoder", "layer", "0", "attention"][0])
 
     # Its line lights up in Source; the line's ops in both layers light up with a click.
-    root.get_by_role("tab", name="Source").click()
+    open_tab(root, "Source")
     line = root.locator(".tx-code [aria-current]").first
     expect(line).to_contain_text("scaled_dot_product_attention")
     line.click()
@@ -135,7 +135,7 @@ def test_a_click_in_the_graph_selects_and_opens(lab: Lab) -> None:
     graph.press("ArrowDown")
     graph.press("ArrowDown")
     expect(root.get_by_test_id("inspector")).to_contain_text("aten.linear.default")
-    root.get_by_role("tab", name="Source").click()
+    open_tab(root, "Source")
     expect(root.locator(".tx-code [aria-current]").first).to_contain_text("self.lin(x)")
     graph.press("ArrowDown")
     expect(root.locator(".tx-code [aria-current]").last).to_contain_text("y.relu() * 2")
@@ -197,8 +197,8 @@ x = torch.randn(3)
     for number in range(3):
         lab.cell(2 + number)
         root = explorer(lab, number)
-        for tab in root.get_by_role("tab").all():
-            tab.click()
+        for tab in root.locator("[role=tab]").all():
+            open_tab(root, tab.inner_text().split()[0])
         for details in root.locator("details > summary").all():
             details.click()
     assert lab.page.evaluate("() => window.hacked === undefined")

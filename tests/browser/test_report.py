@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, expect
 import explorer
 
 from ..models import branching, gpt2_12
+from .lab import open_tab
 from .test_explorer import unfold_outline
 from .watch import Watch
 
@@ -38,7 +39,7 @@ def test_forced_colours_keep_what_colours_say(browser: Browser, tmp_path: Path) 
     assert {tab.evaluate(line) for tab in closed} == {"rgb(0, 0, 0)"}  # as the page behind it
     assert tabs.and_(page.locator("[aria-selected=true]")).evaluate(line) != "rgb(0, 0, 0)"
     unfold_outline(page)
-    page.get_by_role("tab", name="Runs").click()
+    open_tab(page, "Runs")
     shown = "each => getComputedStyle(each).backgroundColor"
     assert page.locator(".tx-bar-heat").first.evaluate(shown) == "rgb(255, 255, 255)"
     assert page.locator(".tx-row-dot").first.evaluate(shown) != "rgb(0, 0, 0)"
@@ -69,10 +70,10 @@ def test_a_report_works_without_kernel_and_network(
     unfold_outline(page)
     page.get_by_role("treeitem", name="linear").click()
     expect(page.get_by_role("region", name="Inspector")).to_contain_text("aten.linear.default")
-    page.get_by_role("tab", name="Source").click()
+    open_tab(page, "Source")
     expect(page.locator(".tx-code").first).to_contain_text("logits = self.lm_head(hidden_states)")
     for tab in ("Signature", "Shapes", "Code"):
-        page.get_by_role("tab", name=tab).click()
+        open_tab(page, tab)
     expect(page.get_by_text("torch.ops.aten.linear.default").first).to_be_visible()
     assert not watch.problems
 
@@ -140,7 +141,7 @@ def test_a_report_of_two_programs_compares_them(
     expect(page.get_by_test_id("differences")).to_contain_text("+    gelu")
     expect(page.get_by_test_id("difference")).to_contain_text("aten.gelu.default")
     for tab in ("Findings", "Verify", "Shapes"):
-        page.get_by_role("tab", name=tab).click()
+        open_tab(page, tab)
     expect(page.get_by_test_id("probe-verdict")).to_contain_text("The guards accept it")
     assert not watch.problems
 

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, expect
 
-from .lab import Lab
+from .lab import Lab, open_tab
 from .test_explorer import LOAD, explorer
 
 NET = """
@@ -35,7 +35,7 @@ def test_a_program_runs_from_the_page_and_its_ops_are_coloured_by_time(lab: Lab)
     lab.open([LOAD, NET, EXPORT])
     lab.run_all(60)
     root = explorer(lab)
-    root.get_by_role("tab", name="Runs").click()
+    open_tab(root, "Runs")
     runs = root.get_by_test_id("runs")
     expect(runs).to_contain_text("Not run yet")
     expect(root.get_by_test_id("backend-eager")).to_be_checked()
@@ -76,7 +76,7 @@ def test_a_program_runs_from_the_page_and_its_ops_are_coloured_by_time(lab: Lab)
     root.get_by_test_id("costs-by").select_option("scope")
     row = root.get_by_test_id("costs").locator("tr").filter(has_text="blocks.0")
     row.first.click()
-    root.get_by_role("tab", name="Source").click()
+    open_tab(root, "Source")
     lit = root.locator(".tx-code .tx-lit")
     expect(lit.filter(has_text="return x + self.down")).to_have_count(1)
     warm = root.locator(".tx-code [style*='color-mix']")
@@ -93,7 +93,7 @@ def test_what_was_asked_for_opens_first_and_a_machine_without_it_is_no_green_tic
     expect(root.get_by_test_id("tab-status")).to_have_text("did not run on cuda:7")
     expect(root.get_by_test_id("verdict")).to_have_class(re.compile("tx-mark-warn"))
 
-    root.get_by_role("tab", name="Verify").click()
+    open_tab(root, "Verify")
     verify = root.get_by_test_id("verify")
     verify.click()
     working, pressed = root.get_by_test_id("working").bounding_box(), verify.bounding_box()

@@ -6,7 +6,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from .lab import Lab
+from .lab import Lab, open_tab
 from .server import Server
 from .test_explorer import LOAD, explorer
 
@@ -45,7 +45,7 @@ def test_a_file_is_shown_as_data_until_it_is_trusted(lab: Lab, stranger: str) ->
     lab.page.set_viewport_size({"width": 1200, "height": 900})
     lab.screenshot("untrusted-1200-dark", root)
 
-    root.get_by_role("tab", name="Verify").click()
+    open_tab(root, "Verify")
     root.get_by_test_id("verify").click()
     refusal = "There is no program to verify: stranger.pt2 was opened as data."
     expect(root).to_contain_text(refusal)

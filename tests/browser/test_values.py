@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .lab import Lab
+from .lab import Lab, open_tab
 from .test_explorer import LOAD, explorer
 
 NET = """
@@ -31,7 +31,7 @@ def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -
     lab.open([LOAD, NET, EXPORT])
     lab.run_all(60)
     root = explorer(lab)
-    root.get_by_role("tab", name="Values").click()
+    open_tab(root, "Values")
     values = root.get_by_test_id("values")
     expect(values).to_contain_text("Nothing was watched yet")
 
@@ -57,7 +57,7 @@ def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -
     expect(root.get_by_test_id("near")).to_contain_text(str(told))
     odd.get_by_role("button", name=re.compile("Cell")).click()
     expect(root.get_by_role("region", name="Source")).to_contain_text("torch.log")
-    root.get_by_role("tab", name="Values").click()
+    open_tab(root, "Values")
 
     root.get_by_test_id("against").select_option("bfloat16")
     root.get_by_test_id("compare-values").click()
@@ -71,7 +71,7 @@ def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -
         lab.set_theme(theme)
         lab.screenshot(f"values-pairs-{theme}", root)
     lab.page.set_viewport_size({"width": 700, "height": 900})
-    root.get_by_role("tab", name="Values").click()
+    open_tab(root, "Values")
     expect(place).to_have_value("2")  # the panes changed places, and the tensor stays as it was
     expect(tensor.get_by_role("button", name="difference")).to_have_attribute(
         "aria-pressed", "true"
@@ -101,7 +101,7 @@ def test_a_quantized_program_is_drawn_as_its_layers(lab: Lab) -> None:
     lab.open([LOAD, QUANTIZED, "%export --as ex two(image)"])
     lab.run_all(120)
     root = explorer(lab)
-    root.get_by_role("tab", name="Values").click()
+    open_tab(root, "Values")
     table = root.get_by_test_id("quantization")
     expect(table).to_contain_text("2 quantized ops")
     expect(table).to_contain_text("dynamic int8 per token")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from ..browser.lab import open_tab
+
 SETUP = """\
 import torch
 import explorer
@@ -65,7 +67,7 @@ def _select(root: Locator) -> None:
 
 
 def _run(root: Locator) -> None:
-    root.get_by_role("tab", name=re.compile("^Runs")).click()
+    open_tab(root, "Runs")
     root.get_by_role("button", name="Run", exact=True).click()
     expect(root).to_contain_text("agrees", timeout=SECONDS * 1000, ignore_case=True)
 

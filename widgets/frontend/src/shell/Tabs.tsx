@@ -138,7 +138,7 @@ function useRoom(list: RefObject<HTMLElement | null>, texts: string): Room | nul
 
 const PADDING = 2;
 /** The width of the button of the menu. */
-const MENU = 30;
+const MENU = 44;
 
 /** The tabs that fit into a row, in their order, the open one among them. Pure. */
 export function fitting<T>(
