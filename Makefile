@@ -43,7 +43,7 @@ LAB_OPTIONS ?= $(shell [ "$$(id -u)" -ne 0 ] || echo --allow-root) $(shell \
 FRONTEND_SOURCES = $(shell find $(FRONTEND)/src $(FRONTEND)/*.mjs $(FRONTEND)/*.json -type f)
 
 .PHONY: types help lab test check check-python check-frontend lint lint-python lint-frontend lint-prose test-python test-browser test-frontend test-torch \
-  test-newest test-thorough test-matrix test-hosts release-check bench frontend vscode docs docs-check \
+  test-newest test-thorough test-matrix test-hosts release-check gpu-check bench frontend vscode docs docs-check \
   setup clean
 
 help: ## what there is
@@ -117,6 +117,9 @@ test-matrix: $(VENV)/.python $(BUNDLE) ## the tests on every torch and Python th
 
 MATRIX_OPTIONS = $(if $(filter command environment,$(word 1,$(origin PYTHON))),--python "$(PYTHON)") \
   $(if $(INDEX),--index "$(INDEX)") $(if $(WRITE),--write) $(if $(TESTS),-- $(TESTS))
+
+gpu-check: setup $(VENV)/.dev ## on a machine with an NVIDIA GPU, in eight minutes: its tests, runs and stages
+	@$(BIN)/python -m tests.gpu_check docs/reference/gpu.md
 
 bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each with its budget and what it means
 	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)
