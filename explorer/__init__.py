@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from explorer.sets.comparison import SetComparison
     from explorer.sets.generation import GenerationPrograms, explore_generation
     from explorer.sets.programs import Programs
+    from explorer.surveys import SurveyError, SurveyResult, survey
     from explorer.vs_compile import CompileComparison, compare_with_compile
     from export_engine.progress import Progress
     from export_engine.query import QueryError
@@ -67,6 +68,8 @@ __all__ = [
     "SetComparison",
     "Shapes",
     "ShapesError",
+    "SurveyError",
+    "SurveyResult",
     "View",
     "backends",
     "compare_with_compile",
@@ -86,5 +89,6 @@ __all__ = [
     "observing",
     "read_stages",
     "shrink_config",
+    "survey",
     "view",
 ]

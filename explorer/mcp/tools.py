@@ -19,6 +19,7 @@ from explorer.opening.diffing import diff
 from explorer.opening.exporting import explore
 from explorer.opening.loading import load
 from explorer.opening.named_call import called
+from explorer.session.session import FixError
 from explorer.session.writing import writing
 from explorer.sets.programs import Programs
 from explorer.text.attempt_text import failing_place, summary
@@ -26,7 +27,6 @@ from explorer.text.cost_text import scaled
 from explorer.text.run_text import amount
 
 if TYPE_CHECKING:
-    from explorer.page import messages as m
     from export_engine.progress import Progress
 
 Pane = Literal["summary", "code", "source", "signature", "shapes", "graph"]
@@ -166,24 +166,30 @@ class Tools:
             program: a handle, `p1`.
         """
         explored = self._find(program)
-        written = self._writing(explored)
-        patch = self._patch(explored)
+        record = explored.record
+        if not record.fixed_by:
+            raise ToolRefused(f"No fix was applied to {program}, so there is nothing to patch.")
+        patch, shapes, others = self._patch(explored), "", [*record.fixed_by]
+        try:
+            written = writing(explored.session, explored.session.current)
+        except FixError as nothing:  # of the user's code: the call changes in another way
+            others.append(str(nothing))
+        else:
+            shapes, others = written.shapes, [*others, *written.others]
         lines = [patch] if patch else []
-        if written.shapes:
+        if shapes:
             lines.append(f"In the call:\n{explored.dynamic_shapes()}")
-            lines.append(f"In the short language: {written.shapes}")
-        lines += [f"Also changed: {other}" for other in written.others]
-        check = explored.record.check
-        lines += [check.sentence] if check else []
+            lines.append(f"In the short language: {shapes}")
+        lines += [f"Changed: {other}" for other in others]
+        lines += [record.check.sentence] if record.check else []
         facts = {
             "program": program,
             "patch": patch,
-            "dynamic_shapes": explored.dynamic_shapes() if written.shapes else "",
-            "other_changes": written.others,
-            "check": check.sentence if check else "",
+            "dynamic_shapes": explored.dynamic_shapes() if shapes else "",
+            "changes": others,
+            "check": record.check.sentence if record.check else "",
         }
-        verified = explored.record.verification is not None
-        calls = [] if verified else [f"verify(program={program!r})"]
+        calls = [] if record.verification else [f"verify(program={program!r})"]
         calls += [f"write_patch(program={program!r})"] if patch else []
         return Answer("\n".join(lines), facts, tuple(calls))
 
@@ -196,7 +202,6 @@ class Tools:
             program: a handle, `p1`.
         """
         explored = self._find(program)
-        self._writing(explored)
         request = explored.session.entry.request
         edits = request.edits if request else ()
         if not edits:
@@ -461,10 +466,6 @@ class Tools:
         ]
         facts["check"] = record.check.sentence if record.check else ""
         return facts
-
-    def _writing(self, explored: Exploration) -> m.Writing:
-        """What an attempt changes. Raises FixError where that is nothing."""
-        return writing(explored.session, explored.session.current)
 
     def _patch(self, explored: Exploration) -> str:
         request = explored.session.entry.request

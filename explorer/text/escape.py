@@ -7,7 +7,7 @@ import re
 
 from export_engine.plain_errors import harmless
 
-__all__ = ["escaped", "harmless", "logged", "marked"]
+__all__ = ["escaped", "harmless", "logged", "marked", "xml_text"]
 
 _LOG_COMMAND = re.compile(r"^(\s*:)(?=:)|(##)(?=\[|vso|teamcity)", re.MULTILINE)
 """How CI systems recognize a command in what a step prints: GitHub, Azure, TeamCity."""
@@ -35,3 +35,11 @@ def escaped(text: object, most: int = 400) -> str:
     if len(plain) > most:
         plain = plain[: most - 1] + "…"
     return html.escape(plain, quote=True)
+
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def xml_text(text: str) -> str:
+    """Text without the characters that XML does not have."""
+    return _NOT_IN_XML.sub("�", text)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from export_engine.describe.attempt_record import describe as describe
     from export_engine.describe.call_sizes import CallSizes as CallSizes
     from export_engine.describe.eager_check import check_sentence as check_sentence
+    from export_engine.describe.eager_check import describe_check as describe_check
     from export_engine.describe.eager_check import trial_row as trial_row
     from export_engine.describe.file_names import FileNames as FileNames
     from export_engine.describe.findings import with_decided as with_decided

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from export_engine.process.interrupts import raise_if_interrupted as raise_if_interrupted
     from export_engine.process.interrupts import whole as whole
     from export_engine.process.interrupts import whole_with as whole_with
+    from export_engine.process.limits import LimitedRun as LimitedRun
+    from export_engine.process.limits import run_limited as run_limited
     from export_engine.process.lock import sandbox as sandbox
     from export_engine.process.lock import undone as undone
     from export_engine.process.patience import ELSEWHERE as ELSEWHERE

@@ -28,6 +28,7 @@ BENCHMARKS = (
     "memory",
     "fixing",
     "reported_failures",
+    "assisting",
     "failure_cost",
     "running",
     "kernels",

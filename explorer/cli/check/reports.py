@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,9 @@ import msgspec
 
 from explorer.cli.check.check_target import GOLDEN, Checked
 from explorer.cli.check.problem import Problem
-from explorer.text.escape import harmless, logged
+from explorer.text.escape import harmless, logged, xml_text
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def text(checked: Sequence[Checked]) -> str:
@@ -116,13 +114,15 @@ def junit(checked: Sequence[Checked]) -> str:
     suite.set("skipped", str(sum(each.unchecked and not each.failed for each in checked)))
     suite.set("time", f"{sum(each.seconds for each in checked):.3f}")
     for each in checked:
-        case = ET.SubElement(suite, "testcase", name=_xml(each.target), classname="export-explorer")
+        case = ET.SubElement(
+            suite, "testcase", name=xml_text(each.target), classname="export-explorer"
+        )
         case.set("time", f"{each.seconds:.3f}")
-        said = _xml("\n".join(line for problem in each.problems for line in _lines(problem)))
+        said = xml_text("\n".join(line for problem in each.problems for line in _lines(problem)))
         if each.failed:
             first = each.problems[0]
             failure = ET.SubElement(case, "failure", type=first.code)
-            failure.set("message", _xml(first.sentence))
+            failure.set("message", xml_text(first.sentence))
             failure.text = said
         elif each.unchecked:
             ET.SubElement(case, "skipped", message="A guarantee was not checked.")
@@ -130,11 +130,6 @@ def junit(checked: Sequence[Checked]) -> str:
             ET.SubElement(case, "system-out").text = said
     ET.indent(suite)
     return logged(ET.tostring(suite, encoding="unicode"))
-
-
-def _xml(said: str) -> str:
-    """Without the characters that XML does not have."""
-    return _NOT_IN_XML.sub("�", said)
 
 
 FORMATS: dict[str, Callable[[Sequence[Checked]], str]] = {
