@@ -9,6 +9,7 @@ from export_engine.record import OPS, Profile, Record, RunRow, RunTimes
 from export_engine.source import innermost, source_line
 
 _MARKS = {"agrees": "✓", "differs": "✗", "refused": "–", "failed": "✗", "unavailable": "–"}
+_AGREES = "Agrees with eager."
 _FEW = 8
 _LITTLE = 1_000_000
 """Bytes below which pages of a CPU tell nothing of a call: the allocator may hold as much."""
@@ -24,11 +25,12 @@ def run_lines(rows: Sequence[RunRow]) -> list[str]:
         groups[f"{row.device}{where}, {row.inputs}"].append(row)
     lines: list[str] = []
     for title, group in groups.items():
-        head = _columns("", "time", "vs eager", "error", "compile", "memory", "disk")
-        lines += [title, f"  {head}"]
         base = _baseline(group)
+        beside = "vs program" if base is not None and base.backend == "program" else "vs eager"
+        head = _columns("", "time", beside, "error", "compile", "memory", "disk")
+        lines += [title, f"  {head}"]
         for row in group:
-            lines += _row(row, base)
+            lines += _row(row, base.times.median if base and base.times else None)
     return lines
 
 
@@ -110,7 +112,8 @@ def _row(row: RunRow, base: float | None) -> list[str]:
         _memory(row),
         amount(row.size),
     )
-    said = [row.sentence] if row.outcome == "differs" or row.calls > 1 else []
+    plain = row.outcome == "agrees" and row.calls == 1 and row.sentence in ("", _AGREES)
+    said = [] if plain else [row.sentence]
     if is_noisy(times):
         said.append(f"noisy: calls vary by {duration(times.spread)}; time it on a quiet machine")
     return [f"{mark} {cells}", *(f"    {each}" for each in said)]
@@ -122,12 +125,12 @@ def _columns(title: str, *cells: str) -> str:
     return f"{title[:22]:<22}{shown}".rstrip()
 
 
-def _baseline(rows: Sequence[RunRow]) -> float | None:
-    """Seconds of eager, else of the exported program."""
+def _baseline(rows: Sequence[RunRow]) -> RunRow | None:
+    """The run of eager, else of the exported program."""
     for name in ("eager", "program"):
         for row in rows:
             if row.backend == name and row.times is not None:
-                return row.times.median
+                return row
     return None
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from export_engine.attempt import NO_MODEL
 from export_engine.defects import passed_over
 from export_engine.findings import random_ops
 from export_engine.listing import listed
@@ -141,12 +142,16 @@ def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
     if rounded:
         within = f"within the rounding of {rounded}: it is as near to float32"
         return f"Agrees with eager{over} {within}."
-    beside = "eager" if bench.subject.eager is not None else "the exported program"
+    known = bench.subject.eager is not None
+    if not known and backend.name == "program":
+        return f"The other rows are compared with it. {NO_MODEL}"
+    lacking = "" if known else f" {NO_MODEL}"
+    beside = "eager" if known else "the exported program"
     if not drawn:
-        return f"Agrees with {beside}{over}."
+        return f"Agrees with {beside}{over}.{lacking}"
     return (
         f"Agrees with {beside}{over} where it draws the same random numbers; compiled without "
-        f"that, `{drawn}` draws others."
+        f"that, `{drawn}` draws others.{lacking}"
     )
 
 

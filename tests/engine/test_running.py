@@ -203,6 +203,7 @@ def test_a_program_from_a_file_is_held_against_itself(
     assert eager.outcome == "failed"
     assert eager.sentence == NO_MODEL
     assert program.outcome == "agrees"
+    assert program.sentence == f"The other rows are compared with it. {NO_MODEL}"
 
 
 @pytest.mark.slow

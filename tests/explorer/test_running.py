@@ -207,6 +207,16 @@ def test_calls_that_vary_much_are_said_to_be_noisy() -> None:
     assert "noisy" not in "".join(run_lines([quiet]))
 
 
+def test_a_program_without_its_model_agrees_with_itself_alone(file: Path) -> None:
+    loaded = explorer.load(file, trusted=True)
+    shown = str(loaded.run(backend="program"))
+    assert "vs program" in shown
+    assert "opened without its eager model" in shown
+    item = next(each for each in loaded.release_report().items if each.name == "runs")
+    assert item.sentence.startswith("Compared with the exported program, not with eager: ")
+    assert "not compared with eager" in item.tried
+
+
 # The command line
 
 
