@@ -34,7 +34,7 @@ export function Memory({ store, model, at }: Props) {
         inputs.
       </p>
       <Curve alive={at.alive} peak={at.peak} text={`Peak ${bytesText(at.peakBytes)}`} />
-      <table class="tx-table tx-histogram">
+      <table class="tx-table tx-histogram tx-alive">
         <caption>Alive at the peak</caption>
         <tbody>
           <More items={alive} few={FEW}>
@@ -43,9 +43,11 @@ export function Memory({ store, model, at }: Props) {
               return (
                 <tr key={node}>
                   <td class="tx-mono tx-clip">
-                    <NodeLink store={store} program={program} node={node} origin="cost" />
+                    <div class="tx-alive-op">
+                      <NodeLink store={store} program={program} node={node} origin="cost" />
+                      {frame && <FrameLink store={store} program={program} frame={frame} />}
+                    </div>
                   </td>
-                  <td>{frame && <FrameLink store={store} program={program} frame={frame} />}</td>
                   <td class="tx-number">{bytesText(bytes)}</td>
                   <td class="tx-number">{shareText(bytes / at.peakBytes)}</td>
                 </tr>
@@ -54,7 +56,7 @@ export function Memory({ store, model, at }: Props) {
           </More>
           {inside > 0 && (
             <tr>
-              <td colSpan={2}>inside of the op</td>
+              <td class="tx-clip">inside of the op</td>
               <td class="tx-number">{bytesText(inside)}</td>
               <td class="tx-number">{shareText(inside / at.peakBytes)}</td>
             </tr>

@@ -2,8 +2,9 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { type CostAt, type CostModel, type Device, estimate } from "../../cost";
-import { countText, durationText, shareText } from "../../format";
-import { graphOf } from "../../program";
+import { capped, countText, durationText, shareText } from "../../format";
+import { ensure } from "../../maps";
+import type { NodeId } from "../../program";
 import type { Store } from "../../store";
 
 interface Props {
@@ -15,7 +16,7 @@ interface Props {
 const WIDTH = 400;
 const HEIGHT = 150;
 const EDGE = 4;
-const MOST_POINTS = 300;
+const MOST_POINTS = 60;
 /** Decades of FLOPs a byte, and of FLOP/s below the device's. */
 const [LEAST_X, MOST_X, DECADES] = [-2, 4, 5];
 const TERA = 1e12;
@@ -83,7 +84,7 @@ function Typed({ device, change }: { device: Device; change: (device: Device) =>
   );
 }
 
-/** Each op by its FLOPs a byte and the FLOP/s that the device reaches there at best. */
+/** Each kind of op by its FLOPs a byte and the FLOP/s that the device reaches there at best. */
 function Plot({ store, model, at, device }: Props & { device: Device }) {
   const points = useMemo(() => pointsOf(model, at), [model, at]);
   const top = Math.log10(device.flops);
@@ -106,19 +107,18 @@ function Plot({ store, model, at, device }: Props & { device: Device }) {
       <path
         d={`M${x(from)} ${y(reached(from))}L${x(ridge)} ${y(device.flops)}L${x(to)} ${y(device.flops)}`}
       />
-      {points.map(({ place, intensity, share }) => {
-        const node = model.nodes[place] ?? -1;
+      {points.map(({ name, nodes, intensity, share }) => {
         const within = Math.min(Math.max(intensity, from), to);
         return (
           <circle
-            key={place}
-            class={lit.has(node) ? "tx-roofline-lit" : ""}
+            key={`${name} ${intensity}`}
+            class={nodes.some((node) => lit.has(node)) ? "tx-roofline-lit" : ""}
             cx={x(within)}
             cy={y(reached(within))}
             r={2 + 8 * Math.sqrt(share)}
           >
             <title>
-              {graphOf(node) === 0 && model.program.name(node)}: {countText(intensity)} FLOPs a byte
+              {capped(name, 100)} ×{nodes.length}: {countText(intensity)} FLOPs a byte
             </title>
           </circle>
         );
@@ -131,19 +131,26 @@ function Plot({ store, model, at, device }: Props & { device: Device }) {
 }
 
 interface Point {
-  place: number;
+  name: string;
+  nodes: NodeId[];
   intensity: number;
   share: number;
 }
 
-/** The ops with the most FLOPs. */
+/** The kinds of op with the most FLOPs, those of one intensity together. */
 function pointsOf(model: CostModel, { flops, moved, totalFlops }: CostAt): Point[] {
-  const points: Point[] = [];
+  const points = new Map<string, Point>();
   for (let place = 0; place < model.nodes.length; place++) {
     const [count, bytes] = [Number(flops[place]), Number(moved[place])];
-    if (count > 0 && bytes > 0) {
-      points.push({ place, intensity: count / bytes, share: count / totalFlops });
-    }
+    const node = model.nodes[place];
+    if (count <= 0 || bytes <= 0 || node === undefined) continue;
+    const kind = model.program.target(node)?.name ?? "";
+    const intensity = count / bytes;
+    const point = ensure(points, `${kind} ${intensity.toPrecision(3)}`, () => {
+      return { name: kind, nodes: [], intensity, share: 0 };
+    });
+    point.nodes.push(node);
+    point.share += count / totalFlops;
   }
-  return points.sort((one, other) => other.share - one.share).slice(0, MOST_POINTS);
+  return [...points.values()].sort((one, other) => other.share - one.share).slice(0, MOST_POINTS);
 }
