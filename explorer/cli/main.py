@@ -34,6 +34,7 @@ __all__ = ["BAD", "DEFECT", "OK", "UNCHECKED", "USAGE", "main"]
 _EPILOG = """\
 examples:
   export-explorer model.pt2                        what is in it: inputs, outputs, sizes
+  export-explorer model.pte                        methods, delegates, kernels, memory plan
   export-explorer model.pt2 --verify               check torch.export's guarantees on it
   export-explorer model.pt2 --ready                whether it can be shipped: exit code 0, 1 or 3
   export-explorer model.pt2 --html report.html     the whole view, in one file without a network
@@ -132,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", nargs="?", help="a .pt2 file, or module:function")
+    parser.add_argument("program", nargs="?", help="a .pt2 or .pte file, or module:function")
     parser.add_argument(
         "-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _" (module:function)'
     )
@@ -219,6 +220,8 @@ def _check_torch(asked: argparse.Namespace) -> None:
 
 
 def _run(asked: argparse.Namespace) -> int:
+    if str(asked.program).endswith(".pte"):
+        return _read_pte(asked)
     _check_torch(asked)
     check_ahead(asked.decompose, [asked.save, asked.html, asked.json], asked.run, asked.backend)
     first = _opened(asked.program, asked)
@@ -250,6 +253,21 @@ def _run(asked: argparse.Namespace) -> int:
     if not first.ok:
         _say_what_is_left(first, asked)
     return code
+
+
+def _read_pte(asked: argparse.Namespace) -> int:
+    """Prints what a file of ExecuTorch's holds; with --json, writes it, too."""
+    from explorer.results.pte import PteFile
+
+    options = (*_WITH_TORCH, "diff", "html", "dynamic", "strict", "spec", "contracts", "model")
+    wrong = [each for each in options if getattr(asked, each, None)]
+    if wrong:
+        raise ValueError(f"A .pte file is read as data: leave out --{wrong[0]}.")
+    file = PteFile(asked.program)
+    _say(file)
+    if asked.json:
+        _say(f"written: {file.to_json(asked.json)}")
+    return OK
 
 
 def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:

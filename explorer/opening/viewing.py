@@ -11,6 +11,7 @@ from explorer.session.given_program import Call, entry_of, is_program, refuse_in
 from explorer.session.session import Session
 
 if TYPE_CHECKING:
+    from explorer.results.pte import PteFile
     from explorer.results.stages import StagesResult
     from explorer.sets.programs import Programs
 
@@ -20,7 +21,7 @@ def view(
     inputs: tuple[Any, ...] | Mapping[str, Any] | None = None,
     *,
     title: str = "",
-) -> Exploration | Programs | StagesResult | list[StagesResult]:
+) -> Exploration | Programs | PteFile | StagesResult | list[StagesResult]:
     """Opens a program that exists, whatever made it. Nothing is exported and nothing is run.
 
     Graph, source, signature, shapes, query, diff and HTML work for all of them. Verify, Run and
@@ -31,13 +32,15 @@ def view(
             `torch.fx.GraphModule`; a dict of them, or ExecuTorch's `EdgeProgramManager`, as a set;
             or the path of a `.pt2` file, as `explorer.load` opens it. Of an AOTInductor package
             without a program, and of a folder of TORCH_TRACE: the kernels, as
-            `explorer.read_stages` gives them.
+            `explorer.read_stages` gives them. Of ExecuTorch's `.pte` file: its methods, delegates
+            and memory plan.
         inputs: what to run an ExportedProgram with where it has no example, or another: positional
             arguments as a tuple, or keyword arguments as a dict.
         title: what to call it; its class by default.
 
     Raises:
         ArchiveError: the file cannot be read.
+        PteError: it is no `.pte` file.
         TypeError: it is not a program, or a GraphModule or a set is given `inputs`.
     """
     from explorer.opening.loading import load
@@ -46,6 +49,10 @@ def view(
         return program
     if isinstance(program, str | Path):
         refuse_inputs(inputs, "a file")
+        if Path(program).suffix == ".pte":
+            from explorer.results.pte import PteFile
+
+            return PteFile(program)
         return _opened_path(Path(program)) or load(program)
     call = None if inputs is None else _call(inputs)
     several = _programs_in(program)

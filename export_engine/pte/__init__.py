@@ -1,0 +1,18 @@
+"""ExecuTorch's `.pte` files as data: plans, operators, delegates, memory. No torch, no code run.
+
+A file is untrusted: each offset is checked, and what is read is counted. `delegate` makes such
+files; `archive` reads torch's own.
+"""
+
+from typing import TYPE_CHECKING
+
+from export_engine.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from export_engine.pte.flatbuffer import PteError as PteError
+    from export_engine.pte.program import Placed as Placed
+    from export_engine.pte.program import Plan as Plan
+    from export_engine.pte.program import PteProgram as PteProgram
+    from export_engine.pte.reading import read_pte as read_pte
+else:
+    __getattr__, __dir__ = lazy_names(__name__)
