@@ -11,6 +11,7 @@ from IPython.core.completer import CompletionContext, provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+import explorer
 from export_engine.source import source_text
 from kernel_ext.completion import export_matcher
 
@@ -510,3 +511,21 @@ ex = explorer.explore(f, (torch.ones(3),))
     assert result.success
     names = [each.name for each in shell.user_ns["ex"].record.files if each.origin == "cell"]
     assert names == ["Cell In[1]"]
+
+
+def test_stages_are_printed_where_nothing_is_displayed(
+    shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def compiled(self: explorer.Exploration, backend: str, **options: Any) -> str:
+        asked.append((backend, options["device"]))
+        return "the ten slowest lines"
+
+    monkeypatch.setattr(explorer.Exploration, "stages", compiled)
+    result, text = run(shell, "%export --no-display --stages=aoti model(x)")
+    assert result.success
+    assert "the ten slowest lines" in text
+    result, text = run(shell, "%export --stages model(x)")
+    assert "the ten slowest lines" not in text
+    assert asked == [("aoti", "cpu"), ("inductor", "cpu")]
