@@ -5,7 +5,7 @@ import type { Program } from "../../program";
 import type { RunRow, RunTimes } from "../../record.gen";
 import type { Store } from "../../store";
 import { LongText, Prose, Sentence } from "../parts/parts";
-import { baseOf, detailsOf, speedOf } from "./run_facts";
+import { baseOf, besideOf, detailsOf, speedOf } from "./run_facts";
 
 interface Props {
   store: Store;
@@ -24,7 +24,7 @@ export function RunTable({ store, program, title, rows }: Props) {
         <tr>
           <th>Run by</th>
           <th class="tx-number">Warm call</th>
-          <th class="tx-number">vs eager</th>
+          <th class="tx-number">{besideOf(rows)}</th>
           <th class="tx-number">Error</th>
         </tr>
       </thead>

@@ -23,6 +23,12 @@ export function resultsOf({ profile, runs }: Record): Map<string, string> {
   return new Map([...results, ["profile", profile.microseconds.join()]]);
 }
 
+/** The column of speeds: against eager, or the exported program where eager did not run. */
+export function besideOf(rows: readonly RunRow[]): string {
+  const timed = (name: string) => rows.some((row) => row.backend === name && row.times);
+  return !timed("eager") && timed("program") ? "vs program" : "vs eager";
+}
+
 /** What others are held against: eager's time, else the program's. */
 export function baseOf(rows: readonly RunRow[]): RunTimes | null {
   const timed = (name: string) => rows.find((row) => row.backend === name && row.times);
