@@ -14,10 +14,10 @@ from typing import NamedTuple
 import msgspec
 
 from export_engine.archive import limits
-from export_engine.archive.agreement import differences, is_same_path
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
 from export_engine.archive.parts import RECORD, RECORD_OF
+from export_engine.archive.same_program import find_difference, is_same_path
 from export_engine.archive.zip_members import Members
 from export_engine.record import FindingRow, Probe, Record, Rule, Target, check_record, from_json
 
@@ -90,7 +90,7 @@ def joined(read: Record, kept: Record, findings: Sequence[FindingRow]) -> tuple[
         findings: what was found in `read`. Of a kind that the kept one says nothing of, they are
             added.
     """
-    found = next(differences(read, kept), "")
+    found = find_difference(read, kept)
     if found:
         return None, f"{_OTHER}: {found}. {PLAIN}"
     record = msgspec.structs.replace(

@@ -6,6 +6,7 @@ them (AOTAutograd makes one of both, which `run_decompositions` does not expect,
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 from typing import NamedTuple
@@ -38,13 +39,18 @@ class WrittenAlias(NamedTuple):
 def written_aliases(program: torch.export.ExportedProgram) -> Iterator[WrittenAlias]:
     """Pairs of a program's own tensors that share memory, of which an op writes to one."""
     held = {}
+    tensors = {**program.state_dict, **program.constants}
+    by_storage: defaultdict[int, list[str]] = defaultdict(list)
     for spec in program.graph_signature.input_specs:
-        value = {**program.state_dict, **program.constants}.get(spec.target or "")
+        value = tensors.get(spec.target or "")
         if spec.kind in _HELD and isinstance(value, torch.Tensor) and not is_fake(value):
             held[spec.arg.name] = str(spec.target), value
+            if _has_extent(value):
+                by_storage[value.untyped_storage().data_ptr()].append(spec.arg.name)
     pairs = [
         (one, other)
-        for one, other in combinations(held, 2)
+        for names in by_storage.values()
+        for one, other in combinations(names, 2)
         if share_memory(held[one][1], held[other][1])
     ]
     writes = _writes(program) if pairs else {}
@@ -57,14 +63,17 @@ def written_aliases(program: torch.export.ExportedProgram) -> Iterator[WrittenAl
 
 def share_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether the bytes between the first and the last element of two tensors overlap."""
-    if torch.strided != one.layout or one.layout != other.layout or one.device != other.device:
-        return False
-    if one.is_meta or not one.numel() or not other.numel():
+    if one.device != other.device or not _has_extent(one) or not _has_extent(other):
         return False
     if one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
         return False
     (start, end), (begin, stop) = _extent(one), _extent(other)
     return start < stop and begin < end
+
+
+def _has_extent(tensor: torch.Tensor) -> bool:
+    """Whether it has elements, and they lie in one piece of memory."""
+    return tensor.layout is torch.strided and not tensor.is_meta and tensor.numel() > 0
 
 
 def _extent(tensor: torch.Tensor) -> tuple[int, int]:

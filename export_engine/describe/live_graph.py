@@ -146,11 +146,13 @@ def read_value(value: Any) -> Value:
     if isinstance(value, torch.Tensor):
         strided = value.layout is torch.strided
         return TensorValue(
-            str(value.dtype).removeprefix("torch."),
-            tuple(map(read_size, value.shape)),
-            tuple(map(read_size, value.stride())) if strided else (),
-            str(value.device),
-            str(value.layout).removeprefix("torch."),
+            _plain_name(value.dtype),
+            tuple([size if type(size) is int else read_size(size) for size in value.shape]),
+            tuple([step if type(step) is int else read_size(step) for step in value.stride()])
+            if strided
+            else (),
+            _plain_name(value.device),
+            _plain_name(value.layout),
             value.requires_grad,
         )
     if isinstance(value, tuple | list):
@@ -161,6 +163,12 @@ def read_value(value: Any) -> Value:
         if isinstance(value, kind):
             return NumberValue(name, read_size(value))  # type: ignore[arg-type]
     return ObjectValue(type(value).__name__)
+
+
+@lru_cache(maxsize=256)
+def _plain_name(of: Any) -> str:
+    """`float32`, `strided`, `cuda:0`."""
+    return str(of).removeprefix("torch.")
 
 
 def _sequences_of(node: Node) -> type | None:

@@ -6,6 +6,7 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.diff.compare_records import diff_records as diff_records
+    from export_engine.diff.proof import prove_identical as prove_identical
     from export_engine.diff.rejections import Rejection as Rejection
     from export_engine.diff.rejections import rejected_differently as rejected_differently
     from export_engine.diff.texts import text_differences as text_differences

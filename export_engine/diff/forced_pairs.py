@@ -336,13 +336,16 @@ class Walk:
             paired: its paired nodes, as numbers of the first program's.
             forms: per op, arguments and forms of inputs a number; those of both programs.
         """
+        # A file holds no schema of a custom op.
+        targets = (each for walked in (self.one, self.other) for each in walked.record.targets)
+        schemas = {each.name: each.schema for each in targets if each.schema}
         form: dict[int, int] = {}
         last: dict[int, list[int]] = defaultdict(list)
         for node in range(len(side)):
             if node in paired or side.is_left_out(node):
                 continue
             inputs = tuple(form.get(each, ~paired.get(each, -1)) for each in side.inputs[node])
-            call = read_call(side.args(node), side.schema(node))
+            call = read_call(side.args(node), schemas.get(side.target(node), ""))
             texts = tuple((name, each.text) for name, each in call.items())
             key = side.kind(node), texts if side.graph.op[node] != _GET_ATTR else (), inputs
             form[node] = forms.setdefault(key, len(forms))

@@ -43,7 +43,7 @@ class Proof:
         return self.mismatch is None
 
 
-def prove_identical(before: Record, after: Record) -> Proof:
+def prove_identical(before: Record, after: Record, same_objects: bool = False) -> Proof:
     """Proves two programs the same, or says where they differ first.
 
     It is of the graphs, the order of inputs and outputs, and the names of weights; guards, ranges
@@ -52,8 +52,10 @@ def prove_identical(before: Record, after: Record) -> Proof:
     Args:
         before: a program.
         after: another.
+        same_objects: whether objects of one class are taken for the same, as those of a program and
+            its own Record are.
     """
-    prover = _Prover(before, after)
+    prover = _Prover(before, after, same_objects or before is after)
     try:
         prover.run()
     except Mismatch as mismatch:
@@ -64,8 +66,9 @@ def prove_identical(before: Record, after: Record) -> Proof:
 class _Prover:
     """Pairs the nodes of two programs, graph by graph."""
 
-    def __init__(self, before: Record, after: Record) -> None:
+    def __init__(self, before: Record, after: Record, same_objects: bool) -> None:
         self._records = before, after
+        self._same_objects = same_objects
         self.pairs: dict[GraphPair, dict[int, int]] = {}
         self.nested: dict[GraphPair, list[Nested]] = {}
         self.renamed: list[tuple[int, int]] = []
@@ -123,13 +126,13 @@ class _Prover:
             texts = walk.one.args(node), walk.other.args(twin)
             if op == _OUTPUT:
                 texts = _flat(texts[0]), _flat(texts[1])
-            known = self._records[0] is self._records[1] or not walk.one.is_opaque(node)
+            known = self._same_objects or not walk.one.is_opaque(node)
             if not known or not self._says_the_same(*texts, walk.schema(node)):
                 raise walk.mismatch(node, "arguments", *map(blank, texts))
 
     def _says_the_same(self, before: str, after: str, schema: str) -> bool:
-        if holds_opaque(before):
-            return self._records[0] is self._records[1]
+        if holds_opaque(before) and not self._same_objects:
+            return False
         if before == after and not self.symbols.mentions(before):
             return True
         ours, theirs = (read_call(each, schema) for each in (before, after))

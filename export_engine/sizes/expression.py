@@ -41,9 +41,12 @@ class Expression:
             return frozenset((self.name,))
         return frozenset().union(*(each.symbols for each in self.args))
 
-    def __str__(self) -> str:
-        """As torch would print it."""
-        return self.kind
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.kind, self.args, self.value, self.name))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 def number(value: Number) -> Expression:

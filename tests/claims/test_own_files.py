@@ -15,9 +15,9 @@ from torch import nn
 
 import explorer
 from export_engine.archive import ArchiveError, load, read, save
-from export_engine.archive.agreement import differences
 from export_engine.archive.file_source import FileSource
 from export_engine.archive.read_sizes import Sizes
+from export_engine.archive.same_program import find_difference
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.describe import CallSizes, Entry, Range, Symbols, TensorValue, describe
@@ -131,7 +131,8 @@ def problems_of(program: Program, strict: bool, folder: Path) -> list[str] | Non
     alone = describe(
         Exported(request=None, recording=Recording(), program=attempt.program, title="plain.pt2")
     )
-    problems += [f"plain: {each}" for each in differences(read(plain).record, alone)]
+    difference = find_difference(read(plain).record, alone)
+    problems += [f"plain: {difference}"] if difference else []
     if program.name in TORCH_FAILS:
         return problems
     problems += _fields("loaded", found.record, describe(load(path)))

@@ -1,0 +1,163 @@
+"""Whether the Record saved in an archive is of its program.
+
+What torch does not keep when it saves a program is left out: where an op that runs a graph and a
+`getitem` of its results come from, their names and those of nested graphs, an example of a size
+that follows from data, and the fields of a class that the file does not name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from export_engine.diff import prove_identical
+from export_engine.record import OPS, Record, Symbol, Target, split_path
+from export_engine.source import items_of
+
+_GET_ATTR, _PLACEHOLDER = OPS.index("get_attr"), OPS.index("placeholder")
+_HOLE = re.compile(r"\{\{|\}\}|\{(\d{1,9})\}")
+_GETITEM = "operator.getitem"
+
+
+def find_difference(read: Record, kept: Record) -> str:
+    """What the saved Record says differently; empty if it is of the same program.
+
+    Args:
+        read: the Record of the program in the file.
+        kept: the saved one.
+    """
+    if kept.outcome != "exported":
+        return "it is of an export that failed"
+    if len(read.graphs) != len(kept.graphs):
+        return f"it has {len(kept.graphs)} graphs, and the program {len(read.graphs)}"
+    unfilled = _find_unfilled(kept)
+    if unfilled:
+        return unfilled
+    proof = prove_identical(read, kept, same_objects=True)
+    if proof.mismatch is not None:
+        graph, node = proof.mismatch.graphs[0], proof.mismatch.node
+        name = read.strings[read.graphs[graph].name[node]] if node >= 0 else "not in the program"
+        return f"node {name} of graph {graph} differs: {proof.mismatch.what}"
+    mine, theirs = _Origins(read), _Origins(kept)
+    for (graph, other), pairs in proof.pairs.items():
+        for node, twin in sorted(pairs.items()):
+            if mine.of_node(graph, node) != theirs.of_node(other, twin):
+                name = read.strings[read.graphs[graph].name[node]]
+                return f"node {name} of graph {graph} differs: name, target, scope or stack"
+    if _entries(read) != _entries(kept) or not all(map(is_same_path, _paths(read), _paths(kept))):
+        return "its inputs or outputs differ"
+    symbols = {each.torch_name: _facts(each) for each in kept.symbols}
+    for each in read.symbols:
+        saved = symbols.get(each.torch_name)
+        unknown = each.kind == "unbacked" and each.example is None
+        if saved is None or _facts(each)[unknown:] != saved[unknown:]:
+            return "its symbols differ"
+    return ""
+
+
+def _find_unfilled(record: Record) -> str:
+    """A node whose arguments name an input that it does not have; empty if there is none."""
+    needed = [
+        max((int(hole[1]) + 1 for hole in _HOLE.finditer(text) if hole[1]), default=0)
+        for text in record.strings
+    ]
+    for number, graph in enumerate(record.graphs):
+        for node, args in enumerate(graph.args):
+            if needed[args] > len(items_of(graph.inputs, node)):
+                name = record.strings[graph.name[node]]
+                return f"node {name} of graph {number} differs: args"
+    return ""
+
+
+def is_same_path(read: str, kept: str) -> bool:
+    """Whether paths lead to the same leaf of a call.
+
+    A file calls entries of `*args` `args_0`, and numbers the parts of a class whose fields it does
+    not name.
+    """
+    if read == kept or read == kept.replace(".", "_"):
+        return True
+    mine, theirs = split_path(read) or [read], split_path(kept) or [kept]
+    if len(theirs) > 1 and mine[0] == f"{theirs[0]}_{theirs[1]}":
+        theirs = [mine[0], *theirs[2:]]
+    return len(mine) == len(theirs) and all(
+        one == other or one.isdecimal() for one, other in zip(mine, theirs, strict=True)
+    )
+
+
+class _Origins:
+    """Names, modules and lines of a Record's nodes, without numbers into its tables."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._scope = lru_cache(maxsize=None)(self._modules)
+        self._target = lru_cache(maxsize=None)(self._called)
+        self._stack = lru_cache(maxsize=None)(self._lines)
+
+    def of_node(self, number: int, node: int) -> Hashable:
+        """What is known of a node, as far as torch keeps it."""
+        graph = self._record.graphs[number]
+        target = self._target(graph.target[node])
+        if graph.op[node] == _GET_ATTR or (target is not None and target.name == _GETITEM):
+            return target, graph.housekeeping[node]
+        name = self._record.strings[graph.name[node]]
+        if target is not None and target.kind == "higher_order":
+            return target, name
+        origin = self._scope(graph.scope[node]), self._stack(graph.stack[node])
+        args = self._record.strings[graph.args[node]] if graph.op[node] == _PLACEHOLDER else ""
+        return target, name, *origin, args, graph.housekeeping[node]
+
+    def _called(self, number: int) -> Target | None:
+        """A target without its tags, of which each torch has others, and a custom op's schema."""
+        if number < 0:
+            return None
+        target = self._record.targets[number]
+        if target.kind == "custom":
+            return Target(target.name, target.label, target.kind)
+        return msgspec.structs.replace(target, tags=[], core=False)
+
+    def _modules(self, number: int) -> Hashable:
+        """The modules from the innermost to the root, whose name is the call's title."""
+        found: list[tuple[str, str, int]] = []
+        while number >= 0:
+            scope = self._record.scopes[number]
+            found.append((scope.path, scope.cls, scope.call))
+            number = scope.parent
+        return tuple(found)
+
+    def _lines(self, number: int) -> Hashable:
+        record = self._record
+        file, line, function = record.frames.file, record.frames.line, record.frames.function
+        return tuple(
+            (record.files[file[each]].path, line[each], record.strings[function[each]])
+            for each in (items_of(record.stacks, number) if number >= 0 else ())
+        )
+
+
+def _entries(record: Record) -> list[Any]:
+    """Inputs and outputs, without the numbers of their nodes and their paths."""
+    signature, types = record.signature, record.types
+    inputs = [
+        (each.kind, each.name, types[each.type].text, each.target, each.constant, each.bytes)
+        + ((each.persistent,) if each.kind == "buffer" else ())
+        for each in signature.inputs
+    ]
+    outputs = [
+        (each.kind, each.name, types[each.type].text, each.target, each.constant)
+        for each in signature.outputs
+    ]
+    return [inputs, outputs]
+
+
+def _paths(record: Record) -> list[str]:
+    """Where the caller passes and finds each input and output."""
+    inputs = [each.path for each in record.signature.inputs]
+    return inputs + [each.path for each in record.signature.outputs]
+
+
+def _facts(symbol: Symbol) -> tuple[Any, ...]:
+    return symbol.example, symbol.name, symbol.kind, symbol.lower, symbol.upper
