@@ -12,6 +12,7 @@ from export_engine.record.formula import OPERATORS
 from export_engine.record.graph import OPS, Graph, Ragged
 from export_engine.record.record import Record
 from export_engine.record.signature import InputEntry, OutputEntry
+from export_engine.record.stages import Stages
 from export_engine.record.values import BINS, ValuePairs
 
 
@@ -50,6 +51,8 @@ def check_record(record: Record) -> None:
     _values(record)
     _overlays(record)
     _quantization(record)
+    for stages in record.stages:
+        _stages(record, stages)
 
 
 def _graph(record: Record, graph: Graph) -> None:
@@ -178,6 +181,31 @@ def _quantization(record: Record) -> None:
         _inside([layer.node, layer.result, *layer.folded], nodes, least=0)
         _inside((each.node for each in layer.tensors), nodes)
     _inside((each.node for each in record.quantization.in_float), nodes, least=0)
+
+
+def _stages(record: Record, stages: Stages) -> None:
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    for graph in stages.graphs:
+        count, rows = len(graph.ops), len(graph.text.split("\n"))
+        _same(count, len(graph.targets), len(graph.types), len(graph.line))
+        _same(count, len(graph.nodes.starts) - 1)
+        _ragged(graph.nodes, nodes)
+        _inside(graph.line, rows + 1, least=0)
+    ops = max((len(each.ops) for each in stages.graphs if each.name == "post-grad"), default=0)
+    lengths = [len(each.text.split("\n")) for each in stages.codes]
+    for kernel in stages.kernels:
+        _inside(kernel.ops, ops, least=0)
+        _inside(kernel.nodes, nodes, least=0)
+        _inside(kernel.lines, len(stages.lines), least=0)
+        for code, line in ((kernel.code, kernel.call_line), (kernel.body, kernel.body_line)):
+            _inside([code], len(lengths))
+            if code >= 0:
+                _inside([line], lengths[code] + 1, least=1)
+    _inside((each.file for each in stages.lines), len(record.files))
+    _inside(stages.removed, nodes, least=0)
+    for remark in stages.remarks:
+        _inside([remark.kernel], len(stages.kernels), least=0)
+        _inside(remark.lines, len(stages.lines), least=0)
 
 
 def _overlays(record: Record) -> None:

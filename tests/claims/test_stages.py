@@ -14,7 +14,15 @@ import explorer
 from explorer.results.stages import StagesResult
 from export_engine.archive import ArchiveError
 from export_engine.plain_errors import WrongArgument
-from export_engine.record import Kernel, StageLine, Stages, StageTimes, from_json, to_json
+from export_engine.record import (
+    Kernel,
+    StageLine,
+    Stages,
+    StageTimes,
+    check_record,
+    from_json,
+    to_json,
+)
 from export_engine.stages import compare_stages, times_by_line, times_by_line_set
 from export_engine.stages.generated_code import find_calls, find_definitions
 from export_engine.stages.joining import Provenance, is_consistent, join_stages
@@ -119,7 +127,7 @@ def test_dropout_in_eval_mode_is_said_to_be_removed_or_merged(
 def test_stages_are_kept_in_json_and_in_a_page(
     explored: explorer.Exploration, stages: StagesResult, tmp_path: Path
 ) -> None:
-    kept = from_json(explored.to_json(tmp_path / "ex.json").read_bytes())
+    kept = from_json(explored.save(tmp_path / "ex.json").read_bytes())
     assert kept.stages[-1] == stages.data
     assert from_json(to_json(explored.record)).stages == explored.record.stages
     written = json.loads(stages.to_json(tmp_path / "stages.json").read_bytes())
@@ -443,3 +451,22 @@ def test_what_a_cache_tells_of_another_programs_lines_is_noticed() -> None:
         joined = join_stages(record, texts, provenance)
         assert [each.line for each in joined.lines] == [line]
         assert is_consistent(record, joined, provenance) is same
+
+
+@pytest.mark.slow
+def test_a_record_whose_stages_point_elsewhere_is_refused(
+    explored: explorer.Exploration, stages: StagesResult
+) -> None:
+    check_record(explored.record)
+    replace = msgspec.structs.replace
+    first = stages.kernels[0]
+    for broken in (
+        replace(first, nodes=[10_000]),
+        replace(first, lines=[99]),
+        replace(first, ops=[10_000]),
+        replace(first, code=9),
+        replace(first, call_line=10**6),
+    ):
+        made_up = replace(stages.data, kernels=[broken])
+        with pytest.raises(ValueError, match="points at nothing"):
+            check_record(replace(explored.record, stages=[made_up]))
