@@ -17,6 +17,7 @@ import importlib.abc
 import importlib.machinery
 import inspect
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -262,15 +263,17 @@ def _needed() -> set[str]:
 
 
 def _table() -> str:
-    """A row for each module of fixes: who takes part in how many fixes, and who is needed."""
+    """A row for each module of fixes: who takes part in how many fixes, and who is needed.
+
+    One that is gone since the cases were run is said to be.
+    """
     taking: dict[str, list[str]] = defaultdict(list)
     tried: dict[str, int] = defaultdict(int)
     needing: dict[str, list[str]] = defaultdict(list)
     without: dict[str, int] = defaultdict(int)
     for file in sorted(_KEPT.glob("*.json")):
         said = json.loads(file.read_text())
-        name, _, off = file.name.removesuffix(".json").partition("strict.")
-        name = name.removesuffix(".non-").removesuffix(".non").rstrip(".-")
+        name, off = re.split(r"\.(?:non-)?strict\.?", file.name.removesuffix(".json"), maxsplit=1)
         if off:
             without[off] += 1
             if said["worse"]:
@@ -282,15 +285,19 @@ def _table() -> str:
             for module in said["taking_part"]:
                 taking[module].append(name)
     folder = _ROOT / "export_engine" / "fixes"
+    lines = {
+        ".".join(path.relative_to(folder).with_suffix("").parts): str(
+            len(path.read_text(encoding="utf-8").splitlines())
+        )
+        for path in sorted(folder.rglob("*.py"))
+        if path.stem != "__init__" and "editing" not in path.parts
+    }
     rows = ["module\tlines\ttried in\ttakes part in\tswitched off in\tneeded by\twhich"]
-    for path in sorted(folder.rglob("*.py")):
-        module = ".".join(path.relative_to(folder).with_suffix("").parts)
-        if path.stem == "__init__" or module.startswith("code.editing"):
-            continue
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        names = sorted(set(needing[module]))
+    for module in sorted({*lines, *tried}):
+        names = sorted(set(needing[module])) or [f"takes part: {n}" for n in taking[module][:2]]
         counts = (tried[module], len(taking[module]), without[module], len(needing[module]))
-        rows.append("\t".join([module, str(lines), *map(str, counts), "; ".join(names[:3])]))
+        size = lines.get(module, "gone")
+        rows.append("\t".join([module, size, *map(str, counts), "; ".join(names[:3])]))
     return "\n".join(rows) + "\n"
 
 

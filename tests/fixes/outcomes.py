@@ -176,8 +176,16 @@ def _give_up(*_: object) -> None:
 # What is worse
 
 
-def find_worse(before: Outcome, now: Outcome) -> list[str]:
-    """What is worse now, a phrase each; empty where nothing is."""
+def find_worse(before: Outcome, now: Outcome, *, costs: bool = True) -> list[str]:
+    """What is worse now, a phrase each; empty where nothing is.
+
+    Args:
+        before: the outcome of the table.
+        now: of a run.
+        costs: whether more exports are worse, too.
+    """
+    if not costs:
+        now = msgspec.structs.replace(now, exports=min(now.exports, before.exports))
     if before.ended != "exports":
         return _worse_refusal(before, now)
     if now.ended != "exports":

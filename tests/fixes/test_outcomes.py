@@ -1,6 +1,7 @@
 """No case is worse than in the table: exported, contract, agreement, losses, exports tried.
 
-`make test` tries the cheapest case of each fix and of each failure without one, `--thorough` all.
+`make test` tries the cheapest case of each fix and of each failure without one; `--thorough` tries
+all, and holds how many exports they take.
 After an improvement, `python -m tests.fixes.outcomes --write` makes the table.
 """
 
@@ -49,10 +50,10 @@ def params() -> Iterator[object]:
 @pytest.mark.slow
 @pytest.mark.skipif(not ROWS, reason="the table has no outcomes of this torch")
 @pytest.mark.parametrize(("name", "strict"), list(params()))
-def test_no_case_is_worse(name: str, strict: bool) -> None:
+def test_no_case_is_worse(name: str, strict: bool, request: pytest.FixtureRequest) -> None:
     before, now = ROWS[name, strict], measure_limited(CASES[name], strict)
 
-    assert not find_worse(before, now), now
+    assert not find_worse(before, now, costs=request.config.getoption("--thorough")), now
 
 
 def test_every_row_of_the_table_is_of_a_case() -> None:
