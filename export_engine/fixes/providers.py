@@ -35,7 +35,7 @@ from export_engine.fixes.code.branches import (
     size_branches,
     tracing_questions,
 )
-from export_engine.fixes.code.calls import max_pool1d, module_conversions, module_copies
+from export_engine.fixes.code.calls import max_pool1d, module_conversions
 from export_engine.fixes.code.loops import data_loops, kept_lists, suppression, unrolled_loops
 from export_engine.fixes.code.sizes import (
     size_formulas,
@@ -83,7 +83,6 @@ PROVIDERS: tuple[Provider, ...] = (
     size_guards.offered,
     tracing_questions.offered,
     module_conversions.offered,
-    module_copies.offered,
 )
 """Providers for every failure."""
 LAST_RESORTS: tuple[Provider, ...] = (

@@ -36,7 +36,6 @@ from export_engine.fixes.code.calls.distributions import unvalidated
 from export_engine.fixes.code.calls.index_writes import written_by_number
 from export_engine.fixes.code.calls.math_of_tensors import computed_by_torch
 from export_engine.fixes.code.calls.number_index import selected_by_number
-from export_engine.fixes.code.calls.sorted_by_data import sorted_by_torch
 from export_engine.fixes.code.calls.stacked_tensors import stacked
 from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
 from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
@@ -202,13 +201,6 @@ _ROWS_AT_ONCE = Way(
     listed_at_once,
     room=listed_at_once,
 )
-_SORTED = Way(
-    "Sort the indices in line {line} with torch.argsort",
-    "Python must know the numbers that it sorts by; torch.argsort with stable=True gives the same "
-    "order at run time.",
-    sorted_by_torch,
-    room=sorted_by_torch,
-)
 _STACKED_NUMBERS = Way(
     "Make the tensor in line {line} with torch.stack",
     "torch.tensor reads the values of the tensors in a list; torch.stack is an op of the program.",
@@ -323,9 +315,9 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
             ways = [*padded, *ways]
             ways = [*checks, *ways, APART, AFTER, *noted, *chosen, *states]
             ways += asked_not_zeros([*choosing(text, line), AFTER, *states]) if tensor else []
-            return [*ways, _FLAG, _UNCHECKED, *asked, *_SUMMED, _EVERY, _ROWS_AT_ONCE, _SORTED]
+            return [*ways, _FLAG, _UNCHECKED, *asked, *_SUMMED, _EVERY, _ROWS_AT_ONCE]
         case Kind.LOOP_ON_DATA:
-            return [WHILE, _ROWS_AT_ONCE, _SORTED]
+            return [WHILE, _ROWS_AT_ONCE]
         case Kind.UNBACKED_SIZE:
             return [_check(False, strict), COND, UNSAID]
         case Kind.SHAPES_VIOLATED:
@@ -347,7 +339,6 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
                 _LISTED_TENSORS,
                 _LISTED,
                 _ROWS_AT_ONCE,
-                _SORTED,
                 _TYPED,
                 _STACKED_NUMBERS,
                 _MATH,

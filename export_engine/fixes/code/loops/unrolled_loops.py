@@ -51,7 +51,6 @@ from export_engine.fixes.code.loops.equal_pieces import OfPieces, equal_lengths,
 from export_engine.fixes.code.loops.loop_forms import scannable
 from export_engine.fixes.code.loops.loop_to_scan import as_scan
 from export_engine.fixes.code.loops.loop_to_vmap import STEP, as_vmap, of_tensors
-from export_engine.fixes.code.loops.nested_loops import pairs_at_once
 from export_engine.fixes.code.loops.no_gradients import (
     COSTS,
     edited_without_gradients,
@@ -226,8 +225,6 @@ def _vmapped(text: str, line: int) -> Rewritten | None:
     """The text with the loop at a line run at once; None where it cannot be."""
     with suppress(Unclear):
         return as_vmap(*scannable(text, line))
-    with suppress(Unclear):
-        return pairs_at_once(text, line)
     return None
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import suppress
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.diagnose import SizeLookedUp, SizesViolated
@@ -18,12 +17,10 @@ from export_engine.fixes.code.editing.eager_trials import agrees_at
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import code_fix
-from export_engine.fixes.code.sizes.size_statistics import without_statistics
 from export_engine.progress import Progress, Report
 from export_engine.shapes import with_size
 from export_engine.source import unedited
 
-_NOTED = "No output depends on it: nothing in this file reads it. A key needs the number of a size."
 _STEPS = (1, 2)
 """By how much the sizes differ from the example's that are compared in eager."""
 
@@ -44,15 +41,6 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         return
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
-    with suppress(Unclear):
-        made, kept = without_statistics(text, line)
-        title = f"Skip in line {place.line} what is noted in `{kept}`, while exporting"
-        edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        lost = "The program does not note it."
-        noted = code_fix(request, diagnosis, edit, title=title, why=_NOTED, gives_up=lost)
-        if noted is not None:
-            yield noted
-            return
     try:
         made, kept = without_lookups(text, line)
     except Unclear:

@@ -14,7 +14,6 @@ from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.sizes.number_lists import by_indices
 from export_engine.fixes.code.sizes.size_pieces import in_pieces
-from export_engine.fixes.code.sizes.size_steps import first_large_enough, returned_by_loop
 from export_engine.fixes.rules.factories import by_arange
 
 _FORMAT = re.compile(r"(?<!\{)\{([^{}:!]+):[^{}]*\}")
@@ -57,8 +56,6 @@ def symbolic(
         elif isinstance(node, ast.JoinedStr) and _lines(node) & lines:
             found.text(node)
     for statement in ast.walk(source.function):
-        if isinstance(statement, ast.For) and _lines(statement) & lines:
-            found.loop(statement)
         if isinstance(statement, ast.stmt) and _lines(statement) & lines:
             cut = in_pieces(source, statement, unpacked=pieces)
             if cut:
@@ -181,40 +178,11 @@ class _Idioms:
             return self._named(node.args[0], f"{self.torch}.{to}") if to else None
         if name == "len" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
             return self._unwrapped(node, "", self.length)
-        if name == "next":
-            return self._steps(node)
         if name == "isinstance" and len(node.args) == 2:
             kind = node.args[1]
             if isinstance(kind, ast.Name) and kind.id == "int":
                 return self._named(kind, f"(int, {self.torch}.SymInt)")
         return None
-
-    def _steps(self, node: ast.Call) -> list[Piece] | None:
-        """The first number of a row that is large enough, and that there is one."""
-        found = first_large_enough(self.source, node)
-        if found is None:
-            return None
-        made = self._named(node, found.made)
-        if not found.check:
-            return made
-        around = [
-            each
-            for each in ast.walk(self.source.function)
-            if isinstance(each, ast.stmt) and _lines(node) <= _lines(each)
-        ]
-        statement = max(around, key=self.source.start)
-        start = self.source.start(statement)
-        return [*made, Piece(start, start, f"{found.check}\n{self.source.indent(statement)}")]
-
-    def loop(self, node: ast.For) -> None:
-        """Records what a loop over a row of numbers returns, in its place."""
-        found = returned_by_loop(self.source, node)
-        if found is not None:
-            indent = self.source.indent(node)
-            check = f"{found.check}\n{indent}" if found.check else ""
-            made = f"{check}return {found.made}"
-            self.names.append(f"for {self.source.of(node.target)} in {self.source.of(node.iter)}")
-            self.pieces.append(Piece(self.source.start(node), self.source.end(node), made))
 
     def _rounds(self, node: ast.expr) -> bool:
         """Whether it is a call of NumPy's that is replaced by Python's, which gives an int."""
