@@ -183,7 +183,7 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
     with sandbox(), functions_remembered():
         for provider in PROVIDERS:
             _ask(provider, attempt, progress, found)
-        if not any(_leads_on(each) and not each.narrows for each in found):
+        if not any(isinstance(each, Fix) and not (each.lossy or each.narrows) for each in found):
             _ask(offer.offered, attempt, progress, found)
         if not any(_leads_on(each) for each in found):
             found += _of_written_out(attempt, progress)

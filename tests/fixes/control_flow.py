@@ -229,4 +229,42 @@ FUNCTIONS = {
                 out.append(y * (i + 1))
             return torch.cat(out, dim=0)
     """,
+    "loop_else": """
+        def forward(self, x):
+            for row in x.unbind(1):
+                if row.sum() > 3:
+                    break
+            else:
+                return x * 2
+            return x
+    """,
+    "variable_after_break": """
+        def forward(self, x):
+            for t in range(x.shape[1]):
+                y = x[:, t] * 2
+                if y.sum() > 0:
+                    break
+            return y + t
+    """,
+    "last_of_list": """
+        def forward(self, x):
+            out = [x[:, 0]]
+            for t in range(1, x.shape[1]):
+                prev = out[-1]
+                if prev.sum() > 0:
+                    out.append(prev * 0.5 + x[:, t])
+                else:
+                    out.append(x[:, t])
+            return torch.stack(out, 1)
+    """,
+    "two_carried": """
+        def forward(self, x):
+            lo, hi = x[:, 0], x[:, 0]
+            for row in x.unbind(1):
+                if row.sum() < lo.sum():
+                    lo, hi = row, lo
+                elif row.sum() > hi.sum():
+                    hi = row
+            return torch.stack([lo, hi])
+    """,
 }

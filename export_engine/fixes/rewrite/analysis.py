@@ -55,14 +55,19 @@ class Liveness:
         return after
 
 
-def find_shared(function: ast.FunctionDef) -> set[str]:
-    """Names whose tensor or list another name, an argument, or a list may hold as well."""
+def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
+    """Names whose tensor or list another name, an argument, or a list may hold as well.
+
+    Args:
+        function: in which they are.
+        views: whether what is in a tensor or a list counts, too.
+    """
     given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
     shared = set(given)
     for node in walk_scope(function.body):
         match node:
             case ast.Assign([target], value) | ast.NamedExpr(target, value):
-                if (behind := _find_behind(value)) or not isinstance(value, ast.expr):
+                if (behind := _find_behind(value, views)) or not isinstance(value, ast.expr):
                     shared |= find_stored(target) | behind
                 elif isinstance(target, ast.Tuple | ast.List):
                     shared |= find_stored(target)
@@ -75,24 +80,34 @@ def find_shared(function: ast.FunctionDef) -> set[str]:
     return shared
 
 
-def _find_behind(value: ast.expr) -> set[str]:
+def _find_behind(value: ast.expr, views: bool) -> set[str]:
     """The names whose memory a value may share."""
     match value:
         case ast.Name(id=name):
             return {name}
-        case ast.Subscript(of, _) | ast.Attribute(of, _) | ast.Starred(of):
-            return _find_behind(of) or {""}
-        case ast.Call(ast.Attribute(of, attr), _) if attr in _VIEWS:
-            return _find_behind(of)
+        case ast.Subscript(of, _) | ast.Attribute(of, _) | ast.Starred(of) if views:
+            return _find_behind(of, views) or {""}
+        case ast.Call(ast.Attribute(of, attr), _) if attr in _VIEWS and views:
+            return _find_behind(of, views)
         case ast.IfExp(_, first, second):
-            return _find_behind(first) | _find_behind(second)
+            return _find_behind(first, views) | _find_behind(second, views)
         case ast.BoolOp(_, values) | ast.Tuple(values) | ast.List(values):
-            return set().union(*(_find_behind(each) for each in values))
+            return set().union(*(_find_behind(each, views) for each in values))
     return set()
 
 
+def find_appended(statements: Block) -> set[str]:
+    """Lists that are filled."""
+    found = set()
+    for node in walk_scope(statements):
+        match node:
+            case ast.Call(ast.Attribute(of, "append" | "extend" | "insert"), _):
+                found.add(_root(of))
+    return found - {""}
+
+
 def find_written_in_place(statements: Block) -> set[str]:
-    """Names of which a part is written, or that a method changes in place."""
+    """Tensors of which a part is written, or that a method changes in place."""
     found = set()
     for node in walk_scope(statements):
         match node:
@@ -101,7 +116,7 @@ def find_written_in_place(statements: Block) -> set[str]:
             case ast.Assign(targets, _):
                 found |= {_root(each) for each in targets if isinstance(each, ast.Subscript)}
             case ast.Call(ast.Attribute(of, attr), _):
-                if attr in ("append", "extend", "insert") or _is_in_place(attr):
+                if _is_in_place(attr):
                     found.add(_root(of))
     return found - {""}
 

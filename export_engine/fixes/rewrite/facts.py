@@ -159,5 +159,5 @@ class Masked(list[Any]):
 class Rows:
     """A list that a staged loop or choice fills, as one tensor of equal pieces."""
 
-    def __init__(self, piece: Any, values: torch.Tensor) -> None:
-        self.piece, self.values = piece, values
+    def __init__(self, piece: Any, values: torch.Tensor, *, is_masked: bool = False) -> None:
+        self.piece, self.values, self.is_masked = piece, values, is_masked

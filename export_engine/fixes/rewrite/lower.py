@@ -6,7 +6,12 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from export_engine.fixes.rewrite.analysis import Liveness, find_shared, find_written_in_place
+from export_engine.fixes.rewrite.analysis import (
+    Liveness,
+    find_appended,
+    find_shared,
+    find_written_in_place,
+)
 from export_engine.fixes.rewrite.answers import Answers, index_as_rows, negate
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Choice, Facts, Value
@@ -46,6 +51,7 @@ class Lowering(Loops):
         self.function, self.facts, self.names = function, facts, names
         self.answers = Answers(facts, self.masks_of)
         self.shared = find_shared(function.node)
+        self.shared_lists = find_shared(function.node, views=False)
         self.depth = 0
         """How many functions of operators are around."""
         self.imports: dict[str, str] = {}
@@ -133,7 +139,9 @@ class Lowering(Loops):
         }
         for choice in self.facts.choices.values():
             numbers |= {n for n, p in choice.pairs.items() if all(a.is_number for a, *_ in p)}
-        for name in find_written_in_place(own) & self.shared - numbers:
+        written = find_written_in_place(own) & self.shared - numbers
+        written |= find_appended(own) & self.shared_lists
+        for name in sorted(written):
             raise Refusal(f"line {line} may write to `{name}`, whose memory another name may share")
 
     def _plain_loop(self, node: ast.For | ast.While, live: set[str]) -> Block:
@@ -338,7 +346,10 @@ class Lowering(Loops):
             one = [each for each in first if each[0] == name]
             two = [each for each in second if each[0] == name]
             if len(one) == len(two) == 1 and not one[0][2] and not two[0][2]:
-                value = call("torch.where", test, one[0][1], two[0][1])
+                values = [each[0][1] for each in (one, two)]
+                value = call("torch.where", test, *values)
+                if ast.dump(values[0]) == ast.dump(values[1]):
+                    value = values[0]
                 made.append(let(name, call(COLLECT, load(name), value)))
                 continue
             for ways, mask in ((one, test), (two, negate(test))):
@@ -354,7 +365,10 @@ class Lowering(Loops):
         if not outs:
             raise Refusal(f"line {find_site(node)[0]} has an effect that torch must not see")
         for name in outs:
-            kinds = {each.kind for pair in facts.pairs.get(name, []) for each in pair[:2]}
+            pairs = facts.pairs.get(name, [])
+            kinds = {each.kind for pair in pairs for each in pair[:2]}
+            if "symbol" in facts.ways and any(not _selects([pair]) for pair in pairs):
+                raise Refusal(f"`{name}` has another shape on either way")
             if kinds & {"none", "other", "list", "undefined"}:
                 raise Refusal(f"`{name}` is a tensor on one way only")
         with self.inside():

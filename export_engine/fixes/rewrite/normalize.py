@@ -7,6 +7,7 @@ append: the last three become assignments, so that every effect is a name being 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
 
@@ -21,10 +22,12 @@ from export_engine.fixes.rewrite.form import (
     as_tuple,
     call,
     find_blocks,
+    find_stored,
     has_exit,
     let,
     load,
     mark,
+    rename,
 )
 
 RESULT = "result"
@@ -94,9 +97,9 @@ class Normal:
         if isinstance(node, ast.If):
             before, test = lift(node.test, self.names, self._binding if inner else self.staged)
             return [*before, mark(ast.If(test, body, other), node)]
-        if node.orelse and inner:
-            raise Refusal(f"the loop in line {node.lineno} has an `else`")
         if isinstance(node, ast.For):
+            if inner and (last := self._with_last(node)):
+                return self._block(last, inside=inside)
             before, rows = lift(node.iter, self.names, self.staged)
             return [*before, mark(ast.For(node.target, rows, body, other, lineno=0), node)]
         before, test = lift(node.test, self.names, self.staged)
@@ -230,9 +233,10 @@ class Normal:
         body = self._without_loop_exits(loop.body)
         changed = self.staged(loop) or self._leaves_early(body, *EXITS)
         if not changed:
-            return [_with_body(loop, body)]
+            return [_with_body(loop, body, keeps_else=True)]
         before: Block = []
         after: Block = []
+        loop, first = self._with_own_target(loop)
         flag = ""
         only_returns = not has_exit(body, (ast.Break,), loops=False)
         if has_exit(body, (ast.Return,)):
@@ -254,7 +258,13 @@ class Normal:
 
         if stop:
             body = self._block(body, inside=True)
-        body = self._nested(body, (ast.Break, ast.Continue), leave)
+        body = [*first, *self._nested(body, (ast.Break, ast.Continue), leave)]
+        if loop.orelse:
+            other: Block = self._block(loop.orelse, inside=True)
+            if stop and stop != flag:
+                ended = mark(ast.UnaryOp(ast.Not(), load(stop)), loop, "ended")
+                other = [mark(ast.If(ended, other, []), loop, "else")]
+            after += other
         if stop:
             going = mark(ast.UnaryOp(ast.Not(), load(stop)), loop, "not")
             if isinstance(loop, ast.While):
@@ -263,6 +273,37 @@ class Normal:
             else:
                 body = [mark(ast.If(going, body, []), loop, "going")]
         return [*before, _with_body(loop, body), *after]
+
+    def _with_own_target(self, loop: ast.For | ast.While) -> tuple[ast.For | ast.While, Block]:
+        """A loop whose variable is read elsewhere, over another that the body binds it from."""
+        if not isinstance(loop, ast.For):
+            return loop, []
+        inside = Counter(n.id for n in ast.walk(loop) if isinstance(n, ast.Name))
+        own = sorted(find_stored(loop.target))
+        if all(self.names.counts[name] <= inside[name] for name in own):
+            return loop, []
+        others = {name: self.names.of(loop, f"each_{name}") for name in own}
+        target = rename([loop.target], others)[0]
+        made = ast.For(target, loop.iter, loop.body, loop.orelse, lineno=0)
+        return mark(made, loop), [let(name, load(other)) for name, other in others.items()]
+
+    def _with_last(self, node: ast.For) -> Block:
+        """A loop that reads `rows[-1]` while it fills `rows`, with the last row as a name."""
+        filled: dict[str, str] = {}
+        for each in ast.walk(node):
+            match each:
+                case ast.Call(ast.Attribute(ast.Name(id=name), "append"), [_], []):
+                    filled[name] = self.names.of(node, f"last_{name}")
+        last = _Last(filled)
+        body = [last.visit(deepcopy(each)) for each in node.body]
+        if not last.found:
+            return []
+        before: Block = []
+        for name in sorted(last.found):
+            end = ast.UnaryOp(ast.USub(), ast.Constant(1))
+            value = ast.Subscript(load(name), end, ast.Load())
+            before.append(mark(let(filled[name], value), node, f"last_{name}"))
+        return [*before, mark(ast.For(node.target, node.iter, body, node.orelse, lineno=0), node)]
 
     def _flagged_returns(self, loop: ast.stmt, body: Block) -> tuple[str, Block]:
         """A loop's returns as a flag, the values, and a break."""
@@ -285,11 +326,42 @@ class Normal:
         return flag, swapped(body)
 
 
-def _with_body(loop: ast.For | ast.While, body: Block) -> ast.stmt:
+def _with_body(
+    loop: ast.For | ast.While, body: Block, *, keeps_else: bool = False
+) -> ast.For | ast.While:
     """The loop around another body."""
+    other = loop.orelse if keeps_else else []
     if isinstance(loop, ast.For):
-        return mark(ast.For(loop.target, loop.iter, body, loop.orelse, lineno=0), loop)
-    return mark(ast.While(loop.test, body, loop.orelse), loop)
+        return mark(ast.For(loop.target, loop.iter, body, other, lineno=0), loop)
+    return mark(ast.While(loop.test, body, other), loop)
+
+
+class _Last(ast.NodeTransformer):
+    """Names what is last in a list, where it is read and where it is appended."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+        self.found: set[str] = set()
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """`rows[-1]`."""
+        match node:
+            case ast.Subscript(ast.Name(id=name), ast.UnaryOp(ast.USub(), ast.Constant(value=1))):
+                if name in self.names and isinstance(node.ctx, ast.Load):
+                    self.found.add(name)
+                    return load(self.names[name])
+        return self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.AST]:
+        """`rows.append(value)`."""
+        self.generic_visit(node)
+        match node.value:
+            case ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], []):
+                if name in self.names:
+                    last = mark(let(self.names[name], value), node, "last")
+                    node.value.args = [load(self.names[name])]
+                    return [last, node]
+        return node
 
 
 def _pattern_test(pattern: ast.pattern, subject: str) -> ast.expr | None:

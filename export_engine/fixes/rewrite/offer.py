@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
+
+import torch
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
+from export_engine.fixes.code.editing.eager_trials import takes_what_eager_takes
 from export_engine.fixes.code.editing.failing_text import fixed_places
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.fixes.code.loops.no_gradients import (
@@ -16,7 +18,7 @@ from export_engine.fixes.code.loops.no_gradients import (
     tried_in_some_mode,
 )
 from export_engine.fixes.rewrite.form import Refusal
-from export_engine.fixes.rewrite.rewriting import Rewritten, rewrite
+from export_engine.fixes.rewrite.rewriting import Rewritten, is_asked, rewrite
 from export_engine.progress import Progress, Report
 
 _KINDS = frozenset(
@@ -27,10 +29,6 @@ _KINDS = frozenset(
         Kind.ASSERT_ON_DATA,
         Kind.OUTPUT_FROM_DATA,
         Kind.SHAPES_VIOLATED,
-        Kind.UNBACKED_SIZE,
-        Kind.GRAPH_BREAK,
-        Kind.OWN_ERROR,
-        Kind.OPERATOR_FAILED,
     }
 )
 _NAMES = {
@@ -57,9 +55,12 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
-    tried: set[str] = set()
+    tried: set[tuple[str, str]] = set()
     for place in fixed_places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
+        if (place.file, place.function) in tried or not is_asked(text, line):
+            continue
+        tried.add((place.file, place.function))
         if progress:
             progress(Progress(0, 0, f"rewriting the control flow of `{place.function}`", "fix"))
         try:
@@ -67,9 +68,6 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         except Refusal as reason:
             yield NoFix(f"The control flow of `{place.function}` is not rewritten: {reason}.")
             continue
-        if made.edit.after in tried:
-            continue
-        tried.add(made.edit.after)
         fix = _try(attempt, made, progress)
         if fix is not None:
             yield fix
@@ -83,6 +81,12 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     assert diagnosis is not None
     edit: Edit = made.edit
     found, quiet = tried_in_some_mode(request, edit)
+    if isinstance(found, Exported):
+        program = found.program.module()
+        with torch.no_grad():
+            alike = takes_what_eager_takes(request, edit, program, answers=True)
+        if not alike:
+            return None
     costs = [_COSTS[each] for each in _NAMES if each in _kinds(made) and each in _COSTS]
     fix = Fix(
         kind="code",
@@ -94,8 +98,9 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
         stack=diagnosis.stack,
         leads_to=found if isinstance(found, Exported) else None,
     )
-    tested = with_needed_bounds(request, diagnosis, edit, fix, found, progress)
-    return tested if tested is None or tested.leads_to is not None else replace(tested)
+    if diagnosis.kind is Kind.SHAPES_VIOLATED and not isinstance(found, Exported):
+        return None
+    return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
 
 
 def _kinds(made: Rewritten) -> set[str]:

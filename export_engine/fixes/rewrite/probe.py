@@ -56,6 +56,8 @@ class Probe:
 
     def decide(self, test: Any) -> Any:
         """A bool where it is known while tracing; else the test, as a tensor or a symbol."""
+        if isinstance(test, Masked) or (isinstance(test, Rows) and test.is_masked):
+            raise Refusal("a test asks whether a list that data fill is empty")
         if isinstance(test, Rows):
             test = test.values.shape[0]
         if isinstance(test, torch.SymInt | torch.SymFloat):
@@ -320,7 +322,7 @@ class Probe:
         if isinstance(rows, Rows):
             if not self.depth:
                 self.facts.notes[site] = ("append", 0)
-            return Rows(value, rows.values)
+            return Rows(value, rows.values, is_masked=rows.is_masked)
         raise Refusal("something else than a list is appended to")
 
     def write(self, site: Site, into: Any, index: Any, value: Any) -> Any:
@@ -632,7 +634,9 @@ def _stacked(value: Any, length: Any) -> Rows:
         if not isinstance(piece, bool | int | float):
             raise Refusal("a loop collects something else than tensors")
         piece = _as_tensor(piece)
-    return Rows(piece, piece.unsqueeze(0).expand(length, *piece.shape).clone())
+    is_masked = isinstance(value, Masked) or getattr(value, "is_masked", False)
+    values = piece.unsqueeze(0).expand(length, *piece.shape).clone()
+    return Rows(piece, values, is_masked=is_masked)
 
 
 def _as_tensor(value: Any) -> torch.Tensor:

@@ -30,6 +30,30 @@ class Rewritten(NamedTuple):
     """Each site's line, and what it became: where, cond, scan, vmap, while_loop, check, skip."""
 
 
+def is_asked(text: str, line: int) -> bool:
+    """Whether a line asks Python for a way: the test of a branch, or a loop's head or body."""
+    try:
+        function = parse_function(text, line)
+    except Refusal:
+        return False
+    for node in ast.walk(function.node):
+        part: ast.AST | None = None
+        match node:
+            case ast.If(test=part) | ast.IfExp(test=part) | ast.Assert(test=part):
+                pass
+            case ast.For() | ast.While() | ast.ListComp() | ast.GeneratorExp():
+                part = node
+            case ast.Match(subject=part):
+                pass
+        if part is not None and _start(part) <= line <= (getattr(part, "end_lineno", 0) or 0):
+            return True
+    return False
+
+
+def _start(node: ast.AST) -> int:
+    return int(getattr(node, "lineno", 0))
+
+
 def rewrite(request: Request, file: str, text: str, line: int) -> Rewritten:
     """The function around a line, with every site that Python cannot decide as an operator.
 

@@ -77,7 +77,9 @@ def agrees(
         return bool(accepted) and all(map(is_reached, probes))
 
 
-def takes_what_eager_takes(request: Request, edit: Edit, program: Callable[..., Any]) -> bool:
+def takes_what_eager_takes(
+    request: Request, edit: Edit, program: Callable[..., Any], *, answers: bool = False
+) -> bool:
     """Whether a program takes other values that the model takes, in the example's sizes.
 
     The ways of torch.cond share what torch assumes of sizes: of every input may be asserted what
@@ -87,21 +89,24 @@ def takes_what_eager_takes(request: Request, edit: Edit, program: Callable[..., 
         request: with the edits in effect so far.
         edit: with which the program was exported.
         program: as a module, to be called.
+        answers: whether it has to answer as the model, too.
     """
     with as_exported(request):
         inputs = [*_inputs(request, _FEW[0], range(0)), *_of_other_magnitudes(request, edit)]
-        taken: list[int] = []
+        taken: dict[int, Any] = {}
 
         def known(number: int, result: Any) -> bool:
             if not isinstance(result, BaseException):
-                taken.append(number)
+                taken[number] = result
             return False
 
         patience = Patience()
         _run_each(request.edits, list(enumerate(inputs)), known, patience)
-        for number in taken:
+        for number, theirs in taken.items():
             try:
-                run(program, inputs[number], seed=number, patience=patience)
+                ours = run(program, inputs[number], seed=number, patience=patience)
+                if answers and not compare(ours, theirs).same:
+                    return False
             except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
                 passed_over(error, "running a program on an input that the model takes")
                 return False
