@@ -58,6 +58,13 @@ def explore_config(
             if small:
                 torch.set_rng_state(state)
         kwargs, shapes = _example_inputs(model, chosen, "cpu" if small else "meta")
+    dtype = getattr(chosen, "dtype", None)
+    if isinstance(dtype, torch.dtype):  # what its checkpoint has
+        model = model.to(dtype)
+        kwargs = {
+            name: value.to(dtype) if value.is_floating_point() else value
+            for name, value in kwargs.items()
+        }
     name = model_class.__name__
     layers = _layers_of(chosen)
     told = f"{layers} of {_layers_of(config)} layers, random" if small else "without weights"
@@ -133,11 +140,11 @@ _TOKENS_OF_CONFIG = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_st
 def _shrink(config: Any) -> None:
     kept = _kept_layers(config)
     for name in _LAYERS:
-        if isinstance(getattr(config, name, None), int):
+        if _has_int(config, name):
             setattr(config, name, min(getattr(config, name), kept))
     if isinstance(getattr(config, "layer_types", None), list):
         config.layer_types = config.layer_types[:kept]
-    heads = next((each for each in _HEADS if isinstance(getattr(config, each, None), int)), None)
+    heads = next((each for each in _HEADS if _has_int(config, each)), None)
     count = min(getattr(config, heads), 4) if heads else 4
     if heads:
         groups = getattr(config, "num_key_value_heads", None)
@@ -145,20 +152,26 @@ def _shrink(config: Any) -> None:
         setattr(config, heads, count)
         if isinstance(groups, int):
             config.num_key_value_heads = min(groups, count // 2 if shared else count)
-    if isinstance(getattr(config, "head_dim", None), int):
+    if _has_int(config, "head_dim"):
         config.head_dim = _WIDTH
-    if isinstance(getattr(config, "d_kv", None), int):
+    if _has_int(config, "d_kv"):
         config.d_kv = _WIDTH
     for name in _HIDDEN:
-        if isinstance(getattr(config, name, None), int):
+        if _has_int(config, name):
             setattr(config, name, count * _WIDTH)
     for name, most in _CAPS.items():
-        if name != "num_key_value_heads" and isinstance(getattr(config, name, None), int):
+        if name != "num_key_value_heads" and _has_int(config, name):
             setattr(config, name, min(getattr(config, name), most))
     for name in _TOKENS_OF_CONFIG:
         token = getattr(config, name, None)
         if isinstance(token, int) and token >= getattr(config, "vocab_size", token + 1):
             setattr(config, name, 0)
+
+
+def _has_int(config: Any, name: str) -> bool:
+    """Whether a config has a number by this name which can be set."""
+    computed = isinstance(getattr(type(config), name, None), property)
+    return not computed and isinstance(getattr(config, name, None), int)
 
 
 def _kept_layers(config: Any) -> int:

@@ -31,6 +31,7 @@ BENCHMARKS = (
     "assisting",
     "failure_cost",
     "running",
+    "counting",
     "kernels",
     "watching",
     "numeric_faults",

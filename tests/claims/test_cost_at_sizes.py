@@ -13,6 +13,8 @@ from export_engine.cost import cost_of, device_of, table_of
 from export_engine.plain_errors import WrongArgument
 from export_engine.record import evaluate
 
+from ..benchmarks.counting import peak_of
+
 
 class Attends(nn.Module):
     """Linear layers grow with seq, attention with its square."""
@@ -147,21 +149,6 @@ def test_the_tensors_at_the_peak_are_named(name: str) -> None:
     assert large == wanted
 
 
-def _measured_peak(model: nn.Module, kwargs: dict[str, torch.Tensor]) -> int:
-    from torch.profiler import ProfilerActivity, profile
-
-    with torch.no_grad():
-        model(**kwargs)
-        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
-            model(**kwargs)
-    held, most = 0, 0
-    for each in seen.profiler.kineto_results.events():  # type: ignore[union-attr]
-        if each.name() == "[memory]":
-            held += each.nbytes()
-            most = max(most, held)
-    return most
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [32, 200])
 def test_the_peak_of_a_language_model_is_what_a_run_allocates(rows: int) -> None:
@@ -180,8 +167,9 @@ def test_the_peak_of_a_language_model_is_what_a_run_allocates(rows: int) -> None
     model = LlamaForCausalLM(config).eval()
     ex = explorer.explore(model, (), {"input_ids": ids}, dynamic_shapes="input_ids: batch, seq")
     told = ex.cost().at(batch=3, seq=rows).peak_bytes
+    program = ex.program.module()
     given = {"input_ids": torch.zeros(3, rows, dtype=torch.long)}
-    assert told == pytest.approx(_measured_peak(ex.program.module(), given), rel=0.01)
+    assert told == pytest.approx(peak_of(lambda: program(**given)), rel=0.01)
 
 
 class Learns(nn.Module):
