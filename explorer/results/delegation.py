@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from explorer.session.session import FixError, Session
 from explorer.text.delegation_text import (
@@ -268,24 +268,35 @@ def _stage_marks(found: Delegation) -> Marks:
 def _lay(session: Session, number: int, title: str, marks: Marks) -> None:
     """Lays colours and notes over an attempt's ops, in place of those of an earlier delegation."""
     entry = session.entries[number]
-    colours, notes = f"{title}: in or out", f"{title}: why"
     graph = entry.record.graphs[0]
     places = {entry.record.strings[name]: at for at, name in enumerate(graph.name)}
-    kept = tuple(each for each in entry.overlays if each.name not in (colours, notes))
     known = {name: mark for name, mark in marks.items() if name in places}
-    made = [_overlay(name, kind, known, places) for name, kind in ((colours, 0), (notes, 1))]
-    session.keep(number, overlays=(*kept, *made) if known else kept)
+    made = [
+        _overlay(f"{title}: {said}", "colour", dict.fromkeys(names, colour), places)
+        for colour, said in _SAID.items()
+        if (names := [name for name, mark in known.items() if mark[0] == colour])
+    ]
+    notes = {name: note[:_MOST_TEXT] for name, (_, note) in known.items()}
+    made += [_overlay(f"{title}: why", "text", notes, places)] if notes else []
+    replaced = {f"{title}: {said}" for said in (*_SAID.values(), "why")}
+    kept = [each for each in entry.overlays if each.name not in replaced]
+    session.keep(number, overlays=(*kept, *made))
 
 
-def _overlay(name: str, part: int, marks: Marks, places: dict[str, int]) -> Overlay:
+_SAID = {_INSIDE: "inside", _OUTSIDE: "outside", _PARTLY: "partly inside"}
+
+
+def _overlay(
+    name: str, kind: Literal["colour", "text"], texts: dict[str, str], places: dict[str, int]
+) -> Overlay:
     from export_engine.record import Overlay
 
     return Overlay(
         name=name,
-        kind="text" if part else "colour",
-        graphs=[0] * len(marks),
-        nodes=[places[each] for each in marks],
-        texts=[mark[part][:_MOST_TEXT] for mark in marks.values()],
+        kind=kind,
+        graphs=[0] * len(texts),
+        nodes=[places[each] for each in texts],
+        texts=list(texts.values()),
     )
 
 

@@ -33,6 +33,7 @@ BENCHMARKS = (
     "running",
     "counting",
     "kernels",
+    "delegating",
     "watching",
     "numeric_faults",
     "quantizing",

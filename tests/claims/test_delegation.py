@@ -92,7 +92,7 @@ def test_the_stage_has_partitions_that_open(planted: DelegationResult) -> None:
     record = planted._session.entries[planted.stage].record
     assert len(record.graphs) == 1 + len(planted.partitions)
     names = [each.name for each in planted._session.entries[0].overlays]
-    assert names == ["XNNPACK: in or out", "XNNPACK: why"]
+    assert names == ["XNNPACK: inside", "XNNPACK: outside", "XNNPACK: why"]
 
 
 def test_it_is_text_html_and_json(planted: DelegationResult, tmp_path: Path) -> None:
