@@ -35,9 +35,8 @@ def _of_model(model: Model) -> list[Row]:
     torch.manual_seed(0)
     try:
         args, kwargs = model.call(**model.sizes)
-        ex = explorer.explore(
-            model.build(), args, kwargs, dynamic_shapes=model.shapes or None, title=model.name
-        )
+        shapes = model.shapes or None
+        ex = explorer.explore(model.build(), args, kwargs, dynamic_shapes=shapes, fix=True)
         found = ex.delegate("xnnpack")
     except Exception as error:  # noqa: BLE001 - a package that is not here, or what is not lowered
         said = " ".join(str(error).split())[:160]
