@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from export_engine.progress import Progress
 
 Pane = Literal["summary", "code", "source", "signature", "shapes", "graph"]
-RUN_CODE = ("export", "apply_fix", "verify", "run", "stages", "decompose")
+RUN_CODE = ("export", "apply_fix", "verify", "run", "stages", "delegate", "decompose")
 """Tools that run the model's Python, or load a program."""
 WRITE_FILES = ("write_patch",)
 _MOST_OPS = 400
@@ -274,6 +274,25 @@ class Tools:
         explored = self._find(program, trusted)
         text = str(explored.stages(backend, progress=self._progress))
         return Answer(text, {"program": program, "text": text})
+
+    def delegate(self, program: str, backend: str = "xnnpack", trusted: bool = False) -> Answer:
+        """Lower a copy of the program: what a backend takes, and why it leaves the rest.
+
+        Args:
+            program: a handle, `p1`.
+            backend: xnnpack, onnxruntime, openvino, coreml, vulkan, arm, qualcomm.
+            trusted: see verify.
+        """
+        found = self._find(program, trusted).delegate(backend, progress=self._progress)
+        facts = {
+            "program": program,
+            "backend": backend,
+            "share": found.share,
+            "share_of_ops": found.share_of_ops,
+            "outside": len(found.outside),
+            "text": str(found),
+        }
+        return Answer(str(found), facts)
 
     def decompose(self, program: str, table: str = "core", trusted: bool = False) -> Answer:
         """Decompose the program; the decomposed one becomes the program's current attempt.

@@ -73,7 +73,7 @@ def home(tmp_path: Path) -> Path:
 
 def plan(home: Path, *names: str, **options: Any) -> dict[str, Any]:
     calls = [{"call": f"{home}/models.py:make_{name}", "name": name} for name in names]
-    return {"model": calls, "seconds": 60, "memory": "1 GB", **options}
+    return {"model": calls, "seconds": 60, "memory": "1 GB", "folder": str(home), **options}
 
 
 def outcomes(result: explorer.SurveyResult) -> dict[str, str]:

@@ -7,13 +7,17 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 
 from explorer.cli.check import targets_of
+from explorer.cli.check.check_target import Checked, Problem
+from explorer.cli.check.reports import FORMATS, markdown
 from explorer.cli.main import main
 from explorer.exit_codes import BAD, OK, UNCHECKED, USAGE
 from explorer.exploration import Exploration
 from export_engine.verify.guarantee import Guarantee, Verified
 
+ROOT = Path(__file__).parents[2]
 MODELS = """
 import time
 
@@ -95,6 +99,26 @@ def test_sarif_names_code_file_and_line(capsys: pytest.CaptureFixture[str]) -> N
     assert place["region"]["startLine"] == line_of("        if x.sum() > 0:")
     assert [each["id"] for each in report["tool"]["driver"]["rules"]] == ["EX111"]
     assert "torch.cond" in report["tool"]["driver"]["rules"][0]["help"]["text"]
+
+
+def test_a_comment_on_a_pull_request_holds_no_markup_of_a_model() -> None:
+    problem = Problem("EX111", "error", "A branch", "<img src=x> @team [a](b) | c", "model.py", 3)
+    checked = Checked("a|b", "not exported", [problem], failed=True, unchecked=False)
+
+    said = markdown([checked])
+    assert "1 checked, 1 failed" in said
+    assert "EX111" in said
+    assert not any(part in said for part in ("<img", "@team", "](b)", "a|b"))
+
+
+def test_the_hook_and_the_action_run_a_command_that_there_is() -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+
+    assert hook["entry"] == "export-explorer check"
+    steps = " ".join(step["run"] for step in action["runs"]["steps"])
+    assert "export-explorer check $ARGUMENTS --format markdown" in steps
+    assert "markdown" in FORMATS
 
 
 @pytest.mark.slow

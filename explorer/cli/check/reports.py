@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -132,9 +133,32 @@ def junit(checked: Sequence[Checked]) -> str:
     return logged(ET.tostring(suite, encoding="unicode"))
 
 
+def markdown(checked: Sequence[Checked]) -> str:
+    """A comment for a pull request: a table of targets, then each one's problems."""
+    failed = sum(each.failed for each in checked)
+    lines = [f"**Exports: {len(checked)} checked, {failed} failed**", ""]
+    lines += ["| | target | verdict |", "|---|---|---|"]
+    for each in checked:
+        mark = "✗" if each.failed else "?" if each.unchecked else "✓"
+        lines.append(f"| {mark} | {_plain(each.target)} | {_plain(each.verdict)} |")
+    for each in checked:
+        for problem in each.problems:
+            said = _plain(problem.sentence)
+            place = f" ({_plain(problem.place)})" if problem.place else ""
+            lines += ["", f"- {_plain(each.target)}: {problem.level} {problem.code}: {said}{place}"]
+    return logged("\n".join(lines))
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is: a name may hold markup, a link or a mention."""
+    line = harmless(" ".join(text.splitlines()))[:500]
+    return re.sub(r"([\\`*_{}\[\]<>()#+!|~@-])", lambda found: f"&#{ord(found[1])};", line)
+
+
 FORMATS: dict[str, Callable[[Sequence[Checked]], str]] = {
     "text": text,
     "json": as_json,
     "sarif": sarif,
     "junit": junit,
+    "markdown": markdown,
 }
