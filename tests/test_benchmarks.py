@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parent / "benchmarks"
 NO_BENCHMARKS = {
     "__init__",
     "__main__",
+    "attribution",
     "experts",
     "grown",
     "large_page",

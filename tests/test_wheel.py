@@ -73,6 +73,7 @@ def test_it_has_the_packages_the_front_end_and_nothing_else(wheel: zipfile.ZipFi
     assert rest == pages | {
         "widgets/static/sources.sha256",
         "export_engine/archive/operators.txt",
+        "explorer/mcp/SKILL.md",
     }
 
 

@@ -161,7 +161,8 @@ class TrainingCost:
     def _is_in(self, node: int, module: str) -> bool:
         scope = self._graph.scope[node]
         path = self._record.scopes[scope].path if scope >= 0 else ""
-        return path == module or path.startswith(f"{module}.")
+        # A path may begin with the argument of the loss function that the model is: `model.`.
+        return f".{module}." in f".{path}."
 
 
 def training_cost_of(record: Record) -> TrainingCost:

@@ -13,7 +13,7 @@ from explorer.cli.main import main
 from explorer.results.delegation import DelegationResult
 from explorer.session.session import FixError
 
-pytest.importorskip("executorch")
+pytest.importorskip("executorch", reason="pip install '.[executorch]'")
 pytestmark = pytest.mark.slow
 
 

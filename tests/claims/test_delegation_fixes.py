@@ -10,7 +10,7 @@ from torch.nn import functional
 
 import explorer
 
-pytest.importorskip("executorch")
+pytest.importorskip("executorch", reason="pip install '.[executorch]'")
 
 VARIES = "x: batch[2..16], _, _, _"
 

@@ -193,7 +193,7 @@ def survey_with_a_death(home: Path, executor: Executor, pids: list[int]) -> None
 
 @pytest.mark.slow
 def test_on_ipyparallel_an_engine_is_killed_and_no_row_is_lost(home: Path) -> None:
-    ipyparallel = pytest.importorskip("ipyparallel")
+    ipyparallel = pytest.importorskip("ipyparallel", reason="pip install '.[distributed]'")
     with ipyparallel.Cluster(n=2) as client:
         pids = client[:].apply_sync(os.getpid)
         survey_with_a_death(home, client.load_balanced_view().executor, pids[:1])
@@ -201,7 +201,7 @@ def test_on_ipyparallel_an_engine_is_killed_and_no_row_is_lost(home: Path) -> No
 
 @pytest.mark.slow
 def test_on_dask_a_worker_is_killed_and_no_row_is_lost(home: Path) -> None:
-    distributed = pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed", reason="pip install distributed")
     cluster = distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None)
     with cluster, distributed.Client(cluster) as client:
         pids = [*client.run(os.getpid).values()]

@@ -48,7 +48,7 @@ def params() -> Iterator[object]:
     for name, strict in sorted(ROWS):
         marks = [] if (name, strict) in CHEAPEST else [pytest.mark.thorough]
         if (name, strict) in KNOWN_WORSE:
-            marks.append(pytest.mark.xfail(reason=KNOWN_WORSE[name, strict]))
+            marks.append(pytest.mark.xfail(reason=f"{KNOWN_WORSE[name, strict]}"))
         mode = "strict" if strict else "non-strict"
         yield pytest.param(name, strict, marks=marks, id=f"{name}-{mode}")
 

@@ -20,13 +20,16 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from transformers import LlamaConfig
 
 import explorer
 from explorer.cli import main as command_line
+from explorer.cli.check.config import Target
 from explorer.testing import UPDATE
 from export_engine.run import backend_registry
 from export_engine.shapes import Shapes
@@ -70,6 +73,13 @@ torch.manual_seed(0)
 model, undecided, x = Scaled().eval(), Undecided(), torch.randn(3, 4)
 """
 
+SMALL = {
+    "vocab_size": 200,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+}
 LLAMA = """
 from transformers import LlamaConfig, LlamaForCausalLM
 config = LlamaConfig(
@@ -365,6 +375,7 @@ def test_the_python_way_works_line_by_line(
     good, failing = block("explorer.explore(model, (x,), dynamic_shapes").split("ex.diagnosis")
     names["enc"] = names["model"]
     names["dec"] = torch.nn.Bilinear(2, 3, 1)
+    names["config"] = LlamaConfig(num_hidden_layers=2, **SMALL)
     names["y"], names["z"] = torch.ones(4, 2), torch.ones(4, 3)
     names["program"] = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
     names["loss_fn"] = lambda model, x, y: (model(x).sum() - y.sum()) ** 2
@@ -372,14 +383,15 @@ def test_the_python_way_works_line_by_line(
         "explorer.exportdb.check()",  # tests/engine/test_exportdb.py runs all cases
         *("explore_generation", "kit.generate"),  # tests/engine/test_generation.py does
         "ex.stages()",  # tests/claims/test_stages.py does
+        "model.pte",  # tests/claims/test_pte.py does
     ]
     if not shutil.which("dot"):
-        left_out.append("save_graph")
+        left_out.append("graph.svg")
 
     for line in good.splitlines():
         if not any(each in line for each in left_out):
             cell(shell, line)
-    assert len(names["ex"].attempts) == 2  # as exported, and decomposed
+    assert len(names["ex"].attempts) == 3  # as exported, decomposed, and lowered
     assert {"model.pt2", "report.html", "record.json"} <= {each.name for each in tmp_path.iterdir()}
 
     cell(shell, "ex = explorer.explore(undecided, (x,))")
@@ -410,10 +422,42 @@ def test_programs_are_opened_as_shown(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 def test_costs_are_asked_for_as_shown() -> None:
-    x = torch.ones(2, 3, 4)
-    ex = explorer.explore(torch.nn.Linear(4, 4), (x,), dynamic_shapes="input: batch, seq, _")
+    model, x = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()), torch.ones(2, 3, 4)
+    names: dict[str, Any] = {"explorer": explorer, "model": model, "x": x, "y": torch.ones(2, 3, 4)}
+    names["ex"] = explorer.explore(model, (x,), dynamic_shapes="input: batch, seq, _")
+    names["loss_fn"] = lambda model, x, y: (model(x) - y).square().sum()
+    asked = block("cost = ex.cost()").replace('checkpointing("layers.0")', 'checkpointing("0")')
     with capture_output():
-        exec(block("cost = ex.cost()"), {"ex": ex})
+        exec(asked, names)
+
+
+@pytest.mark.slow
+def test_a_config_is_exported_without_weights_as_shown() -> None:
+    config = LlamaConfig(num_hidden_layers=4, **SMALL)
+    asked = block("whole = explorer.explore_config").partition('405B")\n')[2]
+    with capture_output() as captured:
+        exec(asked, {"explorer": explorer, "config": config})
+    assert "guarantees hold" in captured.stdout
+
+
+@pytest.mark.slow
+def test_a_delegate_is_asked_as_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("executorch", reason="it is not installed: pip install '.[executorch]'")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(block("return torch.relu(y).mean((2, 3))"), names)
+    with capture_output() as captured:
+        exec(block("found.share_of_ops"), names)
+        exec(block('"vulkan", "onnxruntime"))'), names)
+        exec(block("for fix in found.fixes():"), names)
+    assert "alpha" in captured.stdout
+    assert (tmp_path / "delegation.json").exists()
+
+
+def test_a_check_of_a_delegate_is_read_as_shown() -> None:
+    (table,) = tomllib.loads(block('delegate = "xnnpack"'))["tool"]["export-explorer"]["check"]
+
+    assert msgspec.convert(table, Target).delegate_golden == "delegation.json"
 
 
 MODULE = """
@@ -445,9 +489,11 @@ def test_the_command_lines_of_the_readme_and_of_the_help_work(
         command_line.main(["--help"])
     taught = re.findall(r"^  (export-explorer \S+.*?)(?:   .*)?$", capsys.readouterr().out, re.M)
     lines = block("export-explorer model.pt2 --verify").splitlines()
-    assert (len(lines), len(taught)) == (7, 8)
+    assert (len(lines), len(taught)) == (7, 9)
 
     for line in (*lines, *taught):
+        if ".pte" in line:  # tests/claims/test_pte.py reads one
+            continue
         assert command_line.main(shlex.split(line)[1:]) == 0, capsys.readouterr()
     assert (tmp_path / "report.html").exists()
 
