@@ -60,11 +60,12 @@ def signature_of(target: Callable[..., Any]) -> inspect.Signature:
 
 
 def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:
-    def forward(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+    def forward(_module: torch.nn.Module, /, *args: Any, **kwargs: Any) -> Any:
         return target(*args, **kwargs)
 
     signature = signature_of(target)
-    first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    own = "self" if "self" not in signature.parameters else "_module"
+    first = inspect.Parameter(own, inspect.Parameter.POSITIONAL_ONLY)
     parameters = [first, *signature.parameters.values()]
     forward.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     wrapper_class = type(_class_name(target), (torch.nn.Module,), {"forward": forward})

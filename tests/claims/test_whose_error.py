@@ -313,3 +313,11 @@ def test_after_a_reset_of_dynamo_nothing_is_said_to_be_missing(strict: bool) -> 
     attempt = explorer.explore(Starred(), (X, X), strict=strict)
     assert isinstance(attempt.session.entry.attempt, Exported)
     assert attempt.record.left_out == []
+
+
+def test_a_function_may_call_its_argument_self() -> None:
+    def add(self: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return self + x
+
+    ex = explorer.explore(add, (torch.ones(2), torch.ones(2)), dynamic_shapes="self: n; x: n")
+    assert ex.ok, repr(ex)
