@@ -115,8 +115,10 @@ function useRoom(list: RefObject<HTMLElement | null>, texts: string): Room | nul
     const element = list.current?.parentElement;
     if (!element) return;
     const measure = (): void => {
-      const tabs = [...(list.current?.children ?? [])] as HTMLElement[];
-      const gap = Number.parseFloat(getComputedStyle(list.current as HTMLElement).columnGap) || 0;
+      const row = list.current;
+      if (!row) return; // the view was closed meanwhile
+      const tabs = [...row.children] as HTMLElement[];
+      const gap = Number.parseFloat(getComputedStyle(row).columnGap) || 0;
       const widths = tabs.map((tab) => tab.getBoundingClientRect().width + gap);
       const end = element.querySelector<HTMLElement>(".tx-tab-end")?.offsetWidth ?? 0;
       const room = element.clientWidth - end - 2 * PADDING;

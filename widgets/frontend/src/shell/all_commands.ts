@@ -160,7 +160,7 @@ function ofActions(store: Store, program: Program): Command[] {
     {
       group,
       name: "Verify…",
-      means: "run beside eager at many sizes",
+      means: "compare with eager at many sizes",
       run: () => store.open("guarantees"),
     },
     { group, name: "Run…", means: "on the backends you choose", run: () => store.open("runs") },
