@@ -2,7 +2,7 @@
 
 Our own exceptions must neither look like the user's nor vanish. `passed_over` logs a suppressed
 one; `report_of` makes a report to send: versions and the traceback, without tensor values or the
-name of the home folder. `user_code` marks what the user's code raises, which is no defect of ours;
+name of the home folder. `user_code` marks what the user's code raises, not a defect of ours;
 `source.user_error` says what it was.
 """
 

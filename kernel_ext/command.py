@@ -277,7 +277,7 @@ def _check_joint(given: dict[str, str], flags: list[str]) -> None:
     wrong += [each for each, to in _VALUED.items() if to in given and to not in ("name", "html")]
     if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
-            f"--joint traces a training step, which is no exported program: leave out "
+            f"--joint traces a training step, which is not an exported program: leave out "
             f"{(wrong or [_asked_to_run(given)])[0]}. It goes with --as, --html and --no-display."
         )
 

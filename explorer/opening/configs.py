@@ -40,7 +40,7 @@ def explore_config(
         progress: as `explore` takes it.
 
     Raises:
-        WrongArgument: `config` is no config of transformers, or the inputs of its model are not
+        WrongArgument: `config` is not a config of transformers, or the inputs of its model are not
             known.
     """
     import torch

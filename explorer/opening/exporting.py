@@ -56,7 +56,7 @@ def explore(
     Raises:
         TypeError: `model` cannot be called, or not with these arguments.
         ShapesError: `dynamic_shapes` do not fit the call.
-        WrongArgument: `without_weights`, and `model` is no module, or cannot be copied.
+        WrongArgument: `without_weights`, and `model` is not a module, or cannot be copied.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.attempt import Request, name_of

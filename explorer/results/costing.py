@@ -143,7 +143,7 @@ class Cost:
             **named: the same for names that Python allows: `batch=4`.
 
         Raises:
-            WrongArgument: there is no such size, it is no int, or it is needed and not given.
+            WrongArgument: there is no such size, it is not an int, or it is needed and not given.
         """
         return self._cost.at(sizes, **named)
 

@@ -25,7 +25,7 @@ def entry_of(program: Any, title: str = "", call: Call | None = None) -> Entry:
         call: the positional and keyword arguments to run it with, where not with its example.
 
     Raises:
-        TypeError: it is no ExportedProgram and no GraphModule.
+        TypeError: it is neither an ExportedProgram nor a GraphModule.
     """
     from export_engine.attempt import Exported, GivenGraph, GraphProgram
     from export_engine.torch_internals import with_example

@@ -42,7 +42,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     model: list[ModelSpec]
     modes: list[Mode] = msgspec.field(default_factory=lambda: ["non-strict"])
     backends: list[str] = []
-    """What to run each program with, beside eager: `program`, `inductor`, `onnx`, …"""
+    """What to run each program with, compared with eager: `program`, `inductor`, `onnx`, …"""
     fix: bool = True
     """Whether a failure is tried again with fixes that are not lossy."""
     verify: bool = False

@@ -347,7 +347,7 @@ def _varies(symbols: Sequence[Symbol]) -> str:
 
 
 def _runs(record: Record) -> ReleaseItem:
-    """What was run beside eager; a row that could not run counts until one like it does."""
+    """The runs compared with eager; a row that could not run counts until one like it does."""
     unlike = [row for row in record.runs if row.backend == "eager" and row.outcome == "failed"]
     alone = {(row.device, row.inputs, row.where) for row in unlike}
     rows = [

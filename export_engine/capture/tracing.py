@@ -193,7 +193,7 @@ def _check_values(
 ) -> None:
     """Raises StandInHeld if torch accepts such a program, as in strict mode or with torch.func.
 
-    The model's `own` fake tensors are no such leak.
+    The model's `own` fake tensors do not leak.
     """
     held = {**program.state_dict, **program.constants}
     known = set(map(id, own))

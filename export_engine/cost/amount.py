@@ -17,7 +17,7 @@ from export_engine.record import (
 
 
 class Factor(NamedTuple):
-    """A size, or an expression of sizes that is no sum of products: `(h - 1)//32`."""
+    """A size, or an expression of sizes that is not a sum of products: `(h - 1)//32`."""
 
     text: str
     formula: tuple[int | float | str, ...]
@@ -134,7 +134,7 @@ class SizeReader:
         self._known: dict[str, Amount | None] = {}
 
     def read(self, size: Size) -> Amount | None:
-        """A size of a tensor as an amount; None where its text is no arithmetic on symbols."""
+        """A size of a tensor as an amount; None where its text is not arithmetic on symbols."""
         if isinstance(size, int):
             return Amount(size)
         if size not in self._known:

@@ -197,7 +197,7 @@ class ProgramCost:
         """The cost at given sizes; a size that is not given is that of the example.
 
         Raises:
-            WrongArgument: there is no such size, it is no int, or one that has no example is
+            WrongArgument: there is no such size, it is not an int, or one that has no example is
                 not given.
             ArithmeticError: an expression of sizes has no value at these.
         """

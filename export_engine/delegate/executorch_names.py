@@ -64,7 +64,7 @@ def rules_of(partitioner: Any) -> dict[str, Any]:
 
 
 def inner_program(module: Any) -> Any | None:
-    """The program that a lowered module was made of; None where it is no lowered module."""
+    """The program that a lowered module was made of; None where it is not a lowered module."""
     return getattr(module, "original_module", None)
 
 

@@ -58,7 +58,7 @@ def as_written(sizes: Sequence[Any]) -> list[int] | None:
 
 
 def shape_of(node: Any) -> list[Any] | None:
-    """The sizes of a node's tensor; None where it is none."""
+    """The sizes of a node's tensor; None where it has none."""
     value = node.meta.get("val") if isinstance(node, Node) else None
     return list(value.shape) if isinstance(value, torch.Tensor) else None
 

@@ -13,7 +13,7 @@ from export_engine.delegate.delegation import Split
 def find_splits(lowered: Lowered) -> list[Split]:
     """Per two partitions with nothing but ops outside between them: these ops, in order.
 
-    Only of the main graph; a graph of a branch or a loop is no partition's neighbour.
+    Only of the main graph; a graph of a branch or a loop is not a partition's neighbour.
     """
     assert lowered.program is not None
     graph = lowered.program.graph

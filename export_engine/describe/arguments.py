@@ -37,7 +37,7 @@ def print_argument(
         value: the argument.
         inputs: the nodes that holes stand for; those of this argument are added.
         sequences: as what each sequence is written, `list` or `tuple`; None for as it is.
-        atom: of whatever is no plain Python value.
+        atom: of whatever is not a plain Python value.
     """
     if isinstance(value, tuple | list):
         items = [print_argument(item, inputs, sequences, atom) for item in value]

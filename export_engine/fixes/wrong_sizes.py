@@ -140,7 +140,7 @@ def _cond_on_tensor(text: str, line: int) -> Rewritten:
     """The same, where torch would decide the condition itself: with the size as a tensor.
 
     Raises:
-        Unclear: the test is no comparison of a size with a number.
+        Unclear: the test is not a comparison of a size with a number.
     """
     test = next(
         (
@@ -153,7 +153,7 @@ def _cond_on_tensor(text: str, line: int) -> Rewritten:
     )
     found = _tensor_test(test) if test is not None else None
     if found is None:
-        raise Unclear("the test is no comparison of a size with a number")
+        raise Unclear("the test is not a comparison of a size with a number")
     old, new = found
     lines = text.splitlines(keepends=True)
     row = lines[old.lineno - 1].encode()

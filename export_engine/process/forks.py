@@ -111,7 +111,7 @@ class Forked(Generic[_T]):
         return pickle.loads(data) if data else None  # noqa: S301 - from our own fork
 
     def _bytes(self, count: int, until: float) -> bytes:
-        """So many bytes; fewer than that are none."""
+        """So many bytes; empty if fewer came in time."""
         data = b""
         while len(data) < count and time.monotonic() < until:
             raise_if_interrupted()

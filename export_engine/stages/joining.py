@@ -102,7 +102,7 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
 def is_consistent(record: Record, joined: Joined, provenance: Provenance) -> bool:
     """Whether kernels' stack traces name lines of their nodes, where both are known.
 
-    torch's cache finds code by the graph alone: what it then tells may be of another program with
+    torch's cache finds code by the graph only: what it then tells may be of another program with
     the same graph, whose lines and names are others.
     """
     traced = Lines(record)

@@ -11,7 +11,7 @@ class PrintedOp(NamedTuple):
 
     name: str
     target: str
-    """`aten.addmm.default`; `getitem` for an item; empty where the line is no call."""
+    """`aten.addmm.default`; `getitem` for an item; empty where the line is not a call."""
     type: str
     """`f32[32, 64][64, 1]cpu`; empty where none is printed."""
     line: int
@@ -74,7 +74,7 @@ class PrintedType(NamedTuple):
 
 
 def read_printed_type(text: str) -> PrintedType | None:
-    """`f32[32, 64][64, 1]cpu` taken apart; None of what is no tensor."""
+    """`f32[32, 64][64, 1]cpu` taken apart; None of what is not a tensor."""
     match = _TYPE.match(text)
     if match is None:
         return None

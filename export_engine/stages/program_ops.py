@@ -1,6 +1,6 @@
 """Which op of the exported program an op of the compiler's first graph is.
 
-Dynamo names the ops of a program anew, and leaves out what nothing reads. Both graphs have the ops
+Dynamo names the ops of a program again, and leaves out what nothing reads. Both graphs have the ops
 in the same order, so they are aligned by what ops call and by the types of their values.
 """
 

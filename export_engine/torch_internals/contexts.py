@@ -34,8 +34,7 @@ def active_contexts(devices: Collection[str]) -> tuple[ActiveContext, ...]:
     """What differs here from torch as a process starts with it, the grad mode aside.
 
     Args:
-        devices: types of those that the call's tensors are on: to create more there by default is
-            no surprise.
+        devices: types of those that the call's tensors are on, which may be the default, too.
     """
     return (
         *(

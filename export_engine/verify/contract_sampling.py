@@ -22,7 +22,7 @@ class Plan(NamedTuple):
 def plan_sizes(subject: Subject, most: int) -> Plan:
     """The sizes that the contract admits to compare at.
 
-    Where nobody asked for a least size, torch's own, which is 2, rejects no call: 0 and 1 count.
+    Where no least size was asked for, torch's own, which is 2, rejects no call: 0 and 1 count.
 
     Args:
         subject: the program under test.

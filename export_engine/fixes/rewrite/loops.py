@@ -204,14 +204,14 @@ class Loops:
         """What a carried name is before the first iteration, as a tensor of its kind."""
         start, after = facts.start.get(name, Value("undefined")), facts.after[name]
         if after.kind not in ("tensor", "bool", "int", "float"):
-            raise Refusal(f"`{name}` is no tensor after an iteration")
+            raise Refusal(f"`{name}` is not a tensor after an iteration")
         if start.kind == "tensor":
             if after.kind == "tensor" and not facts.is_steady.get(name, True):
                 raise Refusal(f"`{name}` has another shape or dtype after an iteration")
             return load(name) if start.is_contiguous else method(load(name), "contiguous")
         fill = load(name) if start.is_number else None
         if start.kind not in ("undefined", "none") and not start.is_number:
-            raise Refusal(f"`{name}` is no tensor before the loop")
+            raise Refusal(f"`{name}` is not a tensor before the loop")
         if start.is_number and not after.rank:
             if after.kind == "tensor" and after.dtype is not None:
                 return call("torch.tensor", load(name), **self.starts.dtype_of(start, after))

@@ -85,7 +85,7 @@ def rewrite(request: Request, file: str, text: str, line: int) -> Rewritten:
 
 
 def _run(request: Request, edit: Edit) -> Facts:
-    """What an export of the instrumented function tells; a second, where a tensor is no size."""
+    """What an export of the instrumented function tells; a second, where a tensor is not a size."""
     try:
         facts = _run_once(request, edit, keeps_symbols=False)
     except _Incomplete as incomplete:
