@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from playwright.sync_api import Locator, expect
 
 from .axe import Axe
-from .lab import Lab
+from .lab import Lab, open_tab
 from .test_explorer import LOAD, explorer
 
 LLAMA = """
@@ -30,7 +28,7 @@ def test_sizes_are_tried_without_the_kernel(lab: Lab) -> None:
     lab.open([LOAD, LLAMA, '%export -d "input_ids: batch, seq" --as ex llama(input_ids)'])
     lab.run_all(120)
     root = explorer(lab)
-    root.get_by_role("tab", name=re.compile("^Cost")).click()
+    open_tab(root, "Cost")
     cost = root.get_by_test_id("cost")
     expect(cost.get_by_test_id("cost-totals")).to_be_visible()
     first = cost.locator("[data-testid=costs] tr").first
@@ -48,6 +46,7 @@ def test_sizes_are_tried_without_the_kernel(lab: Lab) -> None:
     axe.check(lab.page, "cost", ".tx-root")
     lab.set_theme("dark")
     lab.page.set_viewport_size({"width": 700, "height": 900})
+    lab.page.wait_for_timeout(500)  # below the graph, the pane is another
     cost.get_by_test_id("cost-memory").scroll_into_view_if_needed()
     lab.screenshot("cost-dark-700", root)
     axe.check(lab.page, "cost, dark", ".tx-root")

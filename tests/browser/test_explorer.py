@@ -198,7 +198,7 @@ x = torch.randn(3)
         lab.cell(2 + number)
         root = explorer(lab, number)
         for tab in root.locator("[role=tab]").all():
-            open_tab(root, tab.inner_text().split()[0])
+            open_tab(root, (tab.text_content() or "").split()[0])
         for details in root.locator("details > summary").all():
             details.click()
     assert lab.page.evaluate("() => window.hacked === undefined")
@@ -251,5 +251,5 @@ def test_every_control_has_a_name(lab: Lab) -> None:
     lab.run_all(120)
     root = explorer(lab)
     for button in root.locator("button").all():
-        name = button.get_attribute("aria-label") or button.inner_text()
+        name = button.get_attribute("aria-label") or button.text_content() or ""
         assert re.search(r"\w|\?|\+|−", name), button.evaluate("e => e.outerHTML")
