@@ -287,7 +287,7 @@ def test_an_error_of_ours_is_still_reported(monkeypatch: pytest.MonkeyPatch) -> 
 
     ours = FunctionType(fails.__code__, {"__name__": "export_engine.verify.planted"})
     planted = Check("flat", "It is flat.", ours)
-    monkeypatch.setattr("export_engine.verify.guarantees.CHECKS", (planted, CHECKS[0]))
+    monkeypatch.setattr("export_engine.verify.guarantees.CHECKS", (planted, CHECKS[1]))
     guarantees = explorer.explore(Starred(), (X, X)).verify().guarantees
     assert "This is a bug in Export Explorer" in guarantees[0].sentence
     assert guarantees[0].report

@@ -15,7 +15,8 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import BINS, Record, check_record, encode, floats
 from export_engine.record.wire import decode
-from export_engine.values import StepFailed, Watched, nonfinite_ops, sliced, statistics, watch
+from export_engine.run import Rejected
+from export_engine.values import Watched, nonfinite_ops, sliced, statistics, watch
 from export_engine.values.error import error_of
 from export_engine.values.spilled import Spilled
 from export_engine.values.statistics import merged, statistics_of
@@ -205,7 +206,7 @@ def test_a_nan_is_traced_to_the_op_that_makes_it() -> None:
 
 def test_a_program_that_raises_names_its_op() -> None:
     attempt, record = exported(Log(), torch.randn(4))
-    with pytest.raises(StepFailed, match="at `add`"):
+    with pytest.raises(Rejected, match=r"the program requires x.shape\[0\] == 4"):
         watch(attempt, record, inputs=(torch.randn(3),))
 
 

@@ -38,17 +38,11 @@ def find_cheapest() -> set[tuple[str, bool]]:
 
 
 CHEAPEST = find_cheapest()
-KNOWN_WORSE = {
-    ("branches/best-of-the-kept", True): "torch.where takes the place of a cond, and refuses n = 0"
-}
-"""What is worse than in the table, and not mended yet."""
 
 
 def params() -> Iterator[object]:
     for name, strict in sorted(ROWS):
         marks = [] if (name, strict) in CHEAPEST else [pytest.mark.thorough]
-        if (name, strict) in KNOWN_WORSE:
-            marks.append(pytest.mark.xfail(reason=f"{KNOWN_WORSE[name, strict]}"))
         mode = "strict" if strict else "non-strict"
         yield pytest.param(name, strict, marks=marks, id=f"{name}-{mode}")
 
