@@ -664,7 +664,9 @@ class Exploration(OldNames):
 
         return View(self.session, pane, first_look(self.record, select, open, tab))
 
-    def save(self, path: str | Path, *, values: bool = False, full: bool = False) -> Path:
+    def save(
+        self, path: str | Path, *, values: bool = False, full: bool = False, kind: str = ""
+    ) -> Path:
         """Writes a file; the suffix of its name says which.
 
         - `.pt2`: the program, with the Record and the source text beside it. `explorer.load` shows
@@ -678,6 +680,7 @@ class Exploration(OldNames):
             path: where to.
             values: whether `.html` and `.json` have the statistics of a recorded run.
             full: whether the picture has every op, and not the top-level modules alone.
+            kind: a suffix, `.html`, to go by in place of the name's.
 
         Raises:
             ArchiveError: torch cannot save this program, or the file cannot be written.
@@ -690,9 +693,10 @@ class Exploration(OldNames):
         """
         from explorer.display.saving import NEEDED, save
 
-        if (needed := NEEDED.get(Path(path).suffix.lower(), "graph")) is not None:
+        suffix = kind or Path(path).suffix.lower()
+        if (needed := NEEDED.get(suffix, "graph")) is not None:
             self._need(needed)
-        return save(self.session, path, values=values, full=full)
+        return save(self.session, path, suffix, values=values, full=full)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return View(self.session, "all")._repr_mimebundle_(**options)

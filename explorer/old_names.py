@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
@@ -43,16 +44,21 @@ def _dot_of(owner: Any) -> Callable[..., Any]:
     return lambda full=False: dot_graph(owner.record, full)
 
 
+def _saves(kind: str) -> _OldName:
+    return _OldName("save()", lambda owner: partial(owner.save, kind=kind))
+
+
 class OldSaves:
-    """What writes a file, in whatever has a `save`."""
+    """What a comparison answers to beside its own members."""
 
     to_html = _renamed("save")
-    to_json = _renamed("save")
 
 
-class OldSetNames(OldSaves):
+class OldSetNames:
     """What a set of programs answers to beside its own members."""
 
+    to_html = _saves(".html")
+    to_json = _saves(".json")
     ready = _renamed("release_report")
 
 

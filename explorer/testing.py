@@ -50,7 +50,7 @@ def _write(program: Any, file: Path) -> None:
 
     file.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(program, Exploration):
-        program.save(file)
+        program.save(file, kind=".pt2")
         return
     import torch
 

@@ -158,8 +158,8 @@ def act_on_set(kit: explorer.Programs, command: Command, progress: ProgressLine)
             )
     if command.verify:
         kit.verify(progress=progress)
-    written = [kit.save(command.save)] if command.save else []
-    written += [kit.save(command.html)] if command.html else []
+    written = [kit.save(command.save, kind=".pt2")] if command.save else []
+    written += [kit.save(command.html, kind=".html")] if command.html else []
     return [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
 
 
@@ -202,9 +202,9 @@ def act(
         if command.delegate:
             told = str(exploration.delegate(command.delegate, progress))
         if command.save:
-            written.append(exploration.save(command.save))
+            written.append(exploration.save(command.save, kind=".pt2"))
     if command.html and not command.guide:
-        written.append(exploration.save(command.html))
+        written.append(exploration.save(command.html, kind=".html"))
     saved = [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
     undone = "" if exploration.ok else left_undone(command)
     return [each for each in (compared, told, stages, *saved, undone) if each]

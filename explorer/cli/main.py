@@ -245,11 +245,11 @@ def _run(asked: argparse.Namespace) -> int:
         _say(f"\n{release.called(opening(asked))}")
     code = _worse(code, release.exit_code(_claims(asked)))
     if asked.save and first.ok:
-        _say(f"written: {first.save(asked.save)}")
+        _say(f"written: {first.save(asked.save, kind='.pt2')}")
     if asked.html:
-        _say(f"written: {first.save(asked.html)}")
+        _say(f"written: {first.save(asked.html, kind='.html')}")
     if asked.json:
-        _say(f"written: {first.save(asked.json)}")
+        _say(f"written: {first.save(asked.json, kind='.json')}")
     if not first.ok:
         _say_what_is_left(first, asked)
     return code

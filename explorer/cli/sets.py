@@ -41,11 +41,11 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
     if asked.ready:
         say(f"\n{kit.release_report().called(opening(asked))}")
     if asked.save:
-        say(f"written: {kit.save(asked.save)}")
+        say(f"written: {kit.save(asked.save, kind='.pt2')}")
     if asked.html:
-        say(f"written: {kit.save(asked.html)}")
+        say(f"written: {kit.save(asked.html, kind='.html')}")
     if asked.json:
-        say(f"written: {kit.save(asked.json)}")
+        say(f"written: {kit.save(asked.json, kind='.json')}")
     return _exit_code(kit, asked)
 
 

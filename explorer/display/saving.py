@@ -17,13 +17,13 @@ def unknown_suffix(path: str | Path, known: str) -> WrongArgument:
     return WrongArgument(f"{Path(path).name}: save() writes files that end in {known}.")
 
 
-def save(session: Session, path: str | Path, *, values: bool, full: bool) -> Path:
+def save(session: Session, path: str | Path, kind: str, *, values: bool, full: bool) -> Path:
     """Writes a file of the current attempt; see `Exploration.save`.
 
     Raises:
         ValueError: there is no such suffix, and what `Exploration.save` says.
     """
-    match Path(path).suffix.lower():
+    match kind:
         case ".pt2":
             from explorer.session.opened_file import save_signed
 

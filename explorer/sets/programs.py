@@ -200,13 +200,17 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
         return set_release_of(self.record, self._records()).called(self.session.name)
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, *, kind: str = "") -> Path:
         """Writes a file; the suffix of its name says which.
 
         - `.pt2`: all programs, a shared weight once. torch reads it
           (`torch.export.pt2_archive.load_pt2`), `explorer.load` shows it.
         - `.html`: one file with the whole set, to read without a kernel or a network.
         - `.json`: the set, for other tools: `set`, and the Record of each of `programs`.
+
+        Args:
+            path: where to.
+            kind: a suffix, `.html`, to go by in place of the name's.
 
         Raises:
             ArchiveError: torch cannot save one of them, or the file cannot be written.
@@ -216,7 +220,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
             OSError: the file cannot be written.
             ValueError: there is no such suffix.
         """
-        match Path(path).suffix.lower():
+        match kind or Path(path).suffix.lower():
             case ".html" | ".htm":
                 from explorer.display.report import write_report
 

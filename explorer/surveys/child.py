@@ -138,7 +138,7 @@ class _Known:
             self._say(backends=[*self._fields.get("backends", []), *runs])
         if self._trial.page:
             self._say(stage="page")
-            explored.save(self._trial.page)
+            explored.save(self._trial.page, kind=".html")
             self._say(page=self._trial.page)
 
     def _compare(self, explored: Exploration) -> None:

@@ -339,3 +339,13 @@ def test_an_old_name_gives_the_same_and_says_the_new_one(
 ) -> None:
     with pytest.warns(DeprecationWarning, match=re.escape(f".{old} is now {new};")):
         assert getattr(explored, old) is not None
+
+
+def test_a_kind_goes_before_the_suffix(explored: explorer.Exploration, tmp_path: Path) -> None:
+    """As the options `--html`, `--json` and `--save` have it, whatever the file is called."""
+    page = explored.save(tmp_path / "report", kind=".html")
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    with pytest.warns(DeprecationWarning, match="to_json"):
+        record = explored.to_json(tmp_path / "record.txt")
+    assert record.read_bytes().startswith(b"{")
+    assert explorer.load(explored.save(tmp_path / "program", kind=".pt2")).ok
