@@ -370,7 +370,7 @@ ASKS = {
     "record": Message(OfAttempt, bytes, "The bytes of a Record, for `wire.decode`."),
     "source": Message(OfFile, Lines, "The text of a source file of the Record."),
     "code": Message(OfGraph, Code, "A graph as torch prints it."),
-    "cost": Message(OfAttempt, CostTable, "What a program costs, as formulas of its sizes."),
+    "cost": Message(OfAttempt, CostTable, "The cost of a program, as formulas of its sizes."),
     "decomposable": Message(OfAttempt, Ops, "The ops that torch's default table decomposes."),
     "diff": Message(OfPair, ProgramDiff, "How an attempt's program differs from another's."),
     "texts": Message(OfPair, list[TextDiff], "Source files and printed graphs that differ."),

@@ -34,7 +34,7 @@ class PrivateName:
 WHY = PrivateName(
     "executorch.exir.backend.utils",
     "WhyNoPartition",
-    "This ExecuTorch does not say why ops are left out; the line of the rule is named instead.",
+    "This ExecuTorch gives no reasons for ops outside; the line of the rule is shown instead.",
 )
 REPORTER = PrivateName(
     "executorch.exir.backend.utils",

@@ -122,16 +122,16 @@ _UNCHECKED = Way(
 
 _EVERY = Way(
     "Run every module of the list in line {line}, and select an output",
-    "Which module the data choose is unknown while tracing. The outputs of all of them, stacked, "
-    "can be indexed at run time.",
+    "The chosen module is data-dependent. All modules run, and their stacked outputs are indexed "
+    "at run time.",
     all_run,
     gives_up="Every module runs, including those that eager does not choose.",
 )
 _KEYED = _EVERY._replace(rewrite=partial(all_run, keyed=True))
 _STACKED = Way(
     "Stack the list in line {line}, and index the tensor",
-    "Which tensor of the list the data choose is unknown while tracing. All of them, stacked, can "
-    "be indexed at run time.",
+    "The chosen tensor is data-dependent. All tensors of the list are stacked, and indexed at run "
+    "time.",
     in_a_stack,
     selects=stacks_alike,
 )

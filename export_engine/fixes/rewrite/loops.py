@@ -249,7 +249,7 @@ class Loops:
                 mask = load(free)
             found[name] = name, value, mask
         if missing := [name for name in lists if name not in found]:
-            raise Refusal(f"`{missing[0]}` is filled in another way than by appending")
+            raise Refusal(f"`{missing[0]}` is filled, but not by appending")
         return kept, list(found.values())
 
     # -- what it runs over ----------------------------------------------------------------------

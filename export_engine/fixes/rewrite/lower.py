@@ -294,7 +294,7 @@ class Lowering(Loops):
                 assert mine is not None
                 return mine
         if lines & {"none", "other", "list"}:
-            raise Refusal(f"`{name}` is a tensor on one way only")
+            raise Refusal(f"`{name}` is a tensor in one branch only")
         if lines & {"undefined", "bool"} or (self.is_mixed and lines & {"int", "float"}):
             self.tensors.add(name)
         if "undefined" in lines:
@@ -368,9 +368,9 @@ class Lowering(Loops):
             pairs = facts.pairs.get(name, [])
             kinds = {each.kind for pair in pairs for each in pair[:2]}
             if "symbol" in facts.ways and any(not _selects([pair]) for pair in pairs):
-                raise Refusal(f"`{name}` has another shape on either way")
+                raise Refusal(f"`{name}` has different shapes in the branches")
             if kinds & {"none", "other", "list", "undefined"}:
-                raise Refusal(f"`{name}` is a tensor on one way only")
+                raise Refusal(f"`{name}` is a tensor in one branch only")
         with self.inside():
             ways = [self.block(node.body, live), self.block(node.orelse, live)]
         if any(as_collected(each) for way in ways for each in way):

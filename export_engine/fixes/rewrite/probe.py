@@ -57,7 +57,7 @@ class Probe:
     def decide(self, test: Any) -> Any:
         """A bool where it is known while tracing; else the test, as a tensor or a symbol."""
         if isinstance(test, Masked) or (isinstance(test, Rows) and test.is_masked):
-            raise Refusal("a test asks whether a list that data fill is empty")
+            raise Refusal("a test asks whether a data-dependent list is empty")
         if isinstance(test, Rows):
             test = test.values.shape[0]
         if isinstance(test, torch.SymInt | torch.SymFloat):
@@ -156,7 +156,7 @@ class Probe:
         if first is None or second is None:
             taken = first if second is None else second
             if taken is None:
-                raise Refusal("both ways of a branch fail while tracing")
+                raise Refusal("both branches fail while tracing")
             return taken
         for name, one, two in zip(outs, first, second, strict=True):
             alike = one is two or (_is_plain(one) and type(one) is type(two) and one == two)
@@ -453,7 +453,7 @@ class Probe:
         if name == "sum" and _is_builtin(function):
             self.facts.notes[site] = ("sum", 0)
             return values.sum(0)
-        raise Refusal("a list that the loop fills is used in another way than stacked")
+        raise Refusal("a list that the loop fills is used without being stacked")
 
     def _length(self, site: Site, of: Any) -> Any:
         if isinstance(of, Rows | Masked):

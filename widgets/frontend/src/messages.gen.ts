@@ -293,7 +293,7 @@ export interface Asks {
   source: { request: OfFile; reply: Lines };
   /** A graph as torch prints it. */
   code: { request: OfGraph; reply: Code };
-  /** What a program costs, as formulas of its sizes. */
+  /** The cost of a program, as formulas of its sizes. */
   cost: { request: OfAttempt; reply: CostTable };
   /** The ops that torch's default table decomposes. */
   decomposable: { request: OfAttempt; reply: Ops };
