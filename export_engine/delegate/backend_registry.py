@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import EntryPoint, entry_points
 
 import torch
 
@@ -20,6 +19,7 @@ from export_engine.delegate.builtin_backends.openvino import OpenVino
 from export_engine.delegate.builtin_backends.xnnpack import Xnnpack
 from export_engine.error_text import error_text
 from export_engine.plain_errors import WrongArgument
+from export_engine.run import collect_backends
 
 GROUP = "export_explorer.delegation_backends"
 BUILT_IN: tuple[type[DelegationBackend], ...] = (
@@ -35,17 +35,7 @@ BUILT_IN: tuple[type[DelegationBackend], ...] = (
 
 def delegation_backends() -> dict[str, DelegationBackend]:
     """Every delegation backend by name, in display order. A broken one says so."""
-    known: dict[str, DelegationBackend] = {}
-    for kind in BUILT_IN:
-        backend = kind()
-        known[backend.name] = backend
-    for point in entry_points(group=GROUP):
-        added = _load(point)
-        if added.name in known:
-            name = point.value if point.name in known else point.name
-            added = _Broken(name, f"{point.value} has the name of another backend, {added.name!r}.")
-        known[added.name] = added
-    return known
+    return collect_backends(BUILT_IN, GROUP, DelegationBackend, _Broken)  # type: ignore[type-abstract]
 
 
 def find_backend(name: str) -> DelegationBackend:
@@ -74,18 +64,6 @@ def why_missing(backend: DelegationBackend) -> str | None:
 
 def _all(names: Iterable[str]) -> str:
     return ", ".join(names)
-
-
-def _load(point: EntryPoint) -> DelegationBackend:
-    """The backend of someone else's package, which breaks nothing here."""
-    try:
-        added = point.load()()
-        if not isinstance(added, DelegationBackend):
-            raise TypeError(f"{point.value} does not make a DelegationBackend")
-    except Exception as error:  # noqa: BLE001 - whatever it raises
-        passed_over(error, "loading a delegation backend")
-        return _Broken(point.name, f"{point.value} cannot be loaded: {error_text(error)}")
-    return added
 
 
 class _Broken:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from export_engine.run.backend_registry import backends as backends
     from export_engine.run.backend_registry import check_names as check_names
     from export_engine.run.backend_registry import chosen as chosen
+    from export_engine.run.backend_registry import collect_backends as collect_backends
     from export_engine.run.backend_registry import missing_for as missing_for
     from export_engine.run.backend_values import op_values as op_values
     from export_engine.run.backend_values import without_values as without_values
+    from export_engine.run.builtin_backends.executorch import edge_options as edge_options
     from export_engine.run.builtin_backends.needs import packages as packages
     from export_engine.run.device_speed import measure_speed as measure_speed
     from export_engine.run.eager_baseline import Bench as Bench

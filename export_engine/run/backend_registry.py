@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
+from typing import Protocol, TypeVar
 
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text, typed_text
@@ -33,33 +34,54 @@ BUILT_IN: tuple[type[Backend], ...] = (
 )
 
 
+class Named(Protocol):
+    """What every backend has."""
+
+    name: str
+    title: str
+
+
+B = TypeVar("B", bound=Named)
+
+
 def backends() -> dict[str, Backend]:
     """Every backend by name, in display order. A broken one says so."""
-    found: dict[str, Backend] = {}
-    for kind in BUILT_IN:
-        backend = kind()
-        found[backend.name] = backend
-    for point in entry_points(group=GROUP):
-        added = _loaded(point)
-        if added.name in found:
-            name = point.value if point.name in found else point.name
-            added = _Broken(name, f"{point.value} has the name of another backend, {added.name!r}.")
-        found[added.name] = added
-    return found
+    return collect_backends(BUILT_IN, GROUP, Backend, _Broken)  # type: ignore[type-abstract]
 
 
-def _loaded(point: EntryPoint) -> Backend:
+def collect_backends(
+    built_in: Iterable[type[B]], group: str, protocol: type[B], broken: Callable[[str, str], B]
+) -> dict[str, B]:
+    """Backends by name, in display order: those that come along, and those of entry points.
+
+    Args:
+        built_in: those that come along.
+        group: of the entry points.
+        protocol: what each of them has to be.
+        broken: makes what takes the place of one that cannot be used, of a name and the reason.
+    """
+    known = {backend.name: backend for backend in (kind() for kind in built_in)}
+    for point in entry_points(group=group):
+        added = _load(point, protocol, broken)
+        if added.name in known:
+            name = point.value if point.name in known else point.name
+            added = broken(name, f"{point.value} has the name of another backend, {added.name!r}.")
+        known[added.name] = added
+    return known
+
+
+def _load(point: EntryPoint, protocol: type[B], broken: Callable[[str, str], B]) -> B:
     """The backend of someone else's package, which breaks nothing here."""
     try:
         added = point.load()()
-        if not isinstance(added, Backend):
-            raise TypeError(f"{point.value} does not make a Backend")
+        if not isinstance(added, protocol):
+            raise TypeError(f"{point.value} does not make a {protocol.__name__}")
         told: tuple[object, ...] = added.name, added.title
         if not all(isinstance(each, str) for each in told):
             raise TypeError("its name or title is not a str")
     except Exception as error:  # noqa: BLE001 - whatever it raises
         passed_over(error, "loading a backend")
-        return _Broken(point.name, f"{point.value} cannot be loaded: {error_text(error)}")
+        return broken(point.name, f"{point.value} cannot be loaded: {error_text(error)}")
     return added
 
 

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import version
-from types import FunctionType
 from typing import Any
 
 import torch
@@ -29,7 +28,7 @@ from export_engine.delegate.reasons import REFUSED, Refusals
 from export_engine.error_text import error_text, typed_text
 from export_engine.listing import listed
 from export_engine.process import undone
-from export_engine.run import packages
+from export_engine.run import edge_options, packages
 from export_engine.torch_internals import OpOverload, copied_program, set_graph_module
 
 _TAG = "delegation_tag"
@@ -242,23 +241,6 @@ def _refused_by_compiler(error: BaseException, sources: Origins) -> str:
             found = sources.of(node) or found
         frame = frame.tb_next
     return found
-
-
-def edge_options(program: torch.export.ExportedProgram) -> dict[str, Any]:
-    """ExecuTorch's options, without its check of the graph where that is too strict.
-
-    It takes no function of Python, and so no `torch.sym_min` of sizes, which checks of sizes are
-    made of; the runtime has it.
-    """
-    from executorch.exir import EdgeCompileConfig
-
-    takes_sizes = any(
-        isinstance(node.target, FunctionType) and node.target.__module__ == "torch"
-        for module in program.graph_module.modules()
-        if isinstance(module, torch.fx.GraphModule)
-        for node in module.graph.nodes
-    )
-    return {"compile_config": EdgeCompileConfig(_check_ir_validity=False)} if takes_sizes else {}
 
 
 def open_partitions(

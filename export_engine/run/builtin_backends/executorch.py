@@ -109,7 +109,7 @@ def _lowered(job: Job, **options: Any) -> tuple[Any, str]:
     from executorch.exir import to_edge_transform_and_lower
 
     program, note = reshaped(job.program), ""
-    given = _options(program)
+    given = edge_options(program)
     try:
         parts = [XnnpackPartitioner(**options)]
         edge = to_edge_transform_and_lower(program, partitioner=parts, **given)
@@ -120,7 +120,7 @@ def _lowered(job: Job, **options: Any) -> tuple[Any, str]:
     return edge.to_executorch(), note
 
 
-def _options(program: torch.export.ExportedProgram) -> dict[str, Any]:
+def edge_options(program: torch.export.ExportedProgram) -> dict[str, Any]:
     """ExecuTorch's options, without its check of the graph where that is too strict.
 
     It takes no function of Python, and so no `torch.sym_min` of sizes, which checks of sizes are
