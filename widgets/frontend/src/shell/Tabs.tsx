@@ -124,7 +124,7 @@ function useRoom(list: RefObject<HTMLElement | null>, texts: string): Room | nul
       const room = element.clientWidth - end - 2 * PADDING;
       const isMeasured = room > 0 && widths.some((each) => each > gap);
       setRow((now) => {
-        if (!isMeasured) return null;
+        if (!isMeasured) return now; // hidden: a tab of the host that is not in front
         const same = now?.room === room && now.widths.join() === widths.join();
         return same ? now : { room, widths };
       });
