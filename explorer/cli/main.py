@@ -49,6 +49,7 @@ examples:
 A failing export as a short script, for an issue: export-explorer reproduce --help.
 What an editor needs to show a file: export-explorer page --help.
 Many models at once, in a table: export-explorer survey --help.
+What a new torch does to them: export-explorer upgrade --help.
 Tools for an assistant, by the Model Context Protocol: export-explorer mcp --help.
 
 exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, a finding
@@ -72,6 +73,7 @@ _COMMANDS = {
     "page": "explorer.cli.page",
     "reproduce": "explorer.cli.reproduce",
     "survey": "explorer.surveys.command",
+    "upgrade": "explorer.surveys.upgrade_command",
 }
 """The module of each sub-command; its `main` takes the arguments after the name."""
 

@@ -16,5 +16,7 @@ if TYPE_CHECKING:
     from explorer.surveys.result import SurveyResult as SurveyResult
     from explorer.surveys.rows import Row as Row
     from explorer.surveys.running import survey as survey
+    from explorer.surveys.upgrading import Upgrade as Upgrade
+    from explorer.surveys.upgrading import upgrade as upgrade
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     if asked.compare:
         before, after = (list(read_rows(Path(file)).values()) for file in asked.compare)
         compared = SurveyComparison(before, after)
-        _say(compared)
+        say(compared)
         return OK if compared.ok else BAD
     if not asked.survey:
         raise ValueError("Give a survey.toml, or --compare with two journals.")
@@ -53,20 +53,20 @@ def main(arguments: Sequence[str]) -> int:
             journal=journal,
             workers=asked.workers,
             only=asked.only,
-            part=_part(asked.part),
+            part=parse_part(asked.part),
             again=asked.again,
-            progress=None if asked.quiet else _progress,
+            progress=None if asked.quiet else print_row,
         )
     except KeyboardInterrupt:
-        _say(f"\nStopped. {journal} has the rows so far; the same command goes on.")
+        say(f"\nStopped. {journal} has the rows so far; the same command goes on.")
         return BAD
-    _say(result)
+    say(result)
     for path in asked.output:
-        _say(f"written: {result.save(path)}")
+        say(f"written: {result.save(path)}")
     return OK if result.ok and not result.problem else BAD
 
 
-def _part(text: str) -> tuple[int, int]:
+def parse_part(text: str) -> tuple[int, int]:
     """`2/8` as numbers. Raises ValueError."""
     read = re.fullmatch(r"(\d+)/(\d+)", text)
     if read is None or not 1 <= int(read[1]) <= int(read[2]):
@@ -74,12 +74,14 @@ def _part(text: str) -> tuple[int, int]:
     return int(read[1]), int(read[2])
 
 
-def _progress(done: int, total: int, row: Row) -> None:
+def print_row(done: int, total: int, row: Row) -> None:
+    """Prints how a trial ended, to standard error."""
     line = harmless(f"{done}/{total} {row.key}: {row.outcome} {row.code} ({row.seconds:.0f} s)")
     sys.stderr.write(f"{logged(line)}\n")
 
 
-def _say(what: object) -> None:
+def say(what: object) -> None:
+    """Prints a text."""
     sys.stdout.write(f"{logged(what)}\n")
 
 

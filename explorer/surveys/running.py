@@ -57,7 +57,20 @@ def survey(
     plan, home = read_survey(source)
     trials = choose_trials(list_trials(plan, home), only, part)
     kept = Journal(Path(journal)) if journal else None
-    known = read_rows(kept.path) if kept and kept.path.exists() else {}
+    return carry_out(trials, kept, workers, progress, executor=executor, again=again)
+
+
+def carry_out(
+    trials: Sequence[Trial],
+    journal: Journal | None,
+    workers: int | None = None,
+    progress: Report | None = None,
+    *,
+    executor: Executor | None = None,
+    again: Sequence[str] = ("lost",),
+) -> SurveyResult:
+    """Runs the trials whose rows a journal does not have; arguments are those of `survey`."""
+    known = read_rows(journal.path) if journal and journal.path.exists() else {}
     rows = {
         trial.key: known[trial.key]
         for trial in trials
@@ -67,8 +80,8 @@ def survey(
 
     def keep(row: Row) -> None:
         rows[row.key] = row
-        if kept is not None:
-            kept.add(row)
+        if journal is not None:
+            journal.add(row)
         if progress is not None:
             progress(len(rows), len(trials), row)
 
@@ -76,10 +89,10 @@ def survey(
         _Spread(executor, keep).run(waiting)
     elif waiting:
         _run_here(waiting, workers or os.cpu_count() or 1, keep)
-    if kept is not None:
-        kept.flush()
+    if journal is not None:
+        journal.flush()
     ordered = [rows[trial.key] for trial in trials if trial.key in rows]
-    return SurveyResult(ordered, kept.problem if kept else "")
+    return SurveyResult(ordered, journal.problem if journal else "")
 
 
 def _run_here(trials: Sequence[Trial], workers: int, keep: Callable[[Row], None]) -> None:

@@ -1,0 +1,101 @@
+"""The command `export-explorer upgrade`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from explorer.exit_codes import BAD, OK
+from explorer.surveys.command import parse_part, print_row, say
+from explorer.surveys.environments import InstallError
+from explorer.surveys.upgrading import remove_environments, upgrade
+
+_EPILOG = """\
+  export-explorer upgrade survey.toml --from torch==2.13.0 --to torch==2.15.0
+  export-explorer upgrade survey.toml --from transformers==5.0.0 --to transformers==5.23.0
+
+Each release is installed into an environment of its own, with uv where it is installed, else with
+pip; every other package is that of this Python. The folder keeps environments and rows, so the same
+command goes on where it was stopped. exit codes: 0 nothing got worse; 1 a model fails or differs
+that did not before; 2 the command could not be carried out.
+"""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Surveys the same models with two releases, and prints what changed; returns the exit code.
+
+    Raises:
+        SurveyError, OSError, ValueError: it cannot be carried out.
+    """
+    asked = _parser().parse_args(arguments)
+    file = Path(asked.survey)
+    folder = Path(asked.folder) if asked.folder else file.with_name(f"{file.stem}-upgrade")
+    try:
+        result = upgrade(
+            file,
+            asked.before,
+            asked.after,
+            folder=folder,
+            more=asked.more,
+            workers=asked.workers,
+            only=asked.only,
+            part=parse_part(asked.part),
+            bisect=not asked.no_bisect,
+            progress=None if asked.quiet else print_row,
+        )
+    except InstallError as error:
+        raise ValueError(f"The environment could not be made. {error}") from error
+    except KeyboardInterrupt:
+        say(f"\nStopped. {folder} has the rows so far; the same command goes on.")
+        return BAD
+    say(result)
+    for path in asked.output:
+        say(f"written: {result.save(path)}")
+    if asked.remove:
+        remove_environments(folder)
+    return OK if result.ok else BAD
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="export-explorer upgrade",
+        description="Export the models of a survey with two releases of torch, or of another "
+        "package, and say what the newer one changes, and since which release.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("survey", metavar="SURVEY.toml", help="as for export-explorer survey")
+    for name, to in ("from", "before"), ("to", "after"):
+        parser.add_argument(
+            f"--{name}",
+            dest=to,
+            required=True,
+            metavar="NAME==VERSION",
+            help="such as torch==2.15.0",
+        )
+    parser.add_argument(
+        "--with",
+        dest="more",
+        action="append",
+        default=[],
+        metavar="REQUIREMENT",
+        help="also install this in each environment; more than once for several",
+    )
+    parser.add_argument("--folder", metavar="DIR", help="default: NAME-upgrade, beside the survey")
+    parser.add_argument(
+        "--no-bisect", action="store_true", help="do not look for the release of each change"
+    )
+    parser.add_argument(
+        "--remove", action="store_true", help="delete the environments in the end, keep the rows"
+    )
+    parser.add_argument("--workers", type=int, metavar="N", help="trials at once (default: cores)")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="models of this name: 'bert*'"
+    )
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="one part of several: 2/8")
+    parser.add_argument(
+        "--output", action="append", default=[], metavar="FILE", help="write it: .json or .txt"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print no line for each trial")
+    return parser
