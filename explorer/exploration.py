@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from explorer.display.pane_view import Pane, View
 from explorer.old_names import OldNames
-from explorer.session.opened_file import OpenedFile
 from explorer.session.session import FixError, Session
 from explorer.text.escape import harmless
 from export_engine.plain_errors import PlainError
@@ -102,7 +101,7 @@ class Exploration(OldNames):
             FixError: a program cannot be rebuilt.
         """
         entries = list(enumerate(self.session.entries))
-        numbers = [n for n, each in entries if not isinstance(each.attempt, OpenedFile)]
+        numbers = [n for n, each in entries if not each.stored.in_file]
         return tuple(self.session.attempt(number, "list") for number in numbers)
 
     @property
@@ -489,20 +488,24 @@ class Exploration(OldNames):
         put_overlay(self.session, self.session.current, name, values, kind)
         return self
 
-    def diff(self, after: Exploration) -> Comparison:
-        """Compares the program with that of another result. `print` the comparison, or show it.
+    def diff(self, after: Any) -> Comparison:
+        """Compares the program with another. `print` the comparison, or show it.
 
-        `explorer.diff` takes an ExportedProgram or a file, too.
+        The same as `explorer.diff(ex, after)`.
 
         Args:
-            after: what is compared with this program, as the later of both.
+            after: what is compared with this program, as the later of both: an Exploration, an
+                ExportedProgram, a GraphModule or the path of a `.pt2` file.
 
         Raises:
-            ValueError: an export failed, so that there is no program.
+            ArchiveError: the file is not a program.
+            TypeError: something else was given.
+            ValueError: an export failed, so that there is no program; or a set was given.
         """
         from explorer.comparing.comparison import Comparison
+        from explorer.session.other_program import lend_program
 
-        return Comparison(self.session.entry, after.session.entry)
+        return Comparison(self.session.lend(), lend_program(after))
 
     def release_report(self) -> Release:
         """Whether the program can be shipped, as far as was checked. `print` the result.
@@ -533,8 +536,6 @@ class Exploration(OldNames):
         self._need("program")
         found = probe_named(self.record, sizes)
         attempt = self.session.entry.attempt
-        if isinstance(attempt, OpenedFile):
-            return found
         from export_engine.attempt import Exported
 
         if not isinstance(attempt, Exported):
@@ -594,7 +595,7 @@ class Exploration(OldNames):
         self._need("program")
         own = self.session.current
         other = self.session.convert(own, progress)
-        return ContractComparison(self.session.entries[own], self.session.entries[other])
+        return ContractComparison(self.session.lend(own), self.session.lend(other))
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
         """Applies fixes of the current attempt, together, and exports again.

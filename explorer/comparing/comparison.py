@@ -27,7 +27,7 @@ class Comparison(OldSaves):
         """Compare.
 
         Args:
-            before: an attempt that exported.
+            before: an attempt that exported, as its session lends it.
             after: another.
 
         Raises:
@@ -85,11 +85,8 @@ class Comparison(OldSaves):
 
     def session(self) -> Session:
         """Both programs as attempts of one session, the second on screen."""
-        first, second = (
-            each.changed(parent=at - 1, step=f"{each.record.title}, {each.label}")
-            for at, each in enumerate(self._entries)
-        )
-        session = Session([first, second])
+        first, second = self._entries
+        session = Session([first, second.placed(parent=0)])
         session.use(1)
         return session
 

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any, overload
 
 from explorer.comparing.comparison import Comparison
-from explorer.session.entry import Entry
-from explorer.session.given_program import entry_of, is_program
+from explorer.session.other_program import lend_program
 from explorer.sets.comparison import SetComparison
 from explorer.sets.programs import Programs
-from export_engine.plain_errors import WrongArgument
 
 
 @overload
@@ -25,8 +23,8 @@ def diff(before: Any, after: Any) -> Comparison | SetComparison:
     """Compares two programs, or two sets of programs.
 
     Args:
-        before: an Exploration, an ExportedProgram, a GraphModule, the Programs of a set, or the
-            path of a `.pt2` file.
+        before: an Exploration, an ExportedProgram, a GraphModule, the path of a `.pt2` file, or a
+            set: Programs, a dict of programs, an `EdgeProgramManager`.
         after: another; of a set, another set.
 
     Returns:
@@ -40,31 +38,14 @@ def diff(before: Any, after: Any) -> Comparison | SetComparison:
     both = _opened(before), _opened(after)
     if isinstance(both[0], Programs) and isinstance(both[1], Programs):
         return SetComparison(both[0], both[1])
-    return Comparison(*(_entry_of(given) for given in both))
+    return Comparison(*map(lend_program, both))
 
 
 def _opened(given: Any) -> Any:
-    """What was given; of a path the program or the set in the file."""
+    """What was given; of a path the program or the set in the file, of several programs a set."""
     from explorer.opening.loading import load
+    from explorer.opening.viewing import programs_in, view_several
 
-    return load(given) if isinstance(given, str | Path) else given
-
-
-def _entry_of(given: Any) -> Entry:
-    """An attempt from anything that holds one program."""
-    from explorer.exploration import Exploration
-
-    if isinstance(given, Programs):
-        raise WrongArgument(
-            f"{given.title} holds {len(given)} programs. Compare one of them: "
-            f"kit[{next(iter(given))!r}] or explorer.load(path, model=…) in Python, --model in a "
-            "shell."
-        )
-    if isinstance(given, Exploration):
-        return given.session.entry
-    if is_program(given):
-        return entry_of(given, "program")
-    raise TypeError(
-        f"A {type(given).__name__} is not a program. Give an Exploration, an ExportedProgram, a "
-        "GraphModule, a set or the path of a .pt2 file."
-    )
+    if isinstance(given, str | Path):
+        return load(given)
+    return given if programs_in(given) is None else view_several(given)

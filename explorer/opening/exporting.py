@@ -114,7 +114,7 @@ def explored(
         fix: see `explore`.
         progress: see `explore`.
     """
-    session = Session([Entry(each.mode, _explained(each, progress)) for each in requests])
+    session = Session([Entry.of(_explained(each, progress), each.mode) for each in requests])
     if fix and not session.entry.ok:
         with suppress(KeyboardInterrupt):  # keep the failure and its fixes
             session.autofix(session.current, progress)

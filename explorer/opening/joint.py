@@ -48,4 +48,4 @@ def explore_joint(
         title=title or f"{name_of(model)}(…)",
         cells=cell_names() if cells is None else dict(cells),
     )
-    return Exploration(Session([Entry("joint", capture_joint(request))]))
+    return Exploration(Session([Entry.of(capture_joint(request), "joint")]))

@@ -55,15 +55,9 @@ def view(
             return PteFile(program)
         return _opened_path(Path(program)) or load(program)
     call = None if inputs is None else _call(inputs)
-    several = _programs_in(program)
-    if several is not None:
-        from explorer.sets.programs import Programs
-
+    if programs_in(program) is not None:
         refuse_inputs(inputs, "several programs")
-        made = {
-            name: _opened(each, f"{title or 'program'}: {name}") for name, each in several.items()
-        }
-        return Programs(made, title=title or type(program).__name__)
+        return view_several(program, title)
     return _opened(program, title, call)
 
 
@@ -82,7 +76,16 @@ def _opened_path(path: Path) -> StagesResult | list[StagesResult] | None:
     return None if has_program or not holds_stages(path) else read_stages(path)
 
 
-def _programs_in(given: Any) -> dict[str, Any] | None:
+def view_several(given: Any, title: str = "") -> Programs:
+    """A dict of programs, or ExecuTorch's `EdgeProgramManager`, as a set; see `view`."""
+    from explorer.sets.programs import Programs
+
+    several = programs_in(given) or {}
+    made = {name: _opened(each, f"{title or 'program'}: {name}") for name, each in several.items()}
+    return Programs(made, title=title or type(given).__name__)
+
+
+def programs_in(given: Any) -> dict[str, Any] | None:
     """The programs of a dict, or of an object with `methods` and `exported_program(name)`."""
     if isinstance(given, Mapping) and given and all(map(is_program, given.values())):
         return dict(given)

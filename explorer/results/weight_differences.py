@@ -59,7 +59,7 @@ def _common_constants(
     """The constants of one name and type in both: the type, and values that are at hand."""
     types = _constants(before)
     names = [name for name, kind in _constants(after).items() if types.get(name) == kind]
-    mine, theirs = (_values(before), _values(after)) if names else ({}, {})
+    mine, theirs = (before.stored.constants(), after.stored.constants()) if names else ({}, {})
     return {name: (types[name], mine.get(name), theirs.get(name)) for name in names}
 
 
@@ -73,22 +73,6 @@ def _constants(entry: Entry) -> dict[str, str]:
     }
 
 
-def _values(entry: Entry) -> dict[str, bytes]:
-    """The values of constants, as far as they are at hand."""
-    from explorer.session.opened_file import OpenedFile
-    from export_engine.archive import ArchiveError, constants_in
-
-    if isinstance(entry.attempt, OpenedFile):
-        try:
-            return constants_in(entry.attempt.path, entry.attempt.model)
-        except ArchiveError:  # it was moved since it was opened
-            return {}
-    from export_engine.attempt import Exported
-    from export_engine.programs import constants_of
-
-    return constants_of(entry.attempt.program) if isinstance(entry.attempt, Exported) else {}
-
-
 def weights_sentence(before: Entry, after: Entry) -> str:
     """`1 weight holds other values: layers.7.bias.`; empty where none does.
 
@@ -96,12 +80,12 @@ def weights_sentence(before: Entry, after: Entry) -> str:
     memory by their bytes; of a file and a program in memory it is said that they were not, and
     so it is where a program's own are not at hand.
     """
-    mine, theirs = _weights(before), _weights(after)
+    mine, theirs = (each.stored.weights(_names(each)) for each in (before, after))
     constants = _common_constants(before, after)  # whose values the diff itself has
-    if mine is None or theirs is None or _of_file(before) != _of_file(after):
+    if mine is None or theirs is None or before.stored.in_file != after.stored.in_file:
         told = {name for name, values in constants.items() if None not in values}
         return "The values of weights were not compared." if _names(after) - told else ""
-    shared = not _of_file(after)  # the members of two files have the same names
+    shared = not after.stored.in_file  # the members of two files have the same names
     differing = [
         name
         for name, held in mine.items()
@@ -121,34 +105,7 @@ def _same(one: HeldWeight, other: HeldWeight, shared: bool) -> bool:
     return one.content() == other.content()
 
 
-def _of_file(entry: Entry) -> bool:
-    from explorer.session.opened_file import OpenedFile
-
-    return isinstance(entry.attempt, OpenedFile)
-
-
 def _names(entry: Entry) -> set[str]:
     """The weights of a program, as its signature names them."""
     inputs = entry.record.signature.inputs
     return {each.target for each in inputs if each.kind != "user_input" and each.target}
-
-
-def _weights(entry: Entry) -> dict[str, HeldWeight] | None:
-    """What a program holds, by name; None where it is not at hand."""
-    from explorer.session.opened_file import OpenedFile
-    from export_engine.archive import ArchiveError, weights_in
-
-    if isinstance(entry.attempt, OpenedFile):
-        try:
-            return weights_in(entry.attempt.path, entry.attempt.model)
-        except ArchiveError:  # it was moved since it was opened
-            return None
-    from explorer.session.dropped_program import DroppedProgram
-    from export_engine.attempt import Exported
-    from export_engine.programs import weights_of, weights_of_model
-
-    if isinstance(entry.attempt, DroppedProgram):
-        # A program that is exported again holds the tensors of its model, not copies.
-        held = weights_of_model(entry.attempt.request.target)
-        return held if held.keys() >= _names(entry) else None
-    return weights_of(entry.attempt.program) if isinstance(entry.attempt, Exported) else None

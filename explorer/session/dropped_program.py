@@ -7,29 +7,28 @@ sizes. So a session keeps every Record, and the programs of the last few attempt
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from explorer.session.stored import CannotLoad, StoredAttempt
 from export_engine.attempt import Agreement, DecompositionTable, Exported, Failed, Request
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 
 if TYPE_CHECKING:
-    from export_engine.attempt import Attempt
+    from export_engine.archive import HeldWeight
+    from export_engine.findings import Finding
     from export_engine.progress import Report
-
-
-class NotTheSame(RuntimeError):
-    """A program cannot be rebuilt as it was. Its text is a sentence."""
+    from export_engine.record import Record
 
 
 @dataclass(frozen=True)
-class DroppedProgram:
+class DroppedProgram(StoredAttempt):
     """An attempt that exported, without its program."""
 
-    request: Request
-    table: DecompositionTable | None
+    exported: Request
+    decomposed_by: DecompositionTable | None
     """What its parent was decomposed by; None if its request was exported."""
     agreement: Agreement | None
     fingerprint: str
@@ -37,17 +36,34 @@ class DroppedProgram:
     known: weakref.ref[Exported]
     """The attempt itself, while someone else holds it."""
 
-    def again(self, parent: Callable[[], Exported], progress: Report | None = None) -> Exported:
-        """The attempt with its program, rebuilt unless someone still holds it.
+    @property
+    def ok(self) -> bool:
+        return True
 
-        Args:
-            parent: gives the attempt that it was decomposed from.
-            progress: called while it is made.
+    @property
+    def request(self) -> Request:
+        return self.exported
 
-        Raises:
-            NotTheSame: what the model reads has changed since, or it does not export any more.
-            KeyboardInterrupt: interrupted; nothing has changed.
-        """
+    @property
+    def table(self) -> DecompositionTable | None:
+        return self.decomposed_by
+
+    @property
+    def is_slow(self) -> bool:
+        return self.known() is None
+
+    def describe(self, wrong_sizes: tuple[Finding, ...]) -> Record:
+        raise AssertionError("an attempt is described before it is dropped")
+
+    def weights(self, names: Collection[str]) -> Mapping[str, HeldWeight] | None:
+        """Those of its model: a program that is exported again holds these tensors, not copies."""
+        from export_engine.programs import weights_of_model
+
+        held = weights_of_model(self.exported.target)
+        return held if held.keys() >= set(names) else None
+
+    def load(self, parent: Callable[[], Exported], progress: Report | None = None) -> Exported:
+        """The attempt with its program, rebuilt unless someone still holds it."""
         from export_engine.verify import fingerprint
 
         found = self.known()
@@ -55,7 +71,7 @@ class DroppedProgram:
             return found
         made = self._made(parent, progress)
         if fingerprint(made.program) != self.fingerprint:
-            raise NotTheSame(
+            raise CannotLoad(
                 "exported again, the model gives another program: it, its arguments or what it "
                 "reads has changed"
             )
@@ -69,42 +85,28 @@ class DroppedProgram:
         try:
             if self.table is not None:
                 return decompose(parent(), self.table, progress)
-            made = capture(self.request, progress)
+            made = capture(self.exported, progress)
         except (TypeError, ShapesError, DecomposeError) as error:
-            raise NotTheSame(f"it cannot be exported any more: {error}") from error
+            raise CannotLoad(f"it cannot be exported any more: {error}") from error
         if isinstance(made, Exported):
             return made
         assert isinstance(made, Failed)
-        raise NotTheSame(f"it does not export any more: {error_text(made.error)}")
+        raise CannotLoad(f"it does not export any more: {error_text(made.error)}")
 
 
-def dropped(attempt: Attempt) -> Attempt | DroppedProgram:
-    """What a session keeps of an attempt for good. One that cannot be rebuilt is kept whole."""
-    if isinstance(attempt, Failed):
-        return _light(attempt)
-    if not isinstance(attempt, Exported) or attempt.request is None or attempt.kept is not None:
-        return attempt
+def drop(attempt: Exported) -> DroppedProgram | None:
+    """What a session keeps of an attempt for good; None of one that cannot be rebuilt."""
+    if attempt.request is None or attempt.kept is not None:
+        return None
     if attempt.given:  # a rewrite of its graph is in no request
-        return attempt
+        return None
     from export_engine.verify import fingerprint
 
     try:
         known = fingerprint(attempt.program)
     except Exception as error:  # noqa: BLE001 - then nobody could tell whether it is the same again
         passed_over(error, "taking the fingerprint of a program")
-        return attempt
+        return None
     table = attempt.level.table if attempt.level is not None else None
-    return DroppedProgram(attempt.request, table, attempt.agreement, known, weakref.ref(attempt))
-
-
-def _light(failed: Failed) -> Failed:
-    """A failure without its partial graph, and without the programs that its fixes lead to."""
-    held = (failed.recording.graph, failed.recording.shape_env, *(f.leads_to for f in failed.fixes))
-    if all(each is None for each in held):
-        return failed
-    fixes = tuple(
-        replace(fix, leads_to=None, tried=True) if fix.leads_to is not None else fix
-        for fix in failed.fixes
-    )
-    recording = replace(failed.recording, graph=None, shape_env=None)
-    return replace(failed, fixes=fixes, recording=recording)
+    held = weakref.ref(attempt)
+    return DroppedProgram(attempt.request, table, attempt.agreement, known, held)

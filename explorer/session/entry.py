@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from explorer.session.opened_file import OpenedFile
+from explorer.session.live_attempt import LiveAttempt
 
 if TYPE_CHECKING:
     from explorer.page.messages import AttemptHead
-    from explorer.session.dropped_program import DroppedProgram
+    from explorer.session.stored import StoredAttempt
     from explorer.text.release_verdict import Release
-    from export_engine.attempt import Attempt, Exported, Fix, Request
+    from export_engine.attempt import Attempt, Fix, Request
     from export_engine.findings import Finding
     from export_engine.record import Overlay, Profile, Record, RunRow, Stages
     from export_engine.values import Compared, Watched
@@ -25,7 +25,7 @@ class Entry:
 
     label: str
     """Its label: `strict`, `non-strict`."""
-    attempt: Attempt | OpenedFile | DroppedProgram
+    stored: StoredAttempt
     parent: int = -1
     """The entry that it came from; -1 for the first."""
     step: str = ""
@@ -49,20 +49,25 @@ class Entry:
     revision: int = 0
     """Incremented with new results: a view with an older number asks for the Record again."""
 
+    @classmethod
+    def of(cls, attempt: Attempt, label: str = "", parent: int = -1, step: str = "") -> Entry:
+        """The entry of an attempt in memory; its label is its mode by default."""
+        return cls(label or attempt.mode, LiveAttempt(attempt), parent, step)
+
+    @property
+    def attempt(self) -> Attempt | None:
+        """The attempt, where it is in memory."""
+        return self.stored.live
+
     @property
     def ok(self) -> bool:
         """Whether the attempt gave a program."""
-        if isinstance(self.attempt, OpenedFile):
-            return self.attempt.record.outcome == "exported"
-        from explorer.session.dropped_program import DroppedProgram
-        from export_engine.attempt import Exported, GivenGraph
-
-        return isinstance(self.attempt, Exported | GivenGraph | DroppedProgram)
+        return self.stored.ok
 
     @property
     def request(self) -> Request | None:
         """What was exported; None for a file."""
-        return None if isinstance(self.attempt, OpenedFile) else self.attempt.request
+        return self.stored.request
 
     def changed(self, **fields: Any) -> Entry:
         """A copy with other fields. What has been described is not described again."""
@@ -72,23 +77,27 @@ class Entry:
         made.__dict__.update(known)
         return made
 
-    def made(self, attempt: Exported) -> Entry:
-        """The same file, with its program."""
-        return replace(self, attempt=attempt, revision=self.revision + 1)
+    def loaded(self, stored: StoredAttempt, from_file: bool) -> Entry:
+        """The same entry once its attempt is in memory; the Record of a file then says so."""
+        if from_file:
+            return replace(self, stored=stored, revision=self.revision + 1)
+        return self.holding(stored)
 
     def dropped(self) -> Entry:
         """The same entry, without its program if that can be rebuilt."""
-        from explorer.session.dropped_program import DroppedProgram, dropped
-
-        if isinstance(self.attempt, OpenedFile | DroppedProgram):
+        if self.stored.live is None:
             return self
         self.record, self.findings  # noqa: B018 - read off the program, once
-        light = dropped(self.attempt)
-        return self if light is self.attempt else self.held(light)
+        light = self.stored.drop()
+        return self if light is self.stored else self.holding(light)
 
-    def held(self, attempt: Attempt | DroppedProgram) -> Entry:
-        """The same entry, with or without the program. Its Record stays."""
-        made = replace(self, attempt=attempt)
+    def holding(self, stored: StoredAttempt) -> Entry:
+        """The same entry, with or without the program, or borrowed. Its Record stays."""
+        return self.placed(stored=stored)
+
+    def placed(self, **fields: Any) -> Entry:
+        """The same entry at another place of a session: other fields, and the same Record."""
+        made = replace(self, **fields)
         made.__dict__.update({n: self.__dict__[n] for n in _OF_RECORD if n in self.__dict__})
         return made
 
@@ -128,25 +137,8 @@ class Entry:
 
     @cached_property
     def _described(self) -> Record:
-        """The attempt's Record without later results.
-
-        A RuntimeError here says whether a container of the user's raised, or this is a bug.
-        """
-        if isinstance(self.attempt, OpenedFile):
-            return self.attempt.record
-        from export_engine.attempt import Attempt
-        from export_engine.describe import describe
-        from export_engine.source import user_error
-
-        assert isinstance(self.attempt, Attempt)  # one is described before it is dropped
-        try:
-            return describe(self.attempt, self.wrong_sizes)
-        except Exception as error:
-            theirs = user_error(error)
-            reason = "This is a bug in Export Explorer; please report it with the error above."
-            raise RuntimeError(
-                f"torch.export succeeded, but the program cannot be described. {theirs or reason}"
-            ) from error
+        """The attempt's Record without later results; see `StoredAttempt.describe`."""
+        return self.stored.describe(self.wrong_sizes)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -160,24 +152,11 @@ class Entry:
     @cached_property
     def _found(self) -> tuple[Finding, ...] | None:
         """The findings of the attempt, before Verify; None where they are read off the Record."""
-        if isinstance(self.attempt, OpenedFile):
-            return None
-        from export_engine.attempt import Exported, GivenGraph
-        from export_engine.findings import find_findings, in_order
-
-        if isinstance(self.attempt, GivenGraph):
-            return None
-        if not isinstance(self.attempt, Exported):
-            return ()
-        if self.attempt.kept is not None:
-            return None
-        return in_order([*find_findings(self.attempt, self._described), *self.wrong_sizes])
+        return self.stored.find(self._described, self.wrong_sizes)
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """The fixes of a failure; of a success, those of its findings."""
-        if isinstance(self.attempt, OpenedFile):
-            return ()
         from export_engine.attempt import Failed
 
         if isinstance(self.attempt, Failed):
@@ -213,7 +192,7 @@ class Entry:
             parent=self.parent,
             step=self.step,
             revision=self.revision,
-            untrusted=isinstance(self.attempt, OpenedFile) and not self.attempt.trust,
+            untrusted=bool(self.stored.untrusted),
             release=self.release.called(name),
             name=name,
         )

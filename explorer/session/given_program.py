@@ -52,7 +52,7 @@ def entry_of(program: Any, title: str = "", call: Call | None = None) -> Entry:
         attempt = Exported(
             request=None, recording=Recording(), program=held, title=title or "program", given=kind
         )
-    return Entry("given", attempt)
+    return Entry.of(attempt)
 
 
 def is_exported_program(given: object) -> bool:

@@ -205,6 +205,11 @@ class JoinedSession(Session):
         member, local = self._at(number)
         return member.attempt(local, wanted, progress)
 
+    def add_other(self, entry: Entry, number: int, name: str) -> int:
+        """Adds a program to compare with; see `Session.add_other`."""
+        member, local = self._at(number)
+        return self._number(member, member.add_other(entry, local, name))
+
     def keep(self, number: int, **found: Any) -> None:
         """Adds results to an attempt and its Record."""
         member, local = self._at(number)

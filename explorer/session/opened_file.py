@@ -6,27 +6,30 @@ Loading a hostile program runs code: torch unpickles, compiles and imports what 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from explorer.session.stored import CannotLoad, StoredAttempt
 from explorer.session.trusted_files import Signer, may_be_known, not_kept
 from explorer.validate_options import check_writable
 from export_engine.archive import ArchiveError, Content, private_copy, read, read_set
 
 if TYPE_CHECKING:
-    from export_engine.archive import KeptSet, ReadSet
+    from export_engine.archive import HeldWeight, KeptSet, ReadSet
     from export_engine.attempt import Exported
+    from export_engine.findings import Finding
+    from export_engine.progress import Report
     from export_engine.record import GenerationPlan, Record
 
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class OpenedFile:
-    """A file that was opened as data."""
+class OpenedFile(StoredAttempt):
+    """A program in a file that was opened as data."""
 
     path: Path
     content: Content
@@ -46,16 +49,49 @@ class OpenedFile:
         """The file's."""
         return self.path.name
 
+    @property
+    def ok(self) -> bool:
+        return self.record.outcome == "exported"
+
+    @property
+    def in_file(self) -> bool:
+        return True
+
+    @property
+    def untrusted(self) -> str:
+        return "" if self.trust else self.name
+
+    def describe(self, wrong_sizes: tuple[Finding, ...]) -> Record:
+        return self.record
+
+    def weights(self, names: Collection[str]) -> Mapping[str, HeldWeight] | None:
+        from export_engine.archive import weights_in
+
+        try:
+            return weights_in(self.path, self.model)
+        except ArchiveError:  # it was moved since it was opened
+            return None
+
+    def constants(self) -> dict[str, bytes]:
+        from export_engine.archive import constants_in
+
+        try:
+            return constants_in(self.path, self.model)
+        except ArchiveError:  # it was moved since it was opened
+            return {}
+
     def trusted(self) -> OpenedFile:
-        """A copy that the user trusts from now on."""
         return replace(self, trust="to keep")
 
-    def make(self) -> Exported:
-        """Loads its program from a private copy.
+    def load(self, parent: Callable[[], Exported], progress: Report | None = None) -> Exported:
+        """Loads its program from a private copy; see `StoredAttempt.load`."""
+        try:
+            return self._load()
+        except ArchiveError as error:
+            raise CannotLoad(str(error)) from error
 
-        Raises:
-            ArchiveError: the file has changed, or this torch cannot load its program.
-        """
+    def _load(self) -> Exported:
+        """The program. Raises ArchiveError: the file has changed, or torch cannot load it."""
         from export_engine.archive import load
 
         signer, note = _signer()

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.internal_errors import own_defect
 from explorer.session.entry import Entry
-from explorer.session.opened_file import OpenedFile
+from explorer.session.live_attempt import LiveAttempt
+from explorer.session.stored import BorrowedAttempt, CannotLoad
 from explorer.session.variable_names import find_variable
 from export_engine.plain_errors import PlainError
 
 if TYPE_CHECKING:
     from explorer.page.messages import AttemptHead
-    from explorer.session.dropped_program import DroppedProgram
-    from export_engine.attempt import Attempt, DecompositionTable, Exported
+    from explorer.session.stored import StoredAttempt
+    from export_engine.attempt import Attempt, Exported
     from export_engine.delegate import DelegationFix
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
@@ -194,7 +195,7 @@ class Session:
         try:
             wanted = DecompositionTable.of(table)
             for known, entry in enumerate(self._entries):
-                if entry.parent == number and _table_of(entry) == wanted:
+                if entry.parent == number and entry.stored.table == wanted:
                     self.use(known)
                     return known
             found = decompose(attempt, wanted, progress)
@@ -291,9 +292,9 @@ class Session:
         Raises:
             FixError: the file has changed, or torch cannot load its program.
         """
-        opened = self._entries[number].attempt
-        if isinstance(opened, OpenedFile):
-            self._make(number, opened.trusted())
+        stored = self._entries[number].stored
+        if stored.in_file:
+            self._load(number, stored.trusted(), None)
 
     def attempt(self, number: int, wanted: str, progress: Report | None = None) -> Attempt:
         """An attempt, whether or not it has a program; see `exported`.
@@ -303,54 +304,49 @@ class Session:
             NotTrusted: it is of an untrusted file.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.session.dropped_program import DroppedProgram
-
-        attempt = self._entries[number].attempt
-        if isinstance(attempt, DroppedProgram):
-            attempt = self._rebuild(number, attempt, progress)
-        if not isinstance(attempt, OpenedFile):
-            self._use(number)
-            return attempt
-        if not attempt.trust:
+        stored = self._entries[number].stored
+        if stored.untrusted:
             raise NotTrusted(
-                f"There is no program to {wanted}: {attempt.name} was opened as data. Making its "
-                "program runs code from the file if it is hostile. If you know who made it, trust "
-                f"it: {self.name}.trust(), explorer.load(path, trusted=True), or --trusted."
+                f"There is no program to {wanted}: {stored.untrusted} was opened as data. Making "
+                "its program runs code from the file if it is hostile. If you know who made it, "
+                f"trust it: {self.name}.trust(), explorer.load(path, trusted=True), or --trusted."
             )
-        return self._make(number, attempt)
+        attempt = self._load(number, stored, progress)
+        self._use(number)
+        return attempt
 
-    def _make(self, number: int, opened: OpenedFile) -> Attempt:
-        from export_engine.archive import ArchiveError
-
-        try:
-            made = opened.make()
-        except ArchiveError as error:
-            raise FixError(str(error)) from error
-        self._entries[number] = self._entries[number].made(made)
-        self._tell()
-        return made
-
-    def _rebuild(self, number: int, old: DroppedProgram, progress: Report | None) -> Exported:
-        """Rebuilds a dropped program, and says so while it does."""
-        from explorer.session.dropped_program import NotTheSame
-        from export_engine.progress import Progress
-
+    def _load(self, number: int, stored: StoredAttempt, progress: Report | None) -> Attempt:
+        """An attempt with its program, which the session holds from now on."""
+        if stored.live is not None:
+            return stored.live
+        in_file = stored.in_file
+        if stored.is_slow:
+            self._announce(number, progress)
         parent = self._entries[number].parent
-        said = f"Attempt {number + 1} is rebuilt: only the last {HELD} programs are kept"
-        if old.known() is None:
-            if progress is not None:
-                progress(Progress(0, 0, said))
-            else:
-                sys.stderr.write(f"{said}.\n")
         try:
-            made = old.again(lambda: self.exported(parent, "decompose", progress), progress)
-        except NotTheSame as error:
+            made = stored.load(lambda: self.exported(parent, "decompose", progress), progress)
+        except CannotLoad as error:
             raise FixError(
-                f"Attempt {number + 1} cannot be rebuilt: {error}. Its Record can "
+                str(error)
+                if in_file
+                else f"Attempt {number + 1} cannot be rebuilt: {error}. Its Record can "
                 "still be read; export the call again for a program."
             ) from error
-        self._entries[number] = self._entries[number].held(made)
+        held = stored if stored.is_borrowed else LiveAttempt(made)
+        self._entries[number] = self._entries[number].loaded(held, in_file)
+        if in_file:
+            self._tell()
         return made
+
+    def _announce(self, number: int, progress: Report | None) -> None:
+        """Says that a program is exported again."""
+        from export_engine.progress import Progress
+
+        said = f"Attempt {number + 1} is rebuilt: only the last {HELD} programs are kept"
+        if progress is not None:
+            progress(Progress(0, 0, said))
+        else:
+            sys.stderr.write(f"{said}.\n")
 
     def _use(self, number: int) -> None:
         """Notes that an attempt was made or used, and releases programs used long before."""
@@ -374,7 +370,7 @@ class Session:
         """
         for known, entry in enumerate(self._entries):
             if (entry.parent, entry.step) == (parent, step):
-                self._entries[known] = Entry(made.mode, made, parent, step)
+                self._entries[known] = Entry.of(made, "", parent, step)
                 return known
         return self._add([(made, step)], parent, use=False)
 
@@ -393,6 +389,37 @@ class Session:
         )
         return self._add([(made, f"{purpose}: {fix.title}")], parent)
 
+    def lend(self, number: int | None = None) -> Entry:
+        """An attempt, by default the current one, as the Entry of another session.
+
+        This one keeps its program and rebuilds it where it was dropped.
+        """
+        number = self.current if number is None else number
+        entry = self.entries[number]
+        step = f"{entry.record.title}, {entry.label}"
+        return entry.placed(stored=BorrowedAttempt(self, number), parent=-1, step=step)
+
+    def add_other(self, entry: Entry, number: int, name: str) -> int:
+        """Adds a program of another session, to be compared with an attempt.
+
+        Args:
+            entry: the other program, as its session lends it.
+            number: the attempt's.
+            name: what the other is called.
+
+        Returns:
+            Its number; it takes the place of an earlier one of the same name. What is current
+            stays so.
+        """
+        at = next((n for n, each in enumerate(self._entries) if _is_other(each, name)), None)
+        if at is None:
+            self._entries.append(entry.placed(parent=number, step=name))
+        else:
+            revision = max(self._entries[at].revision, entry.revision) + 1
+            self._entries[at] = entry.placed(parent=number, step=name, revision=revision)
+        self._tell()
+        return len(self._entries) - 1 if at is None else at
+
     def keep(self, number: int, **found: Any) -> None:
         """Adds results to an attempt and its Record."""
         self._entries[number] = self._entries[number].changed(**found)
@@ -402,7 +429,7 @@ class Session:
         """Appends a chain of attempts, each with what was done; the last may become current."""
         new: list[Entry] = []
         for attempt, step in made:
-            entry = Entry(attempt.mode, attempt, parent, step)
+            entry = Entry.of(attempt, "", parent, step)
             entry.head()  # if one cannot be described, none is added
             parent = len(self._entries) + len(new)
             new.append(entry)
@@ -418,11 +445,6 @@ class Session:
             watcher()
 
 
-def _table_of(entry: Entry) -> DecompositionTable | None:
-    """The table that an attempt was decomposed with, if any."""
-    from explorer.session.dropped_program import DroppedProgram
-
-    if isinstance(entry.attempt, DroppedProgram):
-        return entry.attempt.table
-    level = getattr(entry.attempt, "level", None)
-    return None if level is None else level.table
+def _is_other(entry: Entry, name: str) -> bool:
+    """Whether it is a program of another session that goes by this name."""
+    return isinstance(entry.stored, BorrowedAttempt) and entry.step == name

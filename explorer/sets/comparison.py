@@ -33,7 +33,7 @@ class SetComparison:
             ValueError: a program failed to export.
         """
         self.programs = {
-            name: Comparison(each.session.entry, after[name].session.entry)
+            name: Comparison(each.session.lend(), after[name].session.lend())
             for name, each in before.items()
             if name in after
         }

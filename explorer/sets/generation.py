@@ -350,7 +350,7 @@ def _exported(
 
 
 def _shown(request: Request, attempt: Attempt) -> Exploration:
-    return Exploration(Session([Entry(request.mode, attempt)]))
+    return Exploration(Session([Entry.of(attempt, request.mode)]))
 
 
 def _why(name: str, failed: Exploration) -> str:

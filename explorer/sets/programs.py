@@ -10,7 +10,6 @@ from explorer.display.saving import unknown_suffix
 from explorer.exploration import Exploration
 from explorer.old_names import OldSetNames
 from explorer.session.joined import JoinedSession
-from explorer.session.opened_file import OpenedFile
 from explorer.session.session import FixError
 from explorer.text.escape import harmless
 from explorer.validate_options import check_writable
@@ -127,7 +126,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
     def _held(self, name: str) -> Mapping[str, HeldWeight]:
         """The weights of a program in memory; none of one that failed, of a file or a graph."""
         session = self._programs[name].session
-        if not session.entry.ok or isinstance(session.entry.attempt, OpenedFile):
+        if not session.entry.ok or session.entry.stored.in_file:
             return {}
         from export_engine.attempt import GivenGraph
         from export_engine.programs import weights_of
@@ -174,8 +173,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
     def trust(self) -> Programs:
         """Trusts the file that the set was loaded from; see `Exploration.trust`."""
         for each in self._programs.values():
-            if isinstance(each.session.entry.attempt, OpenedFile):
-                each.trust()
+            each.trust()
         return self
 
     def verify(

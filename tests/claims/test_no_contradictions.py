@@ -303,7 +303,7 @@ def test_a_program_with_wrong_numbers_is_said_to_differ_everywhere() -> None:
     wrong = [fault for kind in KINDS for fault in faults(attempt, kind, 1)]
     assert wrong
     for fault in wrong[:3]:
-        shown = explorer.Exploration(Session([Entry("", fault.attempt)]))
+        shown = explorer.Exploration(Session([Entry.of(fault.attempt)]))
         for act in (lambda: shown.run(backend="program"), lambda: shown.verify(2)):  # noqa: B023
             act()
             said = _said(shown)

@@ -43,7 +43,7 @@ def one_held(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def is_dropped(ex: Exploration, number: int) -> bool:
-    return isinstance(ex.session.entries[number].attempt, DroppedProgram)
+    return isinstance(ex.session.entries[number].stored, DroppedProgram)
 
 
 def release(ex: Exploration, number: int) -> None:

@@ -251,7 +251,7 @@ def test_a_bug_in_describing_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch
 def answers() -> MessageHandlers:
     case = branching()
     attempt = capture(Request(target=case.model, args=case.args, title="m"))
-    return MessageHandlers(Session([Entry("non-strict", attempt)]))
+    return MessageHandlers(Session([Entry.of(attempt, "non-strict")]))
 
 
 @pytest.mark.slow

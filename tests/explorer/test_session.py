@@ -36,7 +36,7 @@ def failure() -> Attempt:
 
 
 def failing() -> explorer.Exploration:
-    return explorer.Exploration(Session([Entry("non-strict", failure())]))
+    return explorer.Exploration(Session([Entry.of(failure(), "non-strict")]))
 
 
 def outside() -> explorer.Exploration:

@@ -81,7 +81,7 @@ def test_what_is_read_is_shown_without_trust(stranger: Path, tmp_path: Path) -> 
     assert ex.save(tmp_path / "record.json").exists()
     assert ex.save(tmp_path / "report.html").exists()
     assert explorer.diff(stranger, ex).ok
-    assert isinstance(ex.session.entry.attempt, OpenedFile)
+    assert isinstance(ex.session.entry.stored, OpenedFile)
     with pytest.raises(explorer.FixError):
         ex.autofix()
 
@@ -100,7 +100,7 @@ def test_the_findings_of_a_file_are_there_without_trust(tmp_path: Path) -> None:
 def test_a_trusted_file_has_a_program_when_it_is_asked_for(stranger: Path) -> None:
     ex = explorer.load(stranger, trusted=True)
     shown = ex.record
-    assert isinstance(ex.session.entry.attempt, OpenedFile)
+    assert isinstance(ex.session.entry.stored, OpenedFile)
     assert not ex.session.state()["attempts"][0]["untrusted"]
     assert isinstance(ex.program, torch.export.ExportedProgram)
     assert ex.program is ex.program
@@ -124,8 +124,8 @@ def test_trust_makes_the_program_and_is_kept_for_this_content(
 
 def test_what_was_saved_here_is_trusted(own: Path) -> None:
     ex = explorer.load(own)
-    assert isinstance(ex.session.entry.attempt, OpenedFile)
-    assert ex.session.entry.attempt.trust == "signed"
+    assert isinstance(ex.session.entry.stored, OpenedFile)
+    assert ex.session.entry.stored.trust == "signed"
     assert isinstance(ex.program, torch.export.ExportedProgram)
 
 
