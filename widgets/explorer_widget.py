@@ -1,6 +1,7 @@
 """The widget: passes messages between a page and the object that answers them.
 
-The page is handed the current attempt's Record as a trait and asks for the rest by message. Each
+The page is handed the current attempt's Record as a trait, so that it opens while the kernel is at
+the next cell, and asks for the rest by message. Each
 message `{id, ask, ...}` gets exactly one reply: `{id, ok: true, value}` with buffers, or
 `{id, ok: false, error}` with a sentence.
 
@@ -10,6 +11,7 @@ message alone, and the front end is carried by a widget of its own.
 
 from __future__ import annotations
 
+import gzip
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,8 +24,8 @@ from widgets.bundle import bundle, bundle_hash, layout, loader
 from widgets.bundle_widget import shared_bundle
 
 _LOGGER = logging.getLogger("export_explorer")
-MOST_RECORD = 32_768
-"""The largest Record that is sent with the widget, in bytes; larger ones are requested."""
+MOST_RECORD = 24_000
+"""The largest Record sent with the widget, in bytes of gzip; larger ones are requested."""
 
 
 _MOST_TEXT = 2_000
@@ -44,7 +46,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     first = traitlets.Dict().tag(sync=True)
     """What is to be seen first, lists of names: `select`, `open` (modules) and `tab`."""
     record = traitlets.Bytes(b"").tag(sync=True)
-    """The current attempt's Record, encoded; empty where it is too large to be kept."""
+    """The current attempt's Record, encoded and packed; empty where it is too large to be kept."""
     bundle = traitlets.Unicode("").tag(sync=True)
     """The hash of the front end."""
     bundle_model = traitlets.Unicode("").tag(sync=True)
@@ -96,7 +98,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             _esm=loader(),
             attempts=attempts,
             current=current,
-            record=_small(record),
+            record=_packed(record),
             bundle=bundle_hash(),
             bundle_model=shared_bundle().model_id or "",
             still=dict(still or {}),
@@ -118,7 +120,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     ) -> None:
         """Shows other attempts, or another one of them."""
         with self.hold_sync():
-            self.attempts, self.current, self.record = attempts, current, _small(record)
+            self.attempts, self.current, self.record = attempts, current, _packed(record)
             self.programs = dict(programs or {})
 
     def progress(self, done: int, total: int, label: str) -> None:
@@ -185,6 +187,7 @@ def _text(error: Exception) -> str:
         return type(error).__name__
 
 
-def _small(record: bytes) -> bytes:
-    """A Record if a saved notebook may keep it, else nothing."""
-    return record if len(record) <= MOST_RECORD else b""
+def _packed(record: bytes) -> bytes:
+    """A Record with gzip if a saved notebook may keep it, else nothing."""
+    packed = gzip.compress(record, mtime=0) if record else b""
+    return packed if len(packed) <= MOST_RECORD else b""

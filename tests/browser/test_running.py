@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Locator, expect
 
 from .lab import Lab, open_tab
-from .test_explorer import LOAD, explorer
+from .test_explorer import BERT, LOAD, explorer
 
 NET = """
 class Block(torch.nn.Module):
@@ -103,6 +103,48 @@ def test_what_was_asked_for_opens_first_and_a_machine_without_it_is_no_green_tic
     expect(root.get_by_test_id("tab-status")).to_contain_text("verified")
     said = root.get_by_test_id("tab-status").get_by_role("button").first
     expect(said).to_have_css("border-radius", "999px")  # also where the host rounds every button
+
+
+WAIT = """
+import pathlib, time
+def wait(*_):
+    while not pathlib.Path("go").exists():
+        time.sleep(0.05)
+wait()
+"""
+SLOW = "ex.session.verify = lambda *_: wait()"
+
+
+def test_a_busy_kernel_keeps_no_view_from_opening_and_no_pane_from_being_read(lab: Lab) -> None:
+    lab.open([f"{LOAD}\n{BERT}", "%export --as ex bert(tokens)", WAIT, SLOW])
+    lab.start_all()
+    root = explorer(lab)
+    expect(root.get_by_test_id("graph")).to_be_visible()
+    expect(lab.page.get_by_text("[*]:").first).to_be_visible()
+    go = lab.server.folder / "go"
+    go.touch()
+    lab.wait_until_idle()
+    lab.run_all()
+    go.unlink()
+
+    open_tab(root, "Verify")
+    expect(root.get_by_test_id("guarantees")).to_contain_text("up to")
+    root.get_by_test_id("verify").click()
+    expect(root.get_by_test_id("working")).to_contain_text("Verifying")
+    for name, seen in {
+        "Source": root.locator(".tx-code").first,
+        "Code": root.locator(".tx-code").first,
+        "Cost": root.get_by_test_id("cost-totals"),
+        "Runs": root.get_by_test_id("backend-eager"),
+        "Shapes": root.get_by_test_id("shapes"),
+        "Inspector": root.get_by_test_id("inspector"),
+    }.items():
+        open_tab(root, name)
+        expect(seen, name).to_be_visible(timeout=10_000)
+        expect(root.get_by_test_id("working"), name).to_be_visible()
+    root.get_by_test_id("working").get_by_role("button", name="Stop").click()
+    expect(root.get_by_test_id("outcome")).to_contain_text("Interrupted")
+    lab.wait_until_idle()
 
 
 def bar(row: Locator) -> float:

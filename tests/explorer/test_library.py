@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def test_a_case_is_listed_coloured_tried_and_shown() -> None:
     assert library.exploration is not None
     assert library.exploration.ok
     _, (encoded,) = answers("record", {"attempt": 0})
-    assert encoded == widget.record
+    assert encoded == gzip.decompress(widget.record)
 
 
 @pytest.mark.after_check

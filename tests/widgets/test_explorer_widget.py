@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ import widgets.bundle
 from widgets import Answer, ExplorerWidget, FrontEndMissing, Refusal
 from widgets.bundle import bundle, bundle_hash, layout, loader
 from widgets.bundle_widget import shared_bundle
+from widgets.explorer_widget import MOST_RECORD
 
 
 def answered(ask: str, request: dict[str, Any]) -> Answer:
@@ -146,10 +151,20 @@ def test_a_closed_bundle_is_replaced() -> None:
 
 
 def test_a_saved_notebook_keeps_at_most_100_kb_of_a_view() -> None:
-    view = made(record=bytes(10_000_000), still={"text": "t" * 20_000, "picture": "p" * 40_000})
-    assert len(repr(view.get_state())) < 100_000
-    view.update(attempts=view.attempts, current=0, record=bytes(20_000_000))
-    assert len(repr(view.get_state())) < 100_000
+    still = {"text": "t" * 20_000, "picture": "p" * 40_000}
+    for size in (MOST_RECORD - 100, MOST_RECORD + 1, 10_000_000):
+        view = made(record=os.urandom(size), still=still)
+        assert bool(view.record) == (size < MOST_RECORD)
+        state = view.get_state()
+        text = json.dumps(state, default=lambda held: base64.b64encode(held).decode())
+        assert len(text) < 100_000
+        view.update(attempts=view.attempts, current=0, record=os.urandom(20_000_000))
+        assert view.record == b""
+
+
+def test_a_record_comes_with_the_widget_packed() -> None:
+    record = b"a record of many ops" * 10_000
+    assert gzip.decompress(made(record=record).record) == record
 
 
 def test_the_page_knows_a_widget_by_its_id(widget: ExplorerWidget) -> None:

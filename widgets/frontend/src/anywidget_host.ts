@@ -5,6 +5,7 @@ import type { Asks, AttemptHead, First, Host, Layout, Progress, SetState } from 
 import type { Model } from "./jupyter_types";
 import { KernelWatch } from "./kernel_watch";
 import type { LibraryAsks } from "./messages.gen";
+import { inflate } from "./wire";
 
 interface Reply {
   id?: unknown;
@@ -84,16 +85,21 @@ export class AnywidgetHost implements Host {
     return state?.set ? (state as SetState) : null;
   }
 
+  get picture(): string {
+    const { picture } = (this.model.get("still") as { picture?: unknown } | undefined) ?? {};
+    return typeof picture === "string" ? picture : "";
+  }
+
   get compared(): number {
     return Number(this.model.get("compared") ?? -1);
   }
 
   /** A busy kernel answers late, so nothing here gives up waiting but for a kernel that is gone. */
   ask<K extends keyof Asks>(kind: K, request: Asks[K]["request"]): Promise<Asks[K]["reply"]> {
-    const held = this.model.get("record") as DataView | null;
+    const held = this.model.get("record") as DataView<ArrayBuffer> | null;
     const current = "attempt" in request && request.attempt === this.current;
     if (kind === "record" && current && held && held.byteLength > 0) {
-      return Promise.resolve(held as Asks[K]["reply"]);
+      return unpacked(held) as Promise<Asks[K]["reply"]>;
     }
     return this.send(kind, request);
   }
@@ -188,4 +194,9 @@ export class AnywidgetHost implements Host {
     if (reply.ok) waiting.resolve((buffers[0] ?? reply.value) as never);
     else waiting.reject(new Refused(reply.error ?? "The kernel could not answer.", reply.report));
   };
+}
+
+/** The Record that came with the widget. */
+async function unpacked(held: DataView<ArrayBuffer>): Promise<DataView<ArrayBuffer>> {
+  return new DataView(await inflate(held).arrayBuffer());
 }

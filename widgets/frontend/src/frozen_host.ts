@@ -2,6 +2,7 @@
 
 import type { Asks, AttemptHead, Host, Layout, SetState } from "./host";
 import type { ByName, Frozen, OfFile, OfGraph, OfPair } from "./messages.gen";
+import { inflate } from "./wire";
 
 export type { Frozen };
 
@@ -70,8 +71,7 @@ export class FrozenHost implements Host {
 
 /** Reads what a page holds: JSON, packed with gzip, in base64. */
 export async function unpack(packed: string): Promise<Frozen> {
-  const stream = new Blob([bytes(packed)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return (await new Response(stream).json()) as Frozen;
+  return (await inflate(bytes(packed)).json()) as Frozen;
 }
 
 function bytes(text: string): DataView<ArrayBuffer> {

@@ -36,6 +36,8 @@ export interface Host {
   readonly compared: number;
   /** What is to be seen first, where a line of Python says so. */
   readonly first?: First;
+  /** The graph's top level as an SVG document, to be seen until its Record comes; empty for none. */
+  readonly picture?: string;
   /** The set of programs that the attempts are of; absent where they are of one program. */
   readonly programs?: SetState | null;
   /** Resolves with the reply; rejects with an Error whose message can be shown as it is. */

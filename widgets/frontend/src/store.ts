@@ -27,9 +27,13 @@ import { type NodeId, nodeId, Program } from "./program";
 import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy, type Place } from "./selection";
 import { firstTab } from "./tab_status";
+import { writtenFiles } from "./user_frames";
 import { selectionOf } from "./view_in_python";
 import { type Opened, ViewState } from "./view_state";
 import { decode } from "./wire";
+
+/** So many files of ops are asked for before an action that keeps the kernel. */
+const MOST_FILES = 8;
 
 export type Status = { kind: "loading" } | { kind: "ready" } | { kind: "error"; message: string };
 
@@ -195,7 +199,7 @@ export class Store extends ViewState {
   /** Lets the kernel apply lossless fixes until the export succeeds or none is left. */
   autofix(): Promise<void> {
     const attempt = this.current.peek();
-    return this.act("Fixing", async () => {
+    return this.occupy("Fixing", async () => {
       const reply = await this.host.ask("autofix", { attempt });
       await this.show(reply.attempt);
       // Where it exports now, the view says by which fixes and whether it is right.
@@ -207,7 +211,7 @@ export class Store extends ViewState {
   async reproduce(): Promise<ReproducedScript | null> {
     const attempt = this.current.peek();
     let found: ReproducedScript | null = null;
-    await this.act("Reproducing", async () => {
+    await this.occupy("Reproducing", async () => {
       found = await this.host.ask("reproduce", { attempt });
     });
     return found;
@@ -252,7 +256,7 @@ export class Store extends ViewState {
 
   /** Generates with the programs of the set by a backend, and compares with the model. */
   generate(backend: string): Promise<void> {
-    return this.act("Generating", async () => {
+    return this.occupy("Generating", async () => {
       const reply = await this.host.ask("generate", { backend });
       this.ended.value = reply.sentence;
     });
@@ -297,7 +301,7 @@ export class Store extends ViewState {
   /** Checks the guarantees of the attempt on screen, comparing with eager at so many sizes. */
   verify(sizes: number): Promise<void> {
     const attempt = this.current.peek();
-    return this.act("Verifying", async () => {
+    return this.occupy("Verifying", async () => {
       await this.host.ask("verify", { attempt, sizes });
       await this.renew(attempt);
     });
@@ -306,7 +310,7 @@ export class Store extends ViewState {
   /** Runs the program on screen and compares with eager. */
   run(device: string, backends: readonly string[], sizes: RunRequest["sizes"]): Promise<void> {
     const attempt = this.current.peek();
-    return this.act("Running", async () => {
+    return this.occupy("Running", async () => {
       const asked = { attempt, device, backends: [...backends], sizes };
       const reply = await this.host.ask("run", asked);
       await this.renew(attempt);
@@ -317,7 +321,7 @@ export class Store extends ViewState {
   /** Measures the ops of the program on screen, and colours the graph by it. */
   profile(device: string, sizes: RunRequest["sizes"]): Promise<void> {
     const attempt = this.current.peek();
-    return this.act("Profiling", async () => {
+    return this.occupy("Profiling", async () => {
       await this.host.ask("profile", { attempt, device, sizes });
       await this.renew(attempt);
       if (!this.colouring.peek()?.measure) this.chosen.value = null;
@@ -327,7 +331,7 @@ export class Store extends ViewState {
   /** Compiles the program on screen, times its kernels, and colours the graph by them. */
   stages(backend: string, device: string): Promise<void> {
     const attempt = this.current.peek();
-    return this.act("Compiling", async () => {
+    return this.occupy("Compiling", async () => {
       await this.host.ask("stages", { attempt, backend, device });
       await this.renew(attempt);
       this.chosen.value = KERNELS;
@@ -337,7 +341,7 @@ export class Store extends ViewState {
   /** Runs the program on screen op by op, and notes what every op gives. */
   watch(): Promise<void> {
     const attempt = this.current.peek();
-    return this.act("Watching a run", async () => {
+    return this.occupy("Watching a run", async () => {
       await this.host.ask("watch", { attempt, device: "cpu", sizes: null });
       await this.renew(attempt);
       this.chosen.value = "magnitude";
@@ -347,7 +351,7 @@ export class Store extends ViewState {
   /** Holds a run of the program on screen against another. */
   compareValues(other: string): Promise<void> {
     const attempt = this.current.peek();
-    return this.act("Comparing values", async () => {
+    return this.occupy("Comparing values", async () => {
       await this.host.ask("against", { attempt, other });
       await this.renew(attempt);
       this.chosen.value = "error";
@@ -367,7 +371,7 @@ export class Store extends ViewState {
   /** Decomposes the program on screen and shows the result. */
   decompose(table: string): Promise<void> {
     const attempt = this.current.peek();
-    return this.act(`Decomposing: ${table}`, async () => {
+    return this.occupy(`Decomposing: ${table}`, async () => {
       const reply = await this.host.ask("decompose", { attempt, table });
       await this.show(reply.attempt);
     });
@@ -381,7 +385,7 @@ export class Store extends ViewState {
     const attempt = this.current.peek();
     const form = this.program.peek()?.record.other_form;
     const found: Asks["contracts"]["reply"][] = [];
-    await this.act(`Exporting with ${form === "Dims" ? "Dims" : "a ShapesSpec"}`, async () => {
+    await this.occupy(`Exporting with ${form === "Dims" ? "Dims" : "a ShapesSpec"}`, async () => {
       found.push(await this.host.ask("contracts", { attempt }));
     });
     return found[0] ?? null;
@@ -419,6 +423,24 @@ export class Store extends ViewState {
   /** Tries a value of a symbol. */
   trySize(symbol: number, value: number): void {
     this.sizes.value = this.sizes.peek().map((size, at) => (at === symbol ? value : size));
+  }
+
+  /** An action that keeps the kernel for seconds: what panes need of it meanwhile is asked first. */
+  private occupy(what: string, action: () => Promise<void>): Promise<void> {
+    if (!this.busy.peek()) this.askAhead();
+    return this.act(what, action);
+  }
+
+  /** Asks for all that the panes of the program on screen show. A pane says why one is refused. */
+  private askAhead(): void {
+    const program = this.program.peek();
+    if (!program || !this.host.live) return;
+    const files = writtenFiles(program).slice(0, MOST_FILES);
+    const asked: Promise<unknown>[] = files.map(([file]) => this.source(file));
+    const isProgram = program.record.graphs.length > 0 && !program.record.failure;
+    const cost = { attempt: this.current.peek() };
+    if (isProgram) asked.push(this.code(0), this.setups(), this.once("cost", cost));
+    for (const each of asked) each.catch(() => {});
   }
 
   /** One action at a time; a refusal is said, and nothing else changes. */

@@ -53,3 +53,24 @@ export function lineOf(
   }
   return undefined;
 }
+
+/** The files in which ops were written, those of most ops first, each with the lines. */
+export function writtenFiles(program: Program): [file: number, lines: number[]][] {
+  const lines = new Map<number, number[]>();
+  const frames: (Frame | undefined)[] = []; // by stack, of which many ops share one
+  for (const id of program.allNodes()) {
+    if (program.isHousekeeping(id)) continue;
+    const stack = program.stackIndex(id);
+    if (stack < 0) continue;
+    if (!(stack in frames)) frames[stack] = bestFrame(program, program.stackAt(stack));
+    const frame = frames[stack];
+    if (frame) note(lines, frame);
+  }
+  return [...lines].toSorted(([, a], [, b]) => b.length - a.length);
+}
+
+function note(lines: Map<number, number[]>, { file, line }: Frame): void {
+  const found = lines.get(file);
+  if (found) found.push(line);
+  else lines.set(file, [line]);
+}

@@ -9,6 +9,11 @@ interface PackedColumn {
   count: number;
 }
 
+/** What was packed with gzip. */
+export function inflate(packed: BlobPart): Response {
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
+}
+
 /**
  * The Record in `data`. Its columns are views into `data`, not copies.
  *

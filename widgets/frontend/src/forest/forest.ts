@@ -236,8 +236,10 @@ class Builder {
     const group = this.program.graph(graph).groups[number];
     if (!group) return home;
     const above = group.parent < 0 ? home : this.functionOf(graph, group.parent, home);
+    // `<lambda>` and `<genexpr>` name nothing: such a box is called by its ops.
+    const name = group.function.startsWith("<") ? "" : group.function;
     const made = this.container(above, `f${number}`, () => ({
-      ...item("function", "", group.function, "", above),
+      ...item("function", "", name, "", above),
       accent: group.plumbing ? "plumbing" : "function",
     }));
     if (graph === 0) this.functions.set(number, made);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Rect } from "./camera";
-import { needsMinimap, standsAside } from "./minimap";
+import { coversBoxes, needsMinimap, standsAside } from "./minimap";
 import type { Scene, SceneBox } from "./scene";
 
 const MAP = { width: 100, height: 140 };
@@ -72,4 +72,11 @@ test("it is there only where a box is not seen whole", () => {
   expect(needsMinimap(sceneOf([at(340, 360)], 480, 380), seen, VIEW)).toBe(false);
   const narrow = { width: 480, height: 400 };
   expect(needsMinimap(sceneOf([at(340, 360)]), seen, narrow)).toBe(false);
+});
+
+test("a fitted view has none that would cover boxes in both corners", () => {
+  const covers = (...boxes: Rect[]): boolean => coversBoxes(MAP, sceneOf(boxes), CAMERA, VIEW);
+  expect(covers(at(20, 350), at(460, 350))).toBe(true);
+  expect(covers(at(20, 350))).toBe(false);
+  expect(covers(at(460, 350))).toBe(false);
 });

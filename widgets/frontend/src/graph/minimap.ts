@@ -55,13 +55,7 @@ export function standsAside(
   view: Size,
   isAside: boolean,
 ): boolean {
-  const size = {
-    width: (map.width + ROOM) / camera.zoom,
-    height: (map.height + ROOM) / camera.zoom,
-  };
-  const low = camera.y + view.height / camera.zoom - size.height;
-  const left = { ...size, x: camera.x, y: low };
-  const right = { ...size, x: camera.x + view.width / camera.zoom - size.width, y: low };
+  const [left, right] = cornersOf(map, camera, view);
   const tests = [(corner: Rect) => selected !== undefined && isOver(selected, corner)];
   tests.push((corner: Rect) => isOverBoxes(corner, scene.root.children));
   for (const covers of tests) {
@@ -69,6 +63,25 @@ export function standsAside(
     if (isCovering !== covers(left)) return isCovering;
   }
   return isAside;
+}
+
+/** Whether a minimap would lie over boxes in either corner. */
+export function coversBoxes(map: Size, scene: Scene, camera: Camera, view: Size): boolean {
+  return cornersOf(map, camera, view).every((corner) => isOverBoxes(corner, scene.root.children));
+}
+
+/** The parts of the scene at the lower left and the lower right, as large as a minimap. */
+function cornersOf(map: Size, camera: Camera, view: Size): readonly [Rect, Rect] {
+  const size = {
+    width: (map.width + ROOM) / camera.zoom,
+    height: (map.height + ROOM) / camera.zoom,
+  };
+  const y = camera.y + view.height / camera.zoom - size.height;
+  const right = camera.x + view.width / camera.zoom - size.width;
+  return [
+    { ...size, x: camera.x, y },
+    { ...size, x: right, y },
+  ];
 }
 
 /** Whether a part of the scene has boxes of ops or of closed modules. */

@@ -17,7 +17,7 @@ import {
   zoomAt,
 } from "./camera";
 import type { Marks } from "./marks";
-import { Minimap, minimapScale, needsMinimap, standsAside } from "./minimap";
+import { coversBoxes, Minimap, minimapScale, needsMinimap, standsAside } from "./minimap";
 import { LEAST_HEADER, paintMarquee, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onPaletteChange, type Palette, readPalette } from "./palette";
@@ -213,7 +213,7 @@ export class Stage {
     context.fillStyle = palette.background;
     context.fillRect(0, 0, size.width, size.height);
     const seen = this.seen();
-    this.crowded.value = scene !== null && size.width > 0 && needsMinimap(scene, seen, size);
+    this.crowded.value = scene !== null && size.width > 0 && this.hasMinimap(scene, seen);
     if (!scene) return;
     context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
     paint(this.surface, scene, seen, camera.zoom, palette, this.marks());
@@ -224,6 +224,13 @@ export class Stage {
     this.lookAround(scene, seen);
     this.lookBeyond(scene, seen);
     for (const peer of this.peers) peer.follow(camera);
+  }
+
+  /** A fitted view counts what is outside at its edges: no minimap covers what is inside. */
+  private hasMinimap(scene: Scene, seen: Rect): boolean {
+    const { camera, size } = this;
+    if (!needsMinimap(scene, seen, size)) return false;
+    return !this.isFitted() || !coversBoxes(minimapScale(scene, size), scene, camera, size);
   }
 
   private follow(camera: Camera): void {

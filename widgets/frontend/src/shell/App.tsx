@@ -17,6 +17,7 @@ import { Header } from "./Header";
 import { isChosenByTabs } from "./History";
 import { onKey } from "./keys";
 import { Lost } from "./Lost";
+import { Opening } from "./Opening";
 import { Outcome } from "./Outcome";
 import { ProgramStrip } from "./ProgramStrip";
 import { Split } from "./Split";
@@ -56,7 +57,7 @@ export function App({ store }: { store: Store }) {
           {status.message}
         </p>
       )}
-      {status.kind === "loading" && <p class="tx-empty">Opening…</p>}
+      {status.kind === "loading" && <Opening picture={store.host.picture ?? ""} />}
       {program && (
         <Guarded name="Header" program={program}>
           <Header store={store} program={program} full={full} toggleFull={toggleFull} />
@@ -69,7 +70,7 @@ export function App({ store }: { store: Store }) {
       )}
       <Lost store={store} program={program} />
       {program && <Untrusted store={store} />}
-      <Working store={store} place={clicked} />
+      <Working store={store} place={clicked} pane={store.tab.value} />
       {program && (
         <Commands
           store={store}

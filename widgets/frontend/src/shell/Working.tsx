@@ -11,12 +11,18 @@ interface WorkingProps {
   store: Pick<Store, "working" | "host">;
   /** Where it stands, given what is there to be said of; by default, below everything. */
   place?: () => Spot | null;
+  /** The pane that is open: once it is another, the place that was clicked is gone. */
+  pane?: string;
 }
 
-export function Working({ store, place }: WorkingProps) {
+export function Working({ store, place, pane }: WorkingProps) {
   const working = store.working.value;
   const since = working?.since;
-  const spot = useMemo(() => (since !== undefined && place?.()) || null, [since]);
+  const clicked = useMemo(
+    () => ({ spot: (since !== undefined && place?.()) || null, pane }),
+    [since],
+  );
+  const spot = clicked.pane === pane ? clicked.spot : null;
   const seconds = useSeconds(working?.since ?? null);
   if (!working) return null;
   const { progress } = working;

@@ -60,7 +60,7 @@ test("a call is compared with itself under the other form of shapes, where torch
     button?.click();
     await new Promise((done) => setTimeout(done));
   });
-  expect((store.host as FakeHost).asked).toEqual(["contracts"]);
+  expect((store.host as FakeHost).asked.at(-1)).toBe("contracts");
   expect(at("contracts").querySelector("pre")?.textContent).toBe(answer.lines.join("\n"));
   expect(at("contracts").querySelectorAll("button")[1]?.textContent).toBe("Both graphs");
 });

@@ -1,0 +1,27 @@
+/** A view whose Record is on its way. A busy kernel sends it late: until then, a still picture. */
+
+import { useEffect, useState } from "preact/hooks";
+
+/** After this the reader is told what is waited for. */
+const SILENCE_MS = 1500;
+
+export function Opening({ picture }: { picture: string }) {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), SILENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!late) return <p class="tx-empty">Opening…</p>;
+  return (
+    <div class="tx-opening" role="status">
+      <p class="tx-empty">The kernel is busy. The view opens when it has run what it is running.</p>
+      {/* As an image: nothing in it runs. */}
+      {picture && (
+        <img
+          alt="The graph's top level"
+          src={`data:image/svg+xml,${encodeURIComponent(picture.replace(/\p{Cs}/gu, "\ufffd"))}`}
+        />
+      )}
+    </div>
+  );
+}
