@@ -32,6 +32,7 @@ OPTIONS = {
     "--without-weights": "export a copy on the meta device, which takes no memory",
     "--stages": "compile it, and show its kernels with lines and times: --stages, --stages=aoti",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
+    "--diff": "compare with another program, a variable or a .pt2 file: --diff before",
     "--vs-compile": "compare with what torch.compile does with the same call",
     "--sizes": "with --vs-compile: call both at these sizes, 512,1024,2048 or batch=512,1024",
     "--joint": "show a training step: the loss's graph, forward and backward",
@@ -57,6 +58,7 @@ _VALUED = {
     "--into": "into",
     "--name": "program",
     "--decompose": "decompose",
+    "--diff": "diff",
     "--delegate": "delegate",
     "--sizes": "sizes",
     "--backend": "backend",
@@ -149,6 +151,8 @@ class Command:
     delegate: str | None = None
     stages: str | None = None
     """The compiler whose kernels are shown."""
+    diff: str | None = None
+    """What the program is compared with: a variable or a file."""
 
 
 def parse_command(line: str) -> Command:
@@ -213,6 +217,10 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
         raise ExportUsageError("--into goes with a plain export: leave out --vs-compile, --guide.")
     _check_generate(given, flags)
     _check_joint(given, flags)
+    if "diff" in given and ("into" in given or {"--vs-compile", "--guide"} & {*flags}):
+        raise ExportUsageError(
+            "--diff compares one program: leave out --into, --vs-compile and --guide."
+        )
     if "sizes" in given and "--vs-compile" not in flags:
         raise ExportUsageError("--sizes needs --vs-compile: the sizes to call both sides at.")
     if "--vs-compile" in flags and ("--both" in modes or "--fix" in flags):
@@ -234,7 +242,7 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save", "into"}):
         raise ExportUsageError(
             "--load opens a saved program: it goes with --model, --trusted, --as, --html, "
-            "--verify, --decompose, --run, --backend, --profile, --stages, --delegate and "
+            "--verify, --decompose, --run, --backend, --profile, --stages, --delegate, --diff and "
             "--no-display only, "
             "without a call."
         )
@@ -274,11 +282,12 @@ def _check_joint(given: dict[str, str], flags: list[str]) -> None:
     if "--joint" not in flags:
         return
     wrong = [each for each in flags if each not in ("--joint", "--no-display")]
-    wrong += [each for each, to in _VALUED.items() if to in given and to not in ("name", "html")]
+    wrong += [each for each, to in _VALUED.items() if to in given and to not in ("name", "html", "diff")]
     if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
             f"--joint traces a training step, which is not an exported program: leave out "
-            f"{(wrong or [_asked_to_run(given)])[0]}. It goes with --as, --html and --no-display."
+            f"{(wrong or [_asked_to_run(given)])[0]}. It goes with --as, --html, "
+            "--diff and --no-display."
         )
 
 

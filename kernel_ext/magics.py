@@ -31,6 +31,8 @@ from kernel_ext.run_command import (
     act,
     act_on_set,
     beside_compile,
+    compare,
+    find_program,
     joined,
     made,
     made_generation,
@@ -94,6 +96,8 @@ class ExportMagics(Magics):
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
                                  (which stays whole), "only t transpose", or the name of a
                                  variable with a table of functions by op
+        --diff OTHER             compare it with another program: a variable, golden, or a file,
+                                 "golden.pt2"; the same as explorer.diff(OTHER, result)
         --joint                  show a training step, the graph of the loss with its backward
                                  pass: --joint loss_fn(model, x, y)
         --as NAME                keep the result under this name; NAME.program is the program.
@@ -117,7 +121,7 @@ class ExportMagics(Magics):
         --no-display             export, but show nothing
 
         The last result is always in `_export`; `ex = %export model(x)` works as well.
-        Compare two results: `%export_diff a b`, or `a.diff(b)`.
+        Compare two results: `%export_diff a b`, `a.diff(b)`, or the button Compare with….
 
         The short language names a dim for each size of an input:
 
@@ -167,7 +171,12 @@ class ExportMagics(Magics):
                 if command.into:
                     result = joined(result, command, self._shell.user_ns)
                     self._shell.push({command.into: result}, interactive=False)
-            if command.display and compared:
+            differences = compare(result, command, self._shell.user_ns)
+            if differences is not None and command.display:
+                display(differences)  # type: ignore[no-untyped-call]
+            elif differences is not None:
+                said.append(str(differences))
+            elif command.display and compared:
                 shown.result(
                     {"text/plain": repr(compared), "text/html": compared._repr_html_()}, {}
                 )
@@ -201,7 +210,7 @@ class ExportMagics(Magics):
         d = %export_diff a b          keeps it: d.ok says whether they are identical up to names
         """
         __tracebackhide__ = True
-        given = [_program(word, self._shell.user_ns) for word in _two(line)]
+        given = [find_program(word, self._shell.user_ns) for word in _two(line)]
         try:
             comparison: explorer.Comparison | explorer.SetComparison = explorer.diff(*given)
         except (TypeError, ValueError, OSError) as error:
@@ -282,11 +291,3 @@ def _two(line: str) -> list[str]:
         )
     return words
 
-
-def _program(word: str, names: Mapping[str, Any]) -> Any:
-    """The value of a word: a variable, else a file."""
-    if word in names:
-        return names[word]
-    if word.isidentifier():
-        raise ExportUsageError(f"There is no variable {word}. Give two results, or .pt2 files.")
-    return word

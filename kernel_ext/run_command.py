@@ -13,6 +13,7 @@ from explorer.text.run_text import amount
 from explorer.validate_options import check_ahead
 from kernel_ext.call import Call
 from kernel_ext.command import Command
+from kernel_ext.errors import ExportUsageError
 from kernel_ext.evaluate import Evaluated, evaluate, line_file
 from kernel_ext.guiding import Steps
 from kernel_ext.progress import ProgressLine
@@ -38,10 +39,12 @@ def refuse_early(command: Command, names: Mapping[str, Any]) -> None:
     """Raises the errors of later steps that are known before the export.
 
     Raises:
-        ValueError: the decomposition table, the device or a backend is unknown.
+        ValueError: the decomposition table, the device, a backend or a variable is unknown.
         OSError: a file cannot be written where it should be.
     """
     table = _table(command.decompose, names) if command.decompose else None
+    if command.diff:
+        find_program(command.diff, names)
     check_ahead(table, [command.save, command.html], command.run, command.backend)
 
 
@@ -203,11 +206,44 @@ def act(
             told = str(exploration.delegate(command.delegate, progress))
         if command.save:
             written.append(exploration.save(command.save, kind=".pt2"))
-    if command.html and not command.guide:
+    if command.html and not (command.guide or command.diff):
         written.append(exploration.save(command.html, kind=".html"))
     saved = [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
     undone = "" if exploration.ok else left_undone(command)
     return [each for each in (compared, told, stages, *saved, undone) if each]
+
+
+def compare(
+    result: explorer.Exploration | explorer.Programs, command: Command, names: Mapping[str, Any]
+) -> explorer.Comparison | explorer.SetComparison | None:
+    """What `--diff` asks for: how another program differs from this, the later of both.
+
+    Returns:
+        None where nothing was asked, or the export failed.
+
+    Raises:
+        TypeError: the variable holds no program.
+        ValueError: one is a set, and one is not.
+    """
+    if not command.diff or (isinstance(result, explorer.Exploration) and not result.ok):
+        return None
+    made = explorer.diff(find_program(command.diff, names), result)
+    if command.html and isinstance(made, explorer.Comparison):
+        made.save(command.html)
+    return made
+
+
+def find_program(word: str, names: Mapping[str, Any]) -> Any:
+    """The value of a word: a variable, else the path of a file.
+
+    Raises:
+        ExportUsageError: there is no such variable.
+    """
+    if word in names:
+        return names[word]
+    if word.isidentifier():
+        raise ExportUsageError(f"There is no variable {word}. Give two results, or .pt2 files.")
+    return word
 
 
 def _table(word: str, names: Mapping[str, Any]) -> Any:

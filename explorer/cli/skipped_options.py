@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _OF_A_PROGRAM = (
     "contracts",
+    "diff",
     "decompose",
     "verify",
     "run",

@@ -98,6 +98,21 @@ class MessageHandlers:
         other, entry = self._entry(asked.other, "other"), self._entry(asked.attempt)
         return text_differences(other.record, entry.record)
 
+    def _others(self, asked: m.OfAttempt) -> m.OtherPrograms:
+        from explorer.session.other_program import find_others
+
+        return m.OtherPrograms(find_others(self._entry(asked.attempt)))
+
+    def _beside(self, asked: m.OtherChoice) -> m.NewAttempt:
+        from explorer.session.other_program import lend_choice
+        from export_engine.archive import ArchiveError
+
+        try:
+            name, entry = lend_choice(asked.program)
+        except (ArchiveError, TypeError, ValueError, OSError) as error:
+            raise Refusal(str(error)) from error
+        return m.NewAttempt(self._session.add_other(entry, asked.attempt, name))
+
     def _setups(self, _: m.OfAttempt) -> m.Setups:
         from explorer.results.running import available
 

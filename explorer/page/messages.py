@@ -48,6 +48,30 @@ class OfPair(OfAttempt):
     other: int
 
 
+class OtherProgram(Struct):
+    """A program that an attempt can be compared with."""
+
+    name: str
+    """A variable, `golden` or `kit['decode']`; or the path of a file."""
+    where: Literal["kernel", "file"]
+    model: str = ""
+    """Which program of a file that holds several."""
+    title: str = ""
+    """What it is: the call, or the class of a program that the user made."""
+
+
+class OtherChoice(OfAttempt):
+    """A program that an attempt is to be compared with."""
+
+    program: OtherProgram
+
+
+class OtherPrograms(Struct):
+    """What an attempt can be compared with, beside other attempts."""
+
+    programs: list[OtherProgram]
+
+
 class FixChoice(OfAttempt):
     """Fixes of a failed attempt, by their numbers."""
 
@@ -380,6 +404,17 @@ ASKS = {
     "case": Message(ByName, CasePage, "A case of ExportDB."),
     "break": Message(ByName, BreakPage, "A page of torch's registry of graph breaks."),
     "explain": Message(ByName, CodeText, "The page on a stable code."),
+    "others": Message(
+        OfAttempt,
+        OtherPrograms,
+        "Programs of the kernel, and files of its folder, that a program can be compared with.",
+    ),
+    "beside": Message(
+        OtherChoice,
+        NewAttempt,
+        "Opens another program, to be compared with. What is current stays so.",
+        acts=True,
+    ),
     "apply": Message(
         FixChoice,
         NewAttempt,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,10 @@ from explorer.session.session import Session
 from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
+    from explorer.page.messages import OtherProgram
     from explorer.session.opened_file import OpenedFile
+
+_MOST_FILES = 20
 
 
 def lend_program(given: Any, model: str | None = None) -> Entry:
@@ -61,3 +65,97 @@ def _only_one(programs: Mapping[str, Any], title: str) -> Any:
         f"kit[{next(iter(programs), '')!r}] or explorer.load(path, model=…) in Python, --model in "
         "a shell."
     )
+
+
+def find_others(entry: Entry) -> list[OtherProgram]:
+    """What the user's variables hold, and the newest `.pt2` files of the current folder.
+
+    Args:
+        entry: what they are to be compared with; it is left out.
+    """
+    from explorer.page.messages import OtherProgram
+
+    named = [
+        OtherProgram(name, "kernel", title=_title(value))
+        for name, value in _programs_of_kernel().items()
+        if not _is_of(value, entry)
+    ]
+    return [*named, *_files_here()]
+
+
+def lend_choice(chosen: OtherProgram) -> tuple[str, Entry]:
+    """What a chosen program is called, and its Entry; see `lend_program`."""
+    if chosen.where == "file":
+        path = Path(chosen.name).expanduser()
+        name = f"{path.name}: {chosen.model}" if chosen.model else path.name
+        return name, lend_program(path, chosen.model or None)
+    known = _programs_of_kernel()
+    if chosen.name not in known:
+        raise WrongArgument(f"There is no variable {chosen.name} with a program any more.")
+    return chosen.name, lend_program(known[chosen.name])
+
+
+def _programs_of_kernel() -> dict[str, Any]:
+    """By name, what the main module's variables hold, each once; of a set, each of its programs."""
+    main = sys.modules.get("__main__")
+    found: dict[str, Any] = {}
+    seen: set[int] = set()
+    for name, value in list(vars(main).items()) if main else []:
+        if name.startswith("_"):
+            continue
+        for label, each in _programs_in(name, value):
+            held = getattr(each, "session", each)
+            if id(held) not in seen:
+                seen.add(id(held))
+                found[label] = each
+    return found
+
+
+def _programs_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What a variable holds, each with how Python gets at it."""
+    if is_program(value):
+        yield name, value
+    elif type(value).__module__.startswith("explorer."):
+        members = value.items() if isinstance(value, Mapping) else ()
+        yield from ((f"{name}[{key!r}]", each) for key, each in members if _has_program(each))
+        if _has_program(value):
+            yield name, value
+
+
+def _has_program(value: Any) -> bool:
+    session = getattr(value, "session", None)
+    return isinstance(session, Session) and not isinstance(value, Mapping) and session.entry.ok
+
+
+def _is_of(value: Any, entry: Entry) -> bool:
+    """Whether it is what an entry shows: as the current attempt, or as its program."""
+    session = getattr(value, "session", None)
+    if isinstance(session, Session):
+        return session.entry.stored == entry.stored
+    attempt = entry.attempt
+    return attempt is not None and getattr(attempt, "program", None) is value
+
+
+def _title(value: Any) -> str:
+    session = getattr(value, "session", None)
+    if isinstance(session, Session):
+        return session.entry.record.title
+    return type(value).__name__
+
+
+def _files_here() -> Iterator[OtherProgram]:
+    """The programs of the newest files that can be read."""
+    from explorer.page.messages import OtherProgram
+    from export_engine.archive import ArchiveError, program_names
+
+    try:
+        files = sorted(Path.cwd().glob("*.pt2"), key=lambda file: -file.stat().st_mtime)
+    except OSError:
+        return
+    for file in files[:_MOST_FILES]:
+        try:
+            names = program_names(file)
+        except ArchiveError:
+            continue
+        for name in names:
+            yield OtherProgram(file.name, "file", model=name if len(names) > 1 else "")

@@ -408,6 +408,24 @@ def test_a_training_step_is_shown(shell: InteractiveShell) -> None:
     assert "leave out --verify" in str(result.error_in_exec)
 
 
+@pytest.mark.slow
+def test_an_export_is_compared_at_once(shell: InteractiveShell, tmp_path: Path) -> None:
+    golden = tmp_path / "golden.pt2"
+    run(shell, f'%export --no-display --as golden --save "{golden}" Doubled()(torch.randn(2, 3))')
+    run(shell, "def tripled(x): return x * 3")
+    _, text = run(shell, "%export --diff golden tripled(torch.randn(2, 3))")
+    assert "1 removed" in text
+    _, text = run(
+        shell, f'%export --diff "{golden}" --no-display Doubled()(torch.randn(2, 3))'
+    )
+    assert "Identical up to names" in text
+    assert explorer.diff(golden, shell.user_ns["_export"]).summary in text
+    result, _ = run(shell, "%export --diff nothing tripled(torch.randn(2, 3))")
+    assert "There is no variable nothing" in str(result.error_in_exec)
+    result, _ = run(shell, "%export --diff golden --into kit --name a tripled(torch.randn(2, 3))")
+    assert "leave out --into" in str(result.error_in_exec)
+
+
 def test_help_teaches_the_options(shell: InteractiveShell) -> None:
     from kernel_ext.command import OPTIONS
 

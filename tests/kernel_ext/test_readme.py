@@ -263,11 +263,12 @@ def test_the_guide_goes_from_the_cell_and_from_python(shell: InteractiveShell) -
 def test_two_programs_are_compared(shell: InteractiveShell) -> None:
     cell(shell, '%export --no-display -d "x: batch, _" --as a model(x)')
     cell(shell, '%export --no-display -d "x: n, _" --as b --save old.pt2 model(x)')
+    cell(shell, "%export --no-display --save golden.pt2 model(x)")
     cell(shell, "ex = a")
 
     said = cell(shell, block("%export_diff a b"))
 
-    assert said.lower().count("identical up to names") == 2  # shown, and printed
+    assert said.lower().count("identical up to names") == 3  # shown twice, and printed
 
 
 def test_the_golden_file_is_kept_by_the_test_shown(

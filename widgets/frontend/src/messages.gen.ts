@@ -128,6 +128,18 @@ export interface ByName {
   name: string;
 }
 
+export interface OtherProgram {
+  name: string;
+  where: "file" | "kernel";
+  model: string;
+  title: string;
+}
+
+export interface OtherChoice {
+  attempt: number;
+  program: OtherProgram;
+}
+
 export interface FixChoice {
   attempt: number;
   fixes: number[];
@@ -223,6 +235,10 @@ export interface BreakPage {
   page: GraphBreakPage;
 }
 
+export interface OtherPrograms {
+  programs: OtherProgram[];
+}
+
 export interface NewAttempt {
   attempt: number;
 }
@@ -309,6 +325,10 @@ export interface Asks {
   break: { request: ByName; reply: BreakPage };
   /** The page on a stable code. */
   explain: { request: ByName; reply: CodeText };
+  /** Programs of the kernel, and files of its folder, that a program can be compared with. */
+  others: { request: OfAttempt; reply: OtherPrograms };
+  /** Opens another program, to be compared with. What is current stays so. */
+  beside: { request: OtherChoice; reply: NewAttempt };
   /** Applies fixes together. One that fails or is interrupted leaves what was current current. */
   apply: { request: FixChoice; reply: NewAttempt };
   /** The edits that write an attempt and its fixes into the user's code. Writes nothing. */

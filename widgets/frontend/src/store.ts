@@ -22,7 +22,7 @@ import type {
   Setups,
   TokenLine,
 } from "./host";
-import type { Release, ReproducedScript, TensorRequest } from "./messages.gen";
+import type { OtherProgram, Release, ReproducedScript, TensorRequest } from "./messages.gen";
 import { type NodeId, nodeId, Program } from "./program";
 import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy, type Place } from "./selection";
@@ -278,6 +278,22 @@ export class Store extends ViewState {
         this.open("differences");
       });
     });
+  }
+
+  /** Programs of the kernel, and files, that the one on screen can be compared with. */
+  others(): Promise<OtherProgram[]> {
+    const asked = this.host.ask("others", { attempt: this.current.peek() });
+    return asked.then(({ programs }) => programs);
+  }
+
+  /** Opens another program, and compares that on screen with it. */
+  async compareWith(program: OtherProgram): Promise<void> {
+    const attempt = this.current.peek();
+    let other = -1;
+    await this.act(`Opening ${program.name}`, async () => {
+      other = (await this.host.ask("beside", { attempt, program })).attempt;
+    });
+    if (other >= 0 && this.current.peek() === attempt) await this.compare(other);
   }
 
   /** Shows the program on screen alone again. */

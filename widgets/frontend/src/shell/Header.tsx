@@ -6,6 +6,7 @@ import { LongText } from "../panes/parts/parts";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { signOf, tabStatus } from "../tab_status";
+import { CompareWith } from "./CompareWith";
 import { History } from "./History";
 import { Release } from "./Release";
 
@@ -25,6 +26,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
         {capped(record.title, 200)}
       </h2>
       <History store={store} />
+      <CompareWith store={store} />
       <span
         class={`tx-verdict tx-mark-${signOf({ record, release: store.release.value })}`}
         title={capped(record.verdict)}

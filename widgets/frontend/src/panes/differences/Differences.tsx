@@ -20,7 +20,7 @@ const FEW = 100;
 
 export function Differences({ store, program }: Props) {
   const comparison = store.comparison.value;
-  if (!comparison) return <Empty>Choose Compare next to an attempt in History.</Empty>;
+  if (!comparison) return <Empty>Choose Compare with… in the first line.</Empty>;
   return <Compared store={store} program={program} comparison={comparison} />;
 }
 
