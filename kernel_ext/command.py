@@ -282,7 +282,9 @@ def _check_joint(given: dict[str, str], flags: list[str]) -> None:
     if "--joint" not in flags:
         return
     wrong = [each for each in flags if each not in ("--joint", "--no-display")]
-    wrong += [each for each, to in _VALUED.items() if to in given and to not in ("name", "html", "diff")]
+    wrong += [
+        each for each, to in _VALUED.items() if to in given and to not in ("name", "html", "diff")
+    ]
     if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
             f"--joint traces a training step, which is not an exported program: leave out "

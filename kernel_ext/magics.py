@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -290,4 +289,3 @@ def _two(line: str) -> list[str]:
             '%export_diff a "golden.pt2".'
         )
     return words
-

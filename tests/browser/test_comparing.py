@@ -98,3 +98,16 @@ def test_both_modes_are_compared_and_walked_through_by_keys(lab: Lab) -> None:
     root.get_by_role("button", name="Leave the comparison").click()
     expect(root.get_by_role("toolbar", name="Comparison")).to_have_count(0)
     expect(root.get_by_role("tab", name="Inspector")).to_be_visible()
+
+
+def test_a_view_is_compared_with_a_variable_and_a_file(lab: Lab) -> None:
+    golden = "golden = explorer.view(torch.export.export(torch.nn.ReLU(), (torch.ones(3),)))"
+    lab.open([LOAD, f"import explorer\n{golden}\ngolden.save('golden.pt2')", NET, EXPORT])
+    lab.run_all(60)
+    root = explorer(lab)
+    for name in (re.compile(r"^golden(?!\.pt2)"), "golden.pt2"):
+        root.get_by_role("button", name="Compare with…").click()
+        root.get_by_role("button", name=name).click()
+        expect(root.get_by_test_id("differences")).to_contain_text("Compared with: golden")
+        root.get_by_role("button", name="Leave the comparison").click()
+    assert lab.value("[each.step for each in ex.session.entries]") == ["", "golden", "golden.pt2"]

@@ -415,9 +415,7 @@ def test_an_export_is_compared_at_once(shell: InteractiveShell, tmp_path: Path) 
     run(shell, "def tripled(x): return x * 3")
     _, text = run(shell, "%export --diff golden tripled(torch.randn(2, 3))")
     assert "1 removed" in text
-    _, text = run(
-        shell, f'%export --diff "{golden}" --no-display Doubled()(torch.randn(2, 3))'
-    )
+    _, text = run(shell, f'%export --diff "{golden}" --no-display Doubled()(torch.randn(2, 3))')
     assert "Identical up to names" in text
     assert explorer.diff(golden, shell.user_ns["_export"]).summary in text
     result, _ = run(shell, "%export --diff nothing tripled(torch.randn(2, 3))")
