@@ -7,11 +7,12 @@ from typing import overload
 
 from explorer.exploration import Exploration
 from explorer.opening.exploring_sets import load_set
+from explorer.opening.transformers_folder import open_export
 from explorer.session.entry import Entry
 from explorer.session.opened_file import opened_file
 from explorer.session.session import Session
 from explorer.sets.loaded_programs import LoadedPrograms
-from export_engine.archive import program_names
+from export_engine.archive import holds_export, program_names
 
 
 @overload
@@ -26,7 +27,7 @@ def load(
     """Opens a `.pt2` file as data. Nothing in it is run, and torch is not imported.
 
     Args:
-        path: the file.
+        path: the file, or a folder that transformers' exporters wrote, or a zip file of one.
         model: which program of a file that holds several, `decode`; by default all of them, as a
             set: `explorer.load(path)["decode"]`.
         trusted: you trust it, so its program may be loaded when needed: `ex.program`, Verify, Run,
@@ -36,6 +37,9 @@ def load(
     Raises:
         ArchiveError: there is no such file or program, or it is not an archive of a program.
     """
+    if holds_export(Path(path)):
+        kit = open_export(Path(path), trusted=trusted)
+        return kit if model is None else kit[model]
     if model is None and len(program_names(path)) > 1:
         return load_set(path, trusted=trusted)
     return Exploration(Session([Entry("loaded", opened_file(path, trusted=trusted, model=model))]))

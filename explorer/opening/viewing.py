@@ -21,7 +21,7 @@ def view(
     inputs: tuple[Any, ...] | Mapping[str, Any] | None = None,
     *,
     title: str = "",
-) -> Exploration | Programs | PteFile | StagesResult | list[StagesResult]:
+) -> Exploration | Programs | PteFile | StagesResult | list[StagesResult] | list[PteFile]:
     """Opens a program that exists, whatever made it. Nothing is exported and nothing is run.
 
     Graph, source, signature, shapes, query, diff and HTML work for all of them. Verify, Run and
@@ -29,9 +29,10 @@ def view(
 
     Args:
         program: an `ExportedProgram` of any dialect: training, core ATen, edge, after passes; a
-            `torch.fx.GraphModule`; a dict of them, or ExecuTorch's `EdgeProgramManager`, as a set;
-            or the path of a `.pt2` file, as `explorer.load` opens it. Of an AOTInductor package
-            without a program, and of a folder of TORCH_TRACE: the kernels, as
+            `torch.fx.GraphModule`; a dict of them, ExecuTorch's `EdgeProgramManager` or
+            transformers' `ExportedModel`, as a set; or the path of a `.pt2` file, or of a folder
+            that transformers' exporters wrote, as `explorer.load` opens it. Of an AOTInductor
+            package without a program, and of a folder of TORCH_TRACE: the kernels, as
             `explorer.read_stages` gives them. Of ExecuTorch's `.pte` file: its methods, delegates
             and memory plan.
         inputs: what to run an ExportedProgram with where it has no example, or another: positional
@@ -61,12 +62,18 @@ def view(
     return _opened(program, title, call)
 
 
-def _opened_path(path: Path) -> StagesResult | list[StagesResult] | None:
-    """The kernels of a folder, or of a package without a program; None of any other path."""
+def _opened_path(path: Path) -> StagesResult | list[StagesResult] | list[PteFile] | None:
+    """The `.pte` files or kernels of a folder, or the kernels of a package without a program.
+
+    None of any other path.
+    """
+    from explorer.opening.transformers_folder import open_pte_export
     from explorer.results.stages import read_stages
-    from export_engine.archive import ArchiveError, program_names
+    from export_engine.archive import ArchiveError, holds_export, program_names
     from export_engine.stages import holds_stages
 
+    if holds_export(path):
+        return open_pte_export(path)
     if path.is_dir():
         return read_stages(path)
     try:
@@ -86,7 +93,14 @@ def view_several(given: Any, title: str = "") -> Programs:
 
 
 def programs_in(given: Any) -> dict[str, Any] | None:
-    """The programs of a dict, or of an object with `methods` and `exported_program(name)`."""
+    """The programs of a dict, or of an object that holds several under names.
+
+    ExecuTorch's `EdgeProgramManager` has `methods` and `exported_program(name)`, transformers'
+    `ExportedModel` has `components`, each with a `program`.
+    """
+    components = getattr(given, "components", None)
+    if isinstance(components, Mapping):
+        given = {name: getattr(each, "program", None) for name, each in components.items()}
     if isinstance(given, Mapping) and given and all(map(is_program, given.values())):
         return dict(given)
     methods, get = getattr(given, "methods", None), getattr(given, "exported_program", None)

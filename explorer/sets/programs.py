@@ -17,7 +17,7 @@ from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
     from explorer.text.release_verdict import Release
-    from export_engine.archive import HeldWeight
+    from export_engine.archive import ExportMetadata, HeldWeight
     from export_engine.attempt import Exported
     from export_engine.programs import Component, Link
     from export_engine.progress import Progress
@@ -49,6 +49,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
         weights: Mapping[str, Mapping[str, HeldWeight]] | None = None,
         trials: Sequence[GenerationTrial] = (),
         notes: Sequence[str] = (),
+        recorded: Mapping[str, ExportMetadata] | None = None,
     ) -> None:
         """Make one; `explorer.explore_many` and `explorer.load` do.
 
@@ -60,6 +61,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
             weights: per program of a file, what it holds.
             trials: generations that were run.
             notes: sentences about the set.
+            recorded: per program, what an exporter of transformers recorded of it.
 
         Raises:
             ValueError: there is no program.
@@ -73,6 +75,8 @@ class Programs(Mapping[str, Exploration], OldSetNames):
         self._weights = dict(weights or {})
         self._trials = list(trials)
         self._notes = list(notes)
+        self.recorded = dict(recorded or {})
+        """Per program of a folder that transformers wrote: its kwargs, specs and constants."""
         self._known: tuple[Any, ProgramSet] | None = None
         self.session = self._joined()
 

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from export_engine.archive.torch_archive import RECORD as RECORD
     from export_engine.archive.torch_archive import load as load
     from export_engine.archive.torch_archive import save as save
+    from export_engine.archive.transformers_export import ExportMetadata as ExportMetadata
+    from export_engine.archive.transformers_export import holds_export as holds_export
+    from export_engine.archive.transformers_export import read_export as read_export
+    from export_engine.archive.transformers_export import unpack_export as unpack_export
     from export_engine.archive.weights import HeldWeight as HeldWeight
     from export_engine.archive.zip_members import opened as opened
 else:
