@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from export_engine.codes import CodePage, page_on
+from export_engine.rules import CodePage, page_on
 
 __all__ = ["CodePage", "explain"]
 

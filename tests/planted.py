@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from export_engine.findings.finding import Kind
+from export_engine.attempt import Kind
 
 SEEN: list[Any] = []
 CALLS = 0

@@ -10,7 +10,7 @@ import pytest
 from docs.site import pages
 from docs.site.links import DOCS, MADE, MIRRORED, ROOT, site_links
 from docs.site.live import GALLERY
-from export_engine.codes import CODES
+from export_engine.rules import CODES
 from tests.benchmarks.zoo import MODELS
 from tests.kernel_ext.test_readme import DOCS as WRITTEN
 

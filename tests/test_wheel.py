@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import hatch_build
-from export_engine.codes import CODES
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
@@ -69,8 +68,7 @@ def test_it_has_the_packages_the_front_end_and_nothing_else(wheel: zipfile.ZipFi
         for name in names - sources - built - typed
         if ".dist-info/" not in name and ".data/" not in name
     }
-    pages = {f"export_engine/codes/pages/{code}.md" for code in CODES}
-    assert rest == pages | {
+    assert rest == {
         "widgets/static/sources.sha256",
         "export_engine/archive/operators.txt",
         "explorer/mcp/SKILL.md",

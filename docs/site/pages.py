@@ -11,8 +11,8 @@ from typing import Any
 
 import explorer
 from docs.site.links import DOCS, MADE, MIRRORED, ROOT, site_links
-from export_engine.codes import CODES
 from export_engine.record import record_schema
+from export_engine.rules import CODES
 
 GROUPS = {
     "diagnosis": "Why an export failed",
@@ -50,7 +50,7 @@ def write(made: Path = MADE) -> None:
 
 def _code_page(code: str) -> str:
     """The page that `explorer.explain` prints, with its neighbours."""
-    group, _ = CODES[code]
+    group = CODES[code].group
     held = explorer.explain(code)
     return (
         f"{held.text.rstrip()}\n\n## See also\n\n"
@@ -75,7 +75,7 @@ def _code_index() -> str:
     ]
     for group, title in GROUPS.items():
         parts += [f"## {title}\n", "| code | | |", "|---|---|---|"]
-        for code in (each for each in CODES if CODES[each][0] == group):
+        for code in (each for each in CODES if CODES[each].group == group):
             page = explorer.explain(code)
             parts.append(f"| [{code}]({code}.md) | {page.title} | {' '.join(page.means.split())} |")
         parts.append("")

@@ -137,7 +137,7 @@ class MessageHandlers:
         return m.BreakPage(page)
 
     def _explain(self, asked: m.ByName) -> m.CodeText:
-        from export_engine.codes import NoSuchCode
+        from export_engine.rules import NoSuchCode
 
         try:
             return code_text(asked.name)
@@ -305,7 +305,7 @@ def printed(record: Any, graph: int, most: float = 1.0) -> m.Code:
 
 def code_text(code: str) -> m.CodeText:
     """The page on a stable code. Raises NoSuchCode."""
-    from export_engine.codes import page_on
+    from export_engine.rules import page_on
     from export_engine.source import python_lines
 
     page = page_on(code)

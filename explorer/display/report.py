@@ -165,8 +165,8 @@ def frozen_page(session: Session, compared: int = -1, values: bool = False) -> b
 def _pages(entries: Sequence[Entry]) -> dict[str, CodeText]:
     """The pages on the codes of all attempts; a file may name codes that this version lacks."""
     from explorer.display.handlers import code_text
-    from export_engine.codes import CODES
     from export_engine.record import codes_in
+    from export_engine.rules import CODES
 
     found = {code for entry in entries for code in codes_in(entry.record) if code in CODES}
     return {code: code_text(code) for code in sorted(found)}

@@ -1,8 +1,8 @@
 """The values that rooms exchange: the Request, and the resulting Attempt, Exported or Failed.
 
-Also what belongs to one: source edits, registrations, the Diagnosis and its Fixes, the Agreement
-with eager, the decomposition. They are plain values: `capture` makes attempts, `diagnose` and
-`fixes` explain them, `describe` puts them into Records.
+Also what belongs to one: source edits, registrations, the Diagnosis and its Fixes, Findings, the
+Agreement with eager, the decomposition. They are plain values: `capture` makes attempts, `diagnose`
+and `fixes` explain them, `describe` puts them into Records.
 """
 
 from typing import TYPE_CHECKING
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from export_engine.attempt.decomposition_table import decomposable as decomposable
     from export_engine.attempt.diagnosis import Diagnosis as Diagnosis
     from export_engine.attempt.diagnosis import Facts as Facts
-    from export_engine.attempt.diagnosis import Kind as Kind
     from export_engine.attempt.diagnosis import Link as Link
     from export_engine.attempt.diagnosis import Related as Related
     from export_engine.attempt.failed import Failed as Failed
+    from export_engine.attempt.finding import Finding as Finding
     from export_engine.attempt.fix import Fix as Fix
     from export_engine.attempt.fix import NoFix as NoFix
     from export_engine.attempt.graph_program import GivenGraph as GivenGraph
@@ -51,5 +51,6 @@ if TYPE_CHECKING:
     from export_engine.attempt.transformers_caches import cache_classes as cache_classes
     from export_engine.attempt.transformers_caches import is_cache_class as is_cache_class
     from export_engine.attempt.transformers_caches import saved_class as saved_class
+    from export_engine.rules import Kind as Kind
 else:
     __getattr__, __dir__ = lazy_names(__name__)

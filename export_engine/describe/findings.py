@@ -15,7 +15,6 @@ from export_engine.findings import (
     Finding,
     in_order,
     look_at_record,
-    slug,
     with_decisions,
 )
 from export_engine.record import FindingRow, Record
@@ -68,7 +67,7 @@ def _looked(exported: Exported, record: Record) -> Analysis:
 
 def _row(finding: Finding, stacks: Stacks, fix: int, request: Request | None) -> FindingRow:
     return FindingRow(
-        kind=slug(finding.kind),
+        kind=finding.kind.slug,
         heading=finding.kind.value,
         severity=finding.severity,
         sentence=finding.sentence,

@@ -15,7 +15,7 @@ from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
 from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
 from export_engine.diagnose.facts import UnknownClass
-from export_engine.diagnose.specs import mismatched_specs
+from export_engine.diagnose.specs import diagnose_mismatched_specs
 from export_engine.shapes import leaves_of
 from export_engine.source import Code, Location, Span, Stack, code_of
 from export_engine.torch_internals import (
@@ -35,7 +35,7 @@ _CONVERTER = re.compile(r"TS2EPConverter\([^()]*\)\.convert\(\)")
 _PLAIN = "torch.export flattens inputs and outputs (as pytrees) into tensors and plain values. "
 
 
-def without_key_paths(attempt: Failed) -> Diagnosis | None:
+def diagnose_missing_key_paths(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an input whose class is registered without names for what is in it."""
     request = attempt.request
     if request is None or not raised_in(cause(attempt.error), _KEY_PATHS):
@@ -54,12 +54,15 @@ def without_key_paths(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def unknown_input(attempt: Failed) -> Diagnosis | None:
+def diagnose_unknown_input(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an input of an unregistered class."""
     request = attempt.request
     if request is None:
         return None
-    if not raised_in(cause(attempt.error), _INPUT_CHECKS) and mismatched_specs(attempt) is None:
+    if (
+        not raised_in(cause(attempt.error), _INPUT_CHECKS)
+        and diagnose_mismatched_specs(attempt) is None
+    ):
         return None  # strict mode takes some classes
     leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
     bad = [leaf for leaf in leaves if not is_input_type(leaf.value)]
@@ -80,7 +83,7 @@ def unknown_input(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def nested_input(attempt: Failed) -> Diagnosis | None:
+def diagnose_nested_input(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a failure that no other family knows, of a call with a nested tensor."""
     request = attempt.request
     if request is None:
@@ -101,7 +104,7 @@ def nested_input(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def unknown_result(attempt: Failed) -> Diagnosis | None:
+def diagnose_unknown_output(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an output of an unregistered class."""
     found = unknown_output(cause(attempt.error))
     if found is None or attempt.request is None:
@@ -196,7 +199,7 @@ def _converter(error: BaseException) -> str:
     return f" If that is lost, torch offers `{hint[0]}`." if hint else ""
 
 
-def not_a_module(attempt: Failed) -> Diagnosis | None:
+def diagnose_not_a_module(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a target that torch.export always rejects."""
     target = attempt.request.target if attempt.request else None
     if isinstance(target, torch.export.ExportedProgram):

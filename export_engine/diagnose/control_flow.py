@@ -29,7 +29,7 @@ _WHY = (
 _CALL_RULES = ("improper", "unsupported branch return", "unsupported cond_fn", "non torch.Tensor")
 
 
-def control_flow(attempt: Failed) -> Diagnosis | None:
+def diagnose_control_flow(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a violated rule."""
     error = attempt.error
     operator = control_flow_operator(chain(error))

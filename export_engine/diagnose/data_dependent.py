@@ -39,7 +39,7 @@ _WHY_NUMBER = (
 )
 
 
-def data(attempt: Failed) -> Diagnosis | None:
+def diagnose_data_dependent(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a data-dependent value."""
     unknown = find(attempt.error, "GuardOnDataDependentSymNode")
     if unknown is not None:

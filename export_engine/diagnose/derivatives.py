@@ -24,7 +24,7 @@ _FILES = tuple(
 """Of torch, that run the transforms; `vmap` alone can be traced."""
 
 
-def derivative(attempt: Failed) -> Diagnosis | None:
+def diagnose_derivative(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a backward pass, or a transform of `torch.func`, that cannot be traced.
 
     torch fails below it in many ways: for a wrapped tensor without values, an attribute that it

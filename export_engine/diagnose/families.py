@@ -11,73 +11,82 @@ from collections.abc import Callable
 from export_engine.attempt import Diagnosis, Failed
 from export_engine.defects import passed_over
 from export_engine.diagnose.containers import (
-    nested_input,
-    not_a_module,
-    unknown_input,
-    unknown_result,
-    without_key_paths,
+    diagnose_missing_key_paths,
+    diagnose_nested_input,
+    diagnose_not_a_module,
+    diagnose_unknown_input,
+    diagnose_unknown_output,
 )
-from export_engine.diagnose.control_flow import control_flow
-from export_engine.diagnose.data_dependent import data
-from export_engine.diagnose.derivatives import derivative
-from export_engine.diagnose.graph_breaks import checkpointed, graph_break, without_break
+from export_engine.diagnose.control_flow import diagnose_control_flow
+from export_engine.diagnose.data_dependent import diagnose_data_dependent
+from export_engine.diagnose.derivatives import diagnose_derivative
+from export_engine.diagnose.graph_breaks import (
+    diagnose_checkpoint,
+    diagnose_graph_break,
+    diagnose_missing_break,
+)
 from export_engine.diagnose.held_objects import (
-    held_script,
-    packed_weights,
-    unregistered_module,
+    diagnose_held_script,
+    diagnose_packed_weights,
+    diagnose_unregistered_module,
 )
-from export_engine.diagnose.named import named, unplaced_number
-from export_engine.diagnose.operators import device_mismatch, nested, no_fake_kernel, refused
-from export_engine.diagnose.own_error import own_error
-from export_engine.diagnose.packed import packed_on_gpu, packed_sequence
+from export_engine.diagnose.named import diagnose_torch_named, diagnose_unplaced_number
+from export_engine.diagnose.operators import (
+    diagnose_device_mismatch,
+    diagnose_nested_control_flow,
+    diagnose_no_fake_kernel,
+    diagnose_op_rejected,
+)
+from export_engine.diagnose.own_error import diagnose_own_error
+from export_engine.diagnose.packed import diagnose_packed_on_gpu, diagnose_packed_sequence
 from export_engine.diagnose.python import (
-    converted_module,
-    copied,
-    data_write,
-    numpy,
-    plain_value,
+    diagnose_converted_module,
+    diagnose_data_write,
+    diagnose_deepcopy,
+    diagnose_numpy,
+    diagnose_plain_value,
 )
-from export_engine.diagnose.sizes import formatted, looked_up, sizes
-from export_engine.diagnose.specs import mismatched_specs
-from export_engine.diagnose.unknown import unknown
+from export_engine.diagnose.sizes import diagnose_size_as_key, diagnose_size_as_text, diagnose_sizes
+from export_engine.diagnose.specs import diagnose_mismatched_specs
+from export_engine.diagnose.unknown import diagnose_unknown
 
 __all__ = ["diagnose"]
 
 Family = Callable[[Failed], Diagnosis | None]
 
 FAMILIES: tuple[Family, ...] = (
-    without_key_paths,
-    unknown_input,
-    mismatched_specs,
-    sizes,
-    not_a_module,
-    unregistered_module,
-    held_script,
-    packed_weights,
-    unknown_result,
-    control_flow,
-    data,
-    nested,
-    no_fake_kernel,
-    device_mismatch,
-    derivative,
-    numpy,
-    data_write,
-    converted_module,
-    copied,
-    looked_up,
-    formatted,
-    without_break,
-    checkpointed,
-    plain_value,
-    packed_on_gpu,
-    own_error,
-    packed_sequence,
-    unplaced_number,
-    refused,
-    graph_break,
-    nested_input,
-    named,
+    diagnose_missing_key_paths,
+    diagnose_unknown_input,
+    diagnose_mismatched_specs,
+    diagnose_sizes,
+    diagnose_not_a_module,
+    diagnose_unregistered_module,
+    diagnose_held_script,
+    diagnose_packed_weights,
+    diagnose_unknown_output,
+    diagnose_control_flow,
+    diagnose_data_dependent,
+    diagnose_nested_control_flow,
+    diagnose_no_fake_kernel,
+    diagnose_device_mismatch,
+    diagnose_derivative,
+    diagnose_numpy,
+    diagnose_data_write,
+    diagnose_converted_module,
+    diagnose_deepcopy,
+    diagnose_size_as_key,
+    diagnose_size_as_text,
+    diagnose_missing_break,
+    diagnose_checkpoint,
+    diagnose_plain_value,
+    diagnose_packed_on_gpu,
+    diagnose_own_error,
+    diagnose_packed_sequence,
+    diagnose_unplaced_number,
+    diagnose_op_rejected,
+    diagnose_graph_break,
+    diagnose_nested_input,
+    diagnose_torch_named,
 )
 
 
@@ -91,4 +100,4 @@ def diagnose(attempt: Failed) -> Diagnosis:
             continue
         if found is not None:
             return found
-    return unknown(attempt)
+    return diagnose_unknown(attempt)

@@ -20,7 +20,7 @@ _WHY = (
 )
 
 
-def graph_break(attempt: Failed) -> Diagnosis | None:
+def diagnose_graph_break(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a graph break that no other family recognizes."""
     kind = break_type(attempt.error)
     if not kind:
@@ -53,7 +53,7 @@ _WITHOUT_BREAK = {
 """What strict mode refuses without a graph break: what torch says, and what is to be said."""
 
 
-def without_break(attempt: Failed) -> Diagnosis | None:
+def diagnose_missing_break(attempt: Failed) -> Diagnosis | None:
     """Diagnoses what TorchDynamo refuses with an error that has no page."""
     said = message(cause(attempt.error))
     reason = next((each for words, each in _WITHOUT_BREAK.items() if words in said), "")
@@ -75,7 +75,7 @@ def without_break(attempt: Failed) -> Diagnosis | None:
 _CHECKPOINT = "tag_activation_checkpoint"
 
 
-def checkpointed(attempt: Failed) -> Diagnosis | None:
+def diagnose_checkpoint(attempt: Failed) -> Diagnosis | None:
     """Diagnoses activation checkpointing, which strict mode captures and torch cannot run then."""
     failed = next(filter(None, map(node_that_failed, chain(attempt.error))), None)
     if failed is None or _CHECKPOINT not in str(failed.target):

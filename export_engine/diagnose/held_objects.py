@@ -35,7 +35,7 @@ class _Held(NamedTuple):
     """What holds it: `a plain list`."""
 
 
-def unregistered_module(attempt: Failed) -> Diagnosis | None:
+def diagnose_unregistered_module(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a module in a plain container, whose weights strict mode does not find."""
     target = attempt.request.target if attempt.request else None
     if not isinstance(target, nn.Module):
@@ -152,7 +152,7 @@ def _attributes(function: ast.AST, name: str, context: type) -> Iterator[ast.Att
     yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
 
 
-def held_script(attempt: Failed) -> Diagnosis | None:
+def diagnose_held_script(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a submodule that is TorchScript, which non-strict mode calls as if it were not."""
     scripted = scripted_callee(cause(attempt.error))
     target = attempt.request.target if attempt.request else None
@@ -171,7 +171,7 @@ def held_script(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def packed_weights(attempt: Failed) -> Diagnosis | None:
+def diagnose_packed_weights(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a module of eager mode quantization, whose weights are an opaque object."""
     target = attempt.request.target if attempt.request else None
     if not isinstance(target, nn.Module):

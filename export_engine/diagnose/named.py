@@ -28,7 +28,7 @@ _WHY_PENDING = (
 _WHY = "torch.export names this failure itself; its message and traceback say more."
 
 
-def named(attempt: Failed) -> Diagnosis | None:
+def diagnose_torch_named(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an error of a type that torch gives, and ops that no program may hold."""
     violation = find(attempt.error, "SpecViolationError")
     kind = Kind.OPERATOR_FAILED if violation is not None else _kind(attempt)
@@ -48,7 +48,7 @@ def named(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def unplaced_number(attempt: Failed) -> Diagnosis | None:
+def diagnose_unplaced_number(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a number from data that torch finds nowhere in the result of its op."""
     if find(attempt.error, "PendingUnbackedSymbolNotFound") is None:
         return None

@@ -35,7 +35,7 @@ _NESTED = re.compile(r"\b(?:as_)?nested_tensor(?:_from_jagged)?\(")
 _BREAKS = ("RuntimeError when making fake tensor call", "TypeError when making fake tensor call")
 
 
-def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
+def diagnose_no_fake_kernel(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an operator without a fake kernel."""
     found = operator_without_fake(cause_of_missing(attempt.error))
     if found is None:
@@ -58,7 +58,7 @@ def no_fake_kernel(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def nested(attempt: Failed) -> Diagnosis | None:
+def diagnose_nested_control_flow(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a line that makes a nested tensor, which fails in many ways."""
     place = failing_place(attempt.error)
     if _NESTED.search(place.text or "") is None:
@@ -79,7 +79,7 @@ def cause_of_missing(error: BaseException) -> BaseException:
     return find(error, "UnsupportedOperatorException") or cause(error)
 
 
-def device_mismatch(attempt: Failed) -> Diagnosis | None:
+def diagnose_device_mismatch(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an operator with tensors on different devices."""
     devices = _devices(attempt.error)
     if devices is None:
@@ -106,7 +106,7 @@ def _devices(error: BaseException) -> tuple[str, str] | None:
     return str(getattr(found, "common_device", "?")), str(getattr(found, "device", "?"))
 
 
-def refused(attempt: Failed) -> Diagnosis | None:
+def diagnose_op_rejected(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an operator that rejected its inputs."""
     error = cause(attempt.error)
     observed = find(attempt.error, "FakeTensorObservedException") is not None

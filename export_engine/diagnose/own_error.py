@@ -52,7 +52,7 @@ _BETWEEN = frozenset(
 )
 
 
-def own_error(attempt: Failed) -> Diagnosis | None:
+def diagnose_own_error(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an exception that the model raised."""
     interpreted = _interpreted(attempt.error)
     found = interpreted or _raised(attempt)

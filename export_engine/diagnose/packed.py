@@ -16,7 +16,7 @@ _ON_CPU = "batch_sizes should always be on CPU"
 _PACKING = re.compile(r"\bpack(ed)?_(padded_)?sequence\(|\bpad_packed_sequence\(")
 
 
-def packed_sequence(attempt: Failed) -> Diagnosis | None:
+def diagnose_packed_sequence(attempt: Failed) -> Diagnosis | None:
     """Diagnoses rows that are packed by their lengths."""
     packing = _PACKING.search(failing_place(attempt.error).text)
     if packing or any(map(_is_given_one, chain(attempt.error))):
@@ -40,7 +40,7 @@ def _of_rows(attempt: Failed) -> Diagnosis:
     )
 
 
-def packed_on_gpu(attempt: Failed) -> Diagnosis | None:
+def diagnose_packed_on_gpu(attempt: Failed) -> Diagnosis | None:
     """Diagnoses the same on a GPU, where torch's fake tensor of the rows at each step is on it.
 
     The real one is on the CPU, and torch refuses another.

@@ -30,7 +30,7 @@ from export_engine.torch_internals import raised_in
 _DATA_BREAKS = ("Failed to mutate tensor data attribute",)
 
 
-def numpy(attempt: Failed) -> Diagnosis | None:
+def diagnose_numpy(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a call into NumPy."""
     broken = break_type(attempt.error)
     said = message(cause(attempt.error))
@@ -51,7 +51,7 @@ def numpy(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def data_write(attempt: Failed) -> Diagnosis | None:
+def diagnose_data_write(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a write through `.data`, or a leaked tensor."""
     if break_type(attempt.error).startswith(_DATA_BREAKS):
         return _through_data(attempt, failing_place(attempt.error))
@@ -84,7 +84,7 @@ def data_write(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def copied(attempt: Failed) -> Diagnosis | None:
+def diagnose_deepcopy(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a tensor that Python copied, so that tracing does not know the copy."""
     if COPIED not in message(cause(attempt.error)):
         return None
@@ -140,7 +140,7 @@ def _copying_call(place: Place) -> ast.Call | None:
 _COPIES = (".copy.copy", ".copy.deepcopy", ".copy", ".deepcopy")
 
 
-def converted_module(attempt: Failed) -> Diagnosis | None:
+def diagnose_converted_module(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a module that is moved or cast in `forward`."""
     if not any(NOT_SWAPPED in message(each) for each in chain(attempt.error)):
         return None
@@ -219,7 +219,7 @@ def _where_wrapped(attempt: Failed) -> Stack:
     return ()
 
 
-def plain_value(attempt: Failed) -> Diagnosis | None:
+def diagnose_plain_value(attempt: Failed) -> Diagnosis | None:
     """Diagnoses Python code that needs tensor values.
 
     Told by what the innermost call refuses: the memory of a tensor without data, its text, or the

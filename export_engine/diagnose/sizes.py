@@ -46,7 +46,7 @@ from export_engine.torch_internals import (
 )
 
 
-def sizes(attempt: Failed) -> Diagnosis | None:
+def diagnose_sizes(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a constraint violation; None for other failures."""
     if not any(is_constraint_violation(error) for error in chain(attempt.error)):
         return None
@@ -68,7 +68,7 @@ def sizes(attempt: Failed) -> Diagnosis | None:
     return _zero_one(zero_one) if zero_one else _violated(attempt, problems)
 
 
-def looked_up(attempt: Failed) -> Diagnosis | None:
+def diagnose_size_as_key(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a dynamic size as the key of a dict or a set, which needs its number."""
     size = hashed_size(cause(attempt.error))
     facts = size_facts(attempt) if size is not None else None
@@ -262,7 +262,7 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
     )
 
 
-def formatted(attempt: Failed) -> Diagnosis | None:
+def diagnose_size_as_text(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a dynamic size that is formatted as a number, as in `f"{x.shape[0]:>4}"`."""
     if not any(words in message(cause(attempt.error)) for words in FORMATTED):
         return None

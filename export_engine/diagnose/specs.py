@@ -6,7 +6,7 @@ from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
 from export_engine.shapes import Shapes, ShapesError
 
 
-def mismatched_specs(attempt: Failed) -> Diagnosis | None:
+def diagnose_mismatched_specs(attempt: Failed) -> Diagnosis | None:
     """Diagnoses `dynamic_shapes` that do not match the pytree of the inputs."""
     request = attempt.request
     if request is None or request.shapes is None or isinstance(request.shapes, Shapes):

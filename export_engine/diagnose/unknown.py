@@ -10,7 +10,7 @@ from export_engine.diagnose.value_origin import traced_last
 from export_engine.shapes import symbol_names
 
 
-def unknown(attempt: Failed) -> Diagnosis:
+def diagnose_unknown(attempt: Failed) -> Diagnosis:
     """Diagnoses any failure."""
     error = attempt.error
     place = failing_place(error)

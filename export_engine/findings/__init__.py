@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.attempt import Finding as Finding
     from export_engine.findings.analysis import Analysis as Analysis
     from export_engine.findings.analysis import in_order as in_order
     from export_engine.findings.baked_values import momentary_values as momentary_values
     from export_engine.findings.decided import with_decisions as with_decisions
-    from export_engine.findings.finding import Finding as Finding
-    from export_engine.findings.finding import Kind as Kind
     from export_engine.findings.operators import random_ops as random_ops
     from export_engine.findings.program_ops import Op as Op
     from export_engine.findings.program_ops import ops_of as ops_of
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
     )
     from export_engine.findings.record_providers import findings_in as findings_in
     from export_engine.findings.record_providers import look_at_record as look_at_record
-    from export_engine.findings.record_providers import slug as slug
     from export_engine.findings.shared_inputs import (
         copies_of_shared_inputs as copies_of_shared_inputs,
     )
     from export_engine.findings.writes import inputs_written as inputs_written
     from export_engine.findings.writes import placeholders_written as placeholders_written
     from export_engine.findings.writes import state_written as state_written
+    from export_engine.rules import Kind as Kind
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from export_engine.attempt import Exported, written_aliases
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Kind, written_aliases
 from export_engine.findings.program_ops import parse
 from export_engine.record import Record
 
@@ -15,7 +14,7 @@ _WHY = (
 )
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def check_aliased_buffers(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per two names."""
     nodes: list[object] = []
     for each in written_aliases(exported.program):

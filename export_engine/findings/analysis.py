@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from export_engine.attempt import Finding, Kind
 from export_engine.defects import passed_over
-from export_engine.findings.finding import SEVERITIES, Finding, Kind
+from export_engine.rules import SEVERITIES
 
 _ORDER = list(Kind)
 _MOST = 100

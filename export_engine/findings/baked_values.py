@@ -16,8 +16,7 @@ from typing import TypeGuard
 
 import torch
 
-from export_engine.attempt import Exported
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.kept_state import KeptState
 from export_engine.findings.program_ops import Op, ops_of
 from export_engine.findings.reached_code import in_eval_mode, reached_code
@@ -69,7 +68,7 @@ Line = list[tuple[Op, Location]]
 """The ops that come from a line, or through it."""
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def check_baked_values(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per source of such a value."""
     agreement = exported.agreement
     tried = agreement is not None and agreement.verdict == "agrees"

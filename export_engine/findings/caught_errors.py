@@ -7,8 +7,7 @@ import builtins
 from collections.abc import Iterator
 from pathlib import Path
 
-from export_engine.attempt import Exported
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Kind
 from export_engine.record import Record
 from export_engine.source import Code, code_of
 from export_engine.trace import CaughtError
@@ -21,7 +20,7 @@ _ON_DATA = frozenset(
 _SAME = "On fresh inputs the program gave what eager gives; on others it may not. "
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def check_caught_errors(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per line that torch refused."""
     agreement = exported.agreement
     same = agreement is not None and agreement.verdict == "agrees"

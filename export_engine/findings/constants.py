@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import place_of, readers
 from export_engine.record import InputEntry, Record
 from export_engine.source import Stack
@@ -20,7 +20,7 @@ as in eager, a new one per call.
 """
 
 
-def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
+def check_constants(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """One finding per constant."""
     entries = [each for each in record.signature.inputs if each.kind == "constant_tensor"]
     if not entries or not record.graphs:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from export_engine.attempt import Exported
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.program_ops import parse
 from export_engine.listing import listed
 from export_engine.record import Record
@@ -22,7 +21,7 @@ _WAYS_OUT = {
 """Per kind of context, what to do."""
 
 
-def found(exported: Exported, record: Record) -> Iterator[Finding]:
+def check_contexts(exported: Exported, record: Record) -> Iterator[Finding]:
     """One finding for all contexts, one per function of torch that was replaced."""
     recording = exported.recording
     yield from _changed(exported, record)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from export_engine.attempt import Finding
 from export_engine.findings.analysis import in_order
-from export_engine.findings.finding import Finding
 from export_engine.record import Verification
 
 _AGREES = "Verify called the model and the program several times in a row, and they agree. "

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import torch
 
-from export_engine.attempt import Exported
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.program_ops import Op, ops_of
 from export_engine.listing import listed
 from export_engine.record import Record
@@ -18,7 +17,7 @@ _MOVES = {"cpu", "cuda"}
 _HALVES = ("half", "bfloat16")
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def check_devices(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per line that names a device or a lower-precision dtype, one for all layers."""
     seen: set[tuple[str, int, Kind]] = set()
     ops = list(ops_of(exported.program))

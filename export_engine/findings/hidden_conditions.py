@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import stack_of
 from export_engine.record import Record, Rule, holds, sizes_of_symbols
 
@@ -20,7 +20,7 @@ _MOST_TOKENS = 5_000
 """Of the formulas that are tried, together; those after them are of the same origin, as a rule."""
 
 
-def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
+def check_hidden_conditions(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """The first condition that the example breaks, or nearly every choice within the ranges."""
     if exported is not None and exported.request is not None:
         broken_one = _broken_by_example(record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import Op, calls
 from export_engine.record import Record, Target, ValueType
 
@@ -17,7 +17,7 @@ _COND = "higher_order.cond"
 _WAITING = frozenset({"data_dependent_output", "dynamic_output_shape"})
 
 
-def found(record: Record, _: Exported | None) -> Iterator[Finding]:
+def check_operators(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per kind, at its first place."""
     drawn = random_ops(record)
     if drawn:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.baked_values import Line, constants_of, lines_of, place_of
-from export_engine.findings.finding import Finding, Kind
 from export_engine.findings.reached_code import in_eval_mode, reached_code
 from export_engine.findings.value_flow import Momentary, SourceFile, source_files
 from export_engine.record import Record
@@ -66,7 +65,7 @@ _FACT_CALLS = frozenset(
 )
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def check_outside_values(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per line."""
     lines = lines_of(exported)
     numbered = {path: list(at) for path, at in lines.items()}

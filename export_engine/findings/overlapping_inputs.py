@@ -7,8 +7,7 @@ from itertools import combinations
 
 import torch
 
-from export_engine.attempt import Exported, share_memory
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Kind, share_memory
 from export_engine.findings.record_ops import Op
 from export_engine.findings.writes import inputs_written
 from export_engine.record import Record
@@ -16,7 +15,7 @@ from export_engine.shapes import leaf_values
 from export_engine.source import Stack
 
 
-def found(exported: Exported, record: Record) -> Iterator[Finding]:
+def check_overlapping_inputs(exported: Exported, record: Record) -> Iterator[Finding]:
     """One finding per two inputs that overlap."""
     overlapping = list(_overlapping(exported))
     writes = inputs_written(record) if overlapping else {}

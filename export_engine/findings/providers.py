@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from export_engine.attempt import Exported
+from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings import (
     aliased_buffers,
     baked_values,
@@ -24,7 +24,6 @@ from export_engine.findings import (
     weights,
 )
 from export_engine.findings.analysis import Analysis, analysis_of
-from export_engine.findings.finding import Finding, Kind
 from export_engine.findings.record_providers import OF_THE_CALL, RECORD_PROVIDERS
 from export_engine.record import Record
 
@@ -33,17 +32,17 @@ __all__ = ["find_findings", "look"]
 Provider = Callable[[Exported, Record], Iterable[Finding]]
 
 PROVIDERS: tuple[tuple[Provider, tuple[Kind, ...]], ...] = (
-    (caught_errors.found, (Kind.CAUGHT_ERROR,)),
-    (contexts.found, (Kind.CONTEXT,)),
-    (shared_inputs.found, (Kind.SHARED_INPUT,)),
-    (overlapping_inputs.found, (Kind.OVERLAPPING_INPUTS,)),
-    (aliased_buffers.found, (Kind.ALIASED_BUFFERS,)),
-    (weights.found, (Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS)),
-    (baked_values.found, (Kind.BAKED_VALUE,)),
-    (outside_values.found, (Kind.OUTSIDE_VALUE,)),
-    (side_effects.found, (Kind.STATE_CHANGED,)),
-    (specialized_sizes.found, (Kind.FIXED_SIZE,)),
-    (devices.found, (Kind.DEVICE_BAKED, Kind.DTYPE_BAKED)),
+    (caught_errors.check_caught_errors, (Kind.CAUGHT_ERROR,)),
+    (contexts.check_contexts, (Kind.CONTEXT,)),
+    (shared_inputs.check_shared_inputs, (Kind.SHARED_INPUT,)),
+    (overlapping_inputs.check_overlapping_inputs, (Kind.OVERLAPPING_INPUTS,)),
+    (aliased_buffers.check_aliased_buffers, (Kind.ALIASED_BUFFERS,)),
+    (weights.check_weights, (Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS)),
+    (baked_values.check_baked_values, (Kind.BAKED_VALUE,)),
+    (outside_values.check_outside_values, (Kind.OUTSIDE_VALUE,)),
+    (side_effects.check_side_effects, (Kind.STATE_CHANGED,)),
+    (specialized_sizes.check_specialized_sizes, (Kind.FIXED_SIZE,)),
+    (devices.check_devices, (Kind.DEVICE_BAKED, Kind.DTYPE_BAKED)),
 )
 
 

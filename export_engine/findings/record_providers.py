@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from export_engine.attempt import Finding, Kind
 from export_engine.findings import (
     constants,
     hidden_conditions,
@@ -16,8 +17,8 @@ from export_engine.findings import (
     writes,
 )
 from export_engine.findings.analysis import Analysis, analysis_of
-from export_engine.findings.finding import Finding, Kind
 from export_engine.record import Record
+from export_engine.rules import kinds_of
 
 if TYPE_CHECKING:
     from export_engine.attempt import Exported
@@ -26,13 +27,16 @@ RecordProvider = Callable[[Record, "Exported | None"], Iterable[Finding]]
 """It is given the attempt, too, where there is one: a finding has a fix only then."""
 
 RECORD_PROVIDERS: tuple[tuple[RecordProvider, tuple[Kind, ...]], ...] = (
-    (writes.found, (Kind.WRITTEN_INPUT, Kind.WRITTEN_CONSTANT)),
-    (constants.found, (Kind.FROZEN_TENSOR,)),
-    (unused_inputs.found, (Kind.BAKED_ARGUMENT, Kind.UNUSED_INPUT)),
-    (hidden_conditions.found, (Kind.HIDDEN_CONDITION,)),
-    (training_mode.found, (Kind.TRAINING_MODE,)),
-    (taken_names.found, (Kind.NAME_TAKEN,)),
-    (operators.found, (Kind.RANDOM, Kind.SYNCHRONISES, Kind.RUNTIME_CHECK, Kind.PREDICATE)),
+    (writes.check_writes, (Kind.WRITTEN_INPUT, Kind.WRITTEN_CONSTANT)),
+    (constants.check_constants, (Kind.FROZEN_TENSOR,)),
+    (unused_inputs.check_unused_inputs, (Kind.BAKED_ARGUMENT, Kind.UNUSED_INPUT)),
+    (hidden_conditions.check_hidden_conditions, (Kind.HIDDEN_CONDITION,)),
+    (training_mode.check_training_mode, (Kind.TRAINING_MODE,)),
+    (taken_names.check_taken_names, (Kind.NAME_TAKEN,)),
+    (
+        operators.check_operators,
+        (Kind.RANDOM, Kind.SYNCHRONISES, Kind.RUNTIME_CHECK, Kind.PREDICATE),
+    ),
 )
 OF_THE_CALL = (
     *(Kind.BAKED_VALUE, Kind.OUTSIDE_VALUE, Kind.STATE_CHANGED, Kind.FIXED_SIZE),
@@ -57,7 +61,7 @@ def findings_in(record: Record) -> tuple[Finding, ...]:
     """The findings that a Record has, without fixes."""
     from export_engine.findings.record_ops import stack_of
 
-    kinds = {slug(each): each for each in Kind}
+    kinds = {kind.slug: kind for kind in kinds_of("finding")}
     return tuple(
         Finding(
             kind=kinds[row.kind],
@@ -71,8 +75,3 @@ def findings_in(record: Record) -> tuple[Finding, ...]:
         for row in record.findings
         if row.kind in kinds
     )
-
-
-def slug(kind: Kind) -> str:
-    """`baked-value`: a kind, as the Record has it."""
-    return kind.name.lower().replace("_", "-")

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import torch
 
-from export_engine.attempt import Exported, Fix, Request
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Fix, Kind, Request
 from export_engine.record import Record
 from export_engine.shapes import leaf_values, with_leaves
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def check_shared_inputs(exported: Exported, _: Record) -> Iterator[Finding]:
     """Groups of inputs that are one tensor (pytorch issue 139805)."""
     for paths in _shared(exported.request):
         names = ", ".join(f"`{path}`" for path in paths[:-1])

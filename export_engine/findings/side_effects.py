@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from export_engine.attempt import Exported
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.kept_state import ADDING, KeptState
 from export_engine.record import Record
 from export_engine.source import Code, Location, Stack, is_own
@@ -22,7 +21,7 @@ _WHY = (
 )
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def check_side_effects(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per changed name or container."""
     state = KeptState(exported)
     inputs = [each for each in exported.recording.changes if each.owner == "input"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from export_engine.attempt import Exported, Fix, Request
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Fix, Kind, Request
 from export_engine.findings.record_ops import stack_of
 from export_engine.record import Record, SizeInput
 from export_engine.shapes import (
@@ -20,7 +19,7 @@ from export_engine.shapes import (
 from export_engine.trace import Replacement
 
 
-def found(exported: Exported, record: Record) -> Iterator[Finding]:
+def check_specialized_sizes(exported: Exported, record: Record) -> Iterator[Finding]:
     """One finding per size."""
     request = exported.request
     shapes = shapes_of(request) if request is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import place_of, readers
 from export_engine.record import Record
 from export_engine.torch_internals import own_names_in
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from export_engine.attempt import Exported
 
 
-def found(record: Record, _: Exported | None) -> Iterator[Finding]:
+def check_taken_names(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per name."""
     there = record.signature.inputs if record.graphs else ()
     held = [each for each in there if each.target and each.node >= 0]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import Op, calls
 from export_engine.record import Record, Target
 from export_engine.source import code_of
@@ -19,7 +19,7 @@ _DROPS = ("dropout", "rrelu")
 _NORMALISES = ("batch_norm", "instance_norm")
 
 
-def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
+def check_training_mode(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """One finding for all dropouts, one for all normalisations; the first place of each."""
     dropping = [op for op in calls(record, _is_drop) if _trains(op) and _drops(op)]
     norming = [op for op in calls(record, _is_norm) if _trains(op)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import readers
 from export_engine.record import InputEntry, Record
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
 
 
-def found(record: Record, exported: Exported | None) -> Iterator[Finding]:
+def check_unused_inputs(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """One finding per input."""
     given = [each for each in record.signature.inputs if each.kind == "user_input"]
     yield from (_baked(each, exported) for each in given if _is_number(each))

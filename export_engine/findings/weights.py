@@ -7,13 +7,12 @@ from typing import TypeGuard
 
 import torch
 
-from export_engine.attempt import Exported, as_module
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Exported, Finding, Kind, as_module
 from export_engine.record import Record
 from export_engine.torch_internals import is_fake
 
 
-def found(exported: Exported, _: Record) -> Iterator[Finding]:
+def check_weights(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding for each weight whose names in the model are several weights in the program."""
     if exported.request is None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from export_engine.findings.finding import Finding, Kind
+from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import Memory, Op, calls
 from export_engine.record import InputEntry, Record, may_write, written_arguments
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from export_engine.attempt import Exported
 
 
-def found(record: Record, _: Exported | None) -> Iterator[Finding]:
+def check_writes(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per input or constant that an op writes to, itself or through views of it."""
     entries = {each.node: each for each in record.signature.inputs if each.node >= 0}
     for node, op in placeholders_written(record).items():

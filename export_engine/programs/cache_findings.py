@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine.attempt import Finding, Kind
 from export_engine.listing import listed
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
 from export_engine.programs.flows import is_cache
 from export_engine.programs.op_walk import Walk
 from export_engine.record import Seam
@@ -15,7 +15,7 @@ _GROWS = ("aten.cat.", "aten.index_copy.", "aten.index_put.", "aten.slice_scatte
 """Ops that give a cache with more in it, in other memory."""
 
 
-def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def check_caches(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """Caches of another number of layers, and caches that a program grows and keeps to itself."""
     for at, component in enumerate(components):
         yield from _missing(components, seams, at)
@@ -25,7 +25,7 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
                 yield from _lost(component, seams, at, number)
 
 
-def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[Between]:
+def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[Finding]:
     """Cache tensors that no program gives, beside others of the same container that one does."""
     component = components[at]
     given = [
@@ -52,8 +52,8 @@ def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) ->
     seam = containers[alone[0].path.partition(".")[0]]
     source = components[seams[seam].source].name
     names = listed([each.path for each in alone])
-    yield Between(
-        kind=Kind.MISSING,
+    yield Finding(
+        kind=Kind.SET_MISSING,
         severity="wrong",
         sentence=f"`{component.name}` takes {names}, which `{source}` does not give.",
         why=f"`{source}` gives {len(given)} cache tensors, `{component.name}` takes "
@@ -64,7 +64,7 @@ def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) ->
     )
 
 
-def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[Between]:
+def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[Finding]:
     """Cache tensors that no program takes, beside others of the same container that one does."""
     component = components[at]
     flows = [
@@ -92,8 +92,8 @@ def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> 
     seam = others[alone[0].path.rpartition(".")[0]]
     target = components[seams[seam].target].name
     names = listed([each.path for each in alone])
-    yield Between(
-        kind=Kind.UNUSED,
+    yield Finding(
+        kind=Kind.SET_UNUSED,
         severity="surprising",
         sentence=f"`{component.name}` gives {names}, which `{target}` does not take.",
         why=f"`{target}` takes others of the same container: are they of the same number of "
@@ -104,7 +104,7 @@ def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> 
     )
 
 
-def _lost(component: Component, seams: Sequence[Seam], at: int, number: int) -> Iterator[Between]:
+def _lost(component: Component, seams: Sequence[Seam], at: int, number: int) -> Iterator[Finding]:
     """Caches that a program adds to, in a tensor that it does not return."""
     walk = component.walk
     goes_on = {
@@ -120,8 +120,8 @@ def _lost(component: Component, seams: Sequence[Seam], at: int, number: int) -> 
             said.append((flow.target_path, grown[0]))
     if said:
         names = listed([path for path, _ in said])
-        yield Between(
-            kind=Kind.LOST,
+        yield Finding(
+            kind=Kind.SET_LOST,
             severity="wrong" if goes_on else "surprising",
             sentence=f"`{component.name}` adds to {names} and does not return the result.",
             why="The next call gets the cache without what this one added.",

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
 from export_engine.programs.shared_weights import of_one_model
 from export_engine.record import WeightRow
 
@@ -33,7 +33,9 @@ _Ops = Mapping[str, Mapping[str, Sequence[_Numbers]]]
 """By module and by op, in order."""
 
 
-def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
+def check_constants(
+    components: Sequence[Component], rows: Sequence[WeightRow]
+) -> Iterator[Finding]:
     """Constants that differ between programs, in modules whose weights they have in common."""
     ops = [_constants(each) for each in components]
     for one, other in of_one_model(rows):
@@ -43,8 +45,8 @@ def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
         module, name, mine, theirs = apart[0]
         where = f"`{name}`" + (f" of `{module}`" if module else "")
         more = f" So do {len(apart) - 1} more ops." if len(apart) > 1 else ""
-        yield Between(
-            kind=Kind.CONSTANT,
+        yield Finding(
+            kind=Kind.SET_CONSTANT,
             severity="wrong",
             sentence=f"{where} has {_said(mine, theirs)} in `{components[one].name}`, and "
             f"{_said(theirs, mine)} in `{components[other].name}`.{more}",

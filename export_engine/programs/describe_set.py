@@ -19,11 +19,12 @@ from export_engine.programs import (
     weight_findings,
 )
 from export_engine.programs.component import Component, Link
-from export_engine.programs.finding import SEVERITIES, as_row
+from export_engine.programs.finding_row import as_row
 from export_engine.programs.flows import seams_of
 from export_engine.programs.shared_symbols import shared_symbols
 from export_engine.programs.shared_weights import shared_weights
 from export_engine.record import ComponentRow, GenerationTrial, ProgramSet, count_ops
+from export_engine.rules import SEVERITIES
 
 
 def described(
@@ -46,18 +47,18 @@ def described(
     seams = seams_of(components, links)
     weights = shared_weights(components, seams)
     found = [
-        *seam_findings.found(components, seams),
-        *state_findings.found(components, seams),
-        *baked_findings.found(components),
-        *position_findings.found(components, seams),
-        *shift_findings.found(components, seams, weights.rows),
-        *cache_findings.found(components, seams),
-        *in_place_findings.found(components, seams),
-        *order_findings.found(components, seams),
-        *rounding_findings.found(components, seams),
-        *quantization_findings.found(components, seams),
-        *weight_findings.found(components, weights.rows),
-        *constant_findings.found(components, weights.rows),
+        *seam_findings.check_seams(components, seams),
+        *state_findings.check_state(components, seams),
+        *baked_findings.check_baked_numbers(components),
+        *position_findings.check_positions(components, seams),
+        *shift_findings.check_shifts(components, seams, weights.rows),
+        *cache_findings.check_caches(components, seams),
+        *in_place_findings.check_in_place_caches(components, seams),
+        *order_findings.check_cache_order(components, seams),
+        *rounding_findings.check_rounding(components, seams),
+        *quantization_findings.check_quantization(components, seams),
+        *weight_findings.check_weights(components, weights.rows),
+        *constant_findings.check_constants(components, weights.rows),
     ]
     found.sort(key=lambda each: SEVERITIES.index(each.severity))
     return ProgramSet(

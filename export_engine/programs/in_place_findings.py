@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from export_engine.attempt import Finding, Kind
 from export_engine.listing import listed
 from export_engine.programs.cache_ways import CacheWays
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
 from export_engine.programs.flows import is_cache
 from export_engine.record import Flow, Seam
 
@@ -29,7 +29,9 @@ class _Written(NamedTuple):
     """A program that returns what is this cache there; empty where all write in place."""
 
 
-def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def check_in_place_caches(
+    components: Sequence[Component], seams: Sequence[Seam]
+) -> Iterator[Finding]:
     """Caches that a program writes in place, does not return, and another program has, too.
 
     Where every program does so it is a convention, and a note; where another returns the cache, a
@@ -42,8 +44,8 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
         for other, caches in by_other.items():
             names = listed([each.path for each in caches])
             also = f", while `{other}` returns its own" if other else ""
-            yield Between(
-                kind=Kind.IN_PLACE,
+            yield Finding(
+                kind=Kind.SET_IN_PLACE,
                 severity="surprising" if other else "note",
                 sentence=f"`{component.name}` writes {names} in place and does not return "
                 f"{'it' if len(caches) == 1 else 'them'}{also}.",

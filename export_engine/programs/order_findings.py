@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine.attempt import Finding, Kind
 from export_engine.programs.cache_ways import CacheWays
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
 from export_engine.record import Flow, Seam
 
 
-def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def check_cache_order(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """Cache tensors that are taken for others, one finding a seam."""
     ways = [CacheWays(each) for each in components]
     for number, seam in enumerate(seams):
@@ -23,8 +23,8 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
         for flow in flows:
             node, said = _apart(giving, taking, ways[seam.source], ways[seam.target], flow, flows)
             if said:
-                yield Between(
-                    kind=Kind.ORDER,
+                yield Finding(
+                    kind=Kind.SET_ORDER,
                     severity="wrong",
                     sentence=said,
                     why="They are of one size, so no program fails; the tokens are wrong. Return "
@@ -94,7 +94,7 @@ def _common(
 
 def _returned(
     components: Sequence[Component], seams: Sequence[Seam], at: int, ways: CacheWays
-) -> Iterator[Between]:
+) -> Iterator[Finding]:
     """Caches in a tuple, in another order than they are taken: only their places name them."""
     component = components[at]
     taken = {each.node: number for number, each in component.taken()}
@@ -116,8 +116,8 @@ def _returned(
             if wanted == order:
                 return  # the first call has the same order
     inputs = component.record.signature.inputs
-    yield Between(
-        kind=Kind.ORDER,
+    yield Finding(
+        kind=Kind.SET_ORDER,
         severity="wrong",
         sentence=f"`{component.name}` takes {_paths(component, sorted(order))} and returns them as "
         f"{_paths(component, order)}.",

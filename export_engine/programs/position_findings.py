@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
 from export_engine.record import Seam
 
 _LOOKUPS = {"aten.embedding.default": 1, "aten.index_select.default": -1, "aten.index.Tensor": -1}
@@ -39,7 +39,7 @@ class _Baked(NamedTuple):
     sentence: str
 
 
-def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def check_positions(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """Positions in programs that continue from a cache: looked up, rotated by, or written at."""
     for at, component in enumerate(components):
         caches = {
@@ -52,8 +52,8 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
         if not caches:
             continue
         for each in _Positions(component, caches).baked():
-            yield Between(
-                kind=Kind.POSITION,
+            yield Finding(
+                kind=Kind.SET_POSITION,
                 severity="wrong",
                 sentence=f"`{component.name}` {each.sentence}, whatever the cache holds.",
                 why="Neither an input nor the length of the cache goes into these positions.",

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component, given_type
-from export_engine.programs.finding import Between, Kind
 from export_engine.programs.op_walk import Walk
 from export_engine.record import Seam
 
@@ -26,7 +26,7 @@ _CLOSE = 1e-6
 _MOST = 200
 
 
-def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def check_quantization(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """Seams at which a tensor is quantized with one scale, and dequantized with another."""
     for number, seam in enumerate(seams):
         giving, taking = components[seam.source], components[seam.target]
@@ -37,8 +37,8 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
             read, node = _scale(taking, flow.target_node, back=False)
             if made is None or read is None or _agree(made, read):
                 continue
-            yield Between(
-                kind=Kind.QUANTIZATION,
+            yield Finding(
+                kind=Kind.SET_QUANTIZATION,
                 severity="wrong",
                 sentence=f"`{giving.name}` quantizes `{flow.source_path}` with {_said(made)}, and "
                 f"`{taking.name}` reads it with {_said(read)}.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
 from export_engine.programs.op_walk import VIEWS, Walk
 from export_engine.record import Seam
 
@@ -13,7 +13,7 @@ _BITS = {"float64": 64, "float32": 32, "bfloat16": 16, "float16": 16}
 _CASTS = ("aten.to.", "aten._to_copy.", "aten.half.", "aten.bfloat16.", "aten.float.")
 
 
-def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def check_rounding(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """Tensors that one side of a seam makes narrower and wide again, one finding a side."""
     for number, seam in enumerate(seams):
         for at, back in ((seam.source, True), (seam.target, False)):
@@ -34,8 +34,8 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
             path, node, narrow, wide = rounded[0]
             more = f" and {len(rounded) - 1} more" if len(rounded) > 1 else ""
             verb = "gives" if back else "takes"
-            yield Between(
-                kind=Kind.ROUNDED,
+            yield Finding(
+                kind=Kind.SET_ROUNDED,
                 severity="surprising",
                 sentence=f"`{components[at].name}` {verb} `{path}`{more} as {wide} and rounds it "
                 f"to {narrow}.",

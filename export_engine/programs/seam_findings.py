@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypedDict
 
+from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component, given_type
-from export_engine.programs.finding import Between, Kind
 from export_engine.programs.size_ranges import Range, line_of, range_of
 from export_engine.record import Flow, Seam
 
@@ -13,7 +14,13 @@ _TAKEN_APART = 2
 """torch takes sizes of 0 and 1 apart: a range that starts at 2 is not narrower for that."""
 
 
-def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+class _Where(TypedDict):
+    component: int
+    node: int
+    seam: int
+
+
+def check_seams(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """What does not fit at the seams of a set, each thing once a seam."""
     for number, seam in enumerate(seams):
         said: set[tuple[Kind, str]] = set()
@@ -27,7 +34,7 @@ def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Be
 
 def _at(
     components: Sequence[Component], seams: Sequence[Seam], number: int, flow: Flow
-) -> Iterator[Between]:
+) -> Iterator[Finding]:
     seam = seams[number]
     giving, taking = components[seam.source], components[seam.target]
     taken = taking.record.signature.inputs[flow.input]
@@ -35,10 +42,10 @@ def _at(
     named = f"`{flow.target_path}` of `{taking.name}`"
     own = seam.source == seam.target
     from_ = "its own last call" if own else f"`{giving.name}`"
-    where = {"component": seam.target, "node": taken.node, "seam": number}
+    where: _Where = {"component": seam.target, "node": taken.node, "seam": number}
     if one.dtype != other.dtype:
-        yield Between(
-            kind=Kind.DTYPES,
+        yield Finding(
+            kind=Kind.SET_DTYPES,
             severity="wrong",
             sentence=f"{named} takes {other.dtype}, and {from_} gives {one.dtype}.",
             why=f"{giving.name} gives {one.dtype} and {taking.name} takes {other.dtype}.",
@@ -47,8 +54,8 @@ def _at(
     if flow.known_by == "part":
         return  # its sizes are those of what is given without what is cut off
     if len(one.shape) != len(other.shape):
-        yield Between(
-            kind=Kind.SIZES,
+        yield Finding(
+            kind=Kind.SET_SIZES,
             severity="wrong",
             sentence=f"{named} has {len(other.shape)} dims, and {from_} gives {len(one.shape)}.",
             why="The program rejects a tensor of another rank.",
@@ -113,8 +120,8 @@ def _sizes(
     dim: int,
     given: Range,
     accepted: Range,
-    where: dict[str, int],
-) -> Iterator[Between]:
+    where: _Where,
+) -> Iterator[Finding]:
     giving, taking = components[seam.source], components[seam.target]
     at = f"`{flow.target_path}.shape[{dim}]`"
     own = seam.source == seam.target
@@ -123,8 +130,8 @@ def _sizes(
         if given == accepted or (given.lower == given.upper == accepted.lower):
             return
         if given.lower == given.upper:
-            yield Between(
-                kind=Kind.SIZES,
+            yield Finding(
+                kind=Kind.SET_SIZES,
                 severity="wrong",
                 sentence=f"{at} is {accepted.lower} in `{taking.name}`, and {from_} gives "
                 f"{given.lower}.",
@@ -132,8 +139,8 @@ def _sizes(
                 **where,
             )
         else:
-            yield Between(
-                kind=Kind.LENGTH,
+            yield Finding(
+                kind=Kind.SET_LENGTH,
                 severity="wrong",
                 sentence=f"{at} is fixed at {accepted.lower} in `{taking.name}`, and {from_} "
                 f"gives sizes in {given}.",
@@ -143,8 +150,8 @@ def _sizes(
             )
         return
     if given.lower == given.upper and dim == 0 and _fixes_rows(giving, given.lower):
-        yield Between(
-            kind=Kind.LENGTH,
+        yield Finding(
+            kind=Kind.SET_LENGTH,
             severity="surprising",
             sentence=f"`{giving.name}` is fixed at {given.lower} "
             f"row{'' if given.lower == 1 else 's'}, and `{taking.name}` takes {accepted}.",
@@ -157,8 +164,8 @@ def _sizes(
     above = accepted.upper is not None and (given.upper is None or given.upper > accepted.upper)
     below = accepted.lower > _TAKEN_APART and given.lower < accepted.lower
     if above or below:
-        yield Between(
-            kind=Kind.RANGES,
+        yield Finding(
+            kind=Kind.SET_RANGES,
             severity="wrong" if given.upper is not None or below else "surprising",
             sentence=f"{from_[:1].upper()}{from_[1:]} gives {at} in {given}, and `{taking.name}` "
             f"takes {accepted}.",

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component, given_type
-from export_engine.programs.finding import Between, Kind
 from export_engine.programs.flows import is_named_alike
 from export_engine.programs.linear_sizes import Linear, parsed
 from export_engine.programs.placed_rows import PlacedRows, Rows
@@ -28,9 +28,9 @@ class _Shift(NamedTuple):
     sentence: str
 
 
-def found(
+def check_shifts(
     components: Sequence[Component], seams: Sequence[Seam], rows: Sequence[WeightRow]
-) -> Iterator[Between]:
+) -> Iterator[Finding]:
     """Positions that jump between two calls, or go back, by a fixed number."""
     placed = [PlacedRows(each) for each in components]
     names = _table_names(rows)
@@ -50,9 +50,9 @@ def found(
                 break
 
 
-def _finding(component: int, shift: _Shift, seam: int = -1) -> Between:
-    return Between(
-        kind=Kind.SHIFT,
+def _finding(component: int, shift: _Shift, seam: int = -1) -> Finding:
+    return Finding(
+        kind=Kind.SET_SHIFT,
         severity="wrong",
         sentence=shift.sentence,
         why=_WHY,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine.attempt import Finding, Kind
 from export_engine.listing import listed
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
 from export_engine.record import Seam
 
 
-def found(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def check_state(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """Writes that another program does not see, or does not expect."""
     yield from _buffers(components, seams)
     yield from _inputs(components, seams)
 
 
-def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """A buffer that one program updates: each program has its own, as it was at the export."""
     for number, seam in enumerate(seams):
         states = [each for each in seam.flows if each.kind == "state"]
@@ -24,8 +24,8 @@ def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator
             continue
         giving, taking = components[seam.source], components[seam.target]
         names = listed([each.target_path for each in states])
-        yield Between(
-            kind=Kind.STATE,
+        yield Finding(
+            kind=Kind.SET_STATE,
             severity="wrong",
             sentence=f"`{giving.name}` writes the buffer {names}, and `{taking.name}` has its own "
             "copy, from its export.",
@@ -37,7 +37,7 @@ def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator
         )
 
 
-def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Between]:
+def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """A tensor that goes to two programs, of which the first mutates it."""
     readers: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for number, seam in enumerate(seams):
@@ -53,8 +53,8 @@ def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[
             others = [each for each, _, _ in takers if each not in (at, source)]
             if writer is None or not others or _given_on(component, taken.path):
                 continue
-            yield Between(
-                kind=Kind.MUTATED,
+            yield Finding(
+                kind=Kind.SET_MUTATED,
                 severity="surprising",
                 sentence=f"`{component.name}` mutates `{taken.path}`, which "
                 f"`{components[others[0]].name}` takes from `{components[source].name}` unchanged.",

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+from export_engine.attempt import Finding, Kind
 from export_engine.listing import listed
 from export_engine.programs.component import Component
-from export_engine.programs.finding import Between, Kind
 from export_engine.programs.shared_weights import of_one_model
 from export_engine.record import WeightRow
 
 _QUANTIZED = ("scale", "zero_point")
 
 
-def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
+def check_weights(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Finding]:
     """Copies that differ, and copies that need not be."""
     by_programs: dict[tuple[int, ...], list[WeightRow]] = {}
     for row in rows:
         if row.state == "different" and _is_quantized(row):
-            yield _apart(components, [row], Kind.QUANTIZATION)
+            yield _apart(components, [row], Kind.SET_QUANTIZATION)
         elif row.state == "different":
             by_programs.setdefault(tuple(row.holders), []).append(row)
     for apart in by_programs.values():
-        yield _apart(components, apart, Kind.WEIGHTS)
+        yield _apart(components, apart, Kind.SET_WEIGHTS)
     yield from _tied(components, rows)
     copies = [row for row in rows if row.state == "duplicated"]
     if copies:
         spare = sum(row.bytes * (len(row.holders) - 1) for row in copies)
         names = listed([row.names[0] for row in copies])
         holders = dict.fromkeys(components[at].name for row in copies for at in row.holders)
-        yield Between(
-            kind=Kind.COPIES,
+        yield Finding(
+            kind=Kind.SET_COPIES,
             severity="note",
             sentence=f"{', '.join(f'`{each}`' for each in holders)} hold equal copies of "
             f"{names}: {spare:,} bytes more than needed.",
@@ -40,7 +40,7 @@ def found(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
         )
 
 
-def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Between]:
+def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Finding]:
     """Weights that are one memory in a program, and two in another of the same model."""
     for one, other in (each for pair in of_one_model(rows) for each in permutations(pair)):
         ours, theirs = components[one].weights, components[other].weights
@@ -53,8 +53,8 @@ def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
             if len(names) < 2 or len(places) == 1 or "" in places:
                 continue
             differ = len({theirs[name].content() for name in names}) > 1
-            yield Between(
-                kind=Kind.TIED,
+            yield Finding(
+                kind=Kind.SET_TIED,
                 severity="wrong" if differ else "surprising",
                 sentence=f"{' and '.join(f'`{each}`' for each in names)} are one weight in "
                 f"`{components[one].name}`, and {len(places)} in `{components[other].name}`"
@@ -70,7 +70,7 @@ def _is_quantized(row: WeightRow) -> bool:
     return any(row.names[0].lower().endswith(each) for each in _QUANTIZED)
 
 
-def _apart(components: Sequence[Component], rows: Sequence[WeightRow], kind: Kind) -> Between:
+def _apart(components: Sequence[Component], rows: Sequence[WeightRow], kind: Kind) -> Finding:
     """What two programs have differently."""
     one, other = (components[at] for at in rows[0].holders)
     mine, theirs = rows[0].names
@@ -79,7 +79,7 @@ def _apart(components: Sequence[Component], rows: Sequence[WeightRow], kind: Kin
         sentence += "their values differ."
     else:
         sentence += f"their values differ; so do those of {len(rows) - 1} more weights."
-    return Between(
+    return Finding(
         kind=kind,
         severity="wrong",
         sentence=sentence,

@@ -13,7 +13,6 @@ from functools import partial
 import torch
 
 from export_engine.attempt import NO_CALL, Attempt, Exported, Failed, Request
-from export_engine.codes import page_on
 from export_engine.diagnose import diagnose
 from export_engine.plain_errors import PlainError
 from export_engine.progress import Progress, Report
@@ -23,6 +22,7 @@ from export_engine.reproduce.script import script_of, showing_constants
 from export_engine.reproduce.smaller_call import smaller_calls
 from export_engine.reproduce.trial_process import WRONG
 from export_engine.reproduce.trials import Outcome, Trials
+from export_engine.rules import page_on
 
 _SECONDS = 60.0
 _OURS = "StandInHeld"

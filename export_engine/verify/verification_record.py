@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from export_engine.codes import code_of
 from export_engine.describe import trial_row
 from export_engine.record import GuaranteeRow, Record, Verification
+from export_engine.rules import code_of
 from export_engine.verify.guarantee import Verified
 
 _MOST_LEFT = 32

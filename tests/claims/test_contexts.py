@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import explorer
-from export_engine.findings.finding import Kind
+from export_engine.attempt import Kind
 
 X = torch.linspace(-1, 1, 8).view(2, 4)
 

@@ -11,11 +11,10 @@ from torch import nn
 from torch.nn.utils import prune
 
 import explorer
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import Exported, Kind, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.findings import Finding, find_findings
-from export_engine.findings.finding import Kind
 
 X = torch.ones(3, 4)
 TABLES: dict[int, torch.Tensor] = {}

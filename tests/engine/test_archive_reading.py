@@ -20,12 +20,10 @@ from export_engine.archive.operator_table import table
 from export_engine.archive.operators import target_of
 from export_engine.archive.same_program import find_difference
 from export_engine.archive.saved_record import PLAIN
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import Exported, Kind, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.describe.live_graph import describe_target
-from export_engine.findings import slug
-from export_engine.findings.finding import Kind
 from export_engine.findings.record_providers import RECORD_PROVIDERS
 from export_engine.record import OPS, Record
 from export_engine.shapes import Shapes
@@ -403,7 +401,7 @@ def test_nodes_are_found_where_they_should_be(plain: Path) -> None:
 
 
 RECORD_KINDS = {kind for _, kinds in RECORD_PROVIDERS for kind in kinds}
-SLUGS = {slug(kind) for kind in RECORD_KINDS}
+SLUGS = {kind.slug for kind in RECORD_KINDS}
 
 
 @pytest.mark.slow
@@ -424,7 +422,7 @@ def test_what_the_record_tells_is_found_in_a_plain_archive_too(tmp_path: Path) -
             assert [(each.kind, each.node) for each in record.findings] == [
                 (each.kind, each.node) for each in exported
             ]
-            found = [each for each in record.findings if each.kind == slug(plant.kind)]
+            found = [each for each in record.findings if each.kind == plant.kind.slug]
             assert bool(found) is faulty
             assert Kind.BAKED_VALUE.value in record.not_looked_for
             assert plant.kind.value not in record.not_looked_for

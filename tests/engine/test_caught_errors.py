@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed, Request
+from export_engine.attempt import Exported, Failed, Kind, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
-from export_engine.findings.finding import Kind
 from export_engine.record import FindingRow
 from export_engine.torch_internals import private_names
 from export_engine.verify import check

@@ -11,15 +11,13 @@ import pytest
 
 from explorer import explain
 from explorer.cli.main import USAGE, main
-from export_engine.attempt import Kind as DiagnosisKind
-from export_engine.codes import CODES, page_on
-from export_engine.findings.finding import Kind as FindingKind
 from export_engine.record import Record
+from export_engine.rules import CODES, RULES, Kind, kinds_of, page_on
 from export_engine.shapes import ShapesError
 from export_engine.torch_internals import missing_shapes_spec
 from export_engine.verify.guarantees import CHECKS
 
-# What was once published stays: lines are only ever added here and in `numbering.py`.
+# What was once published stays: lines are only ever added here and in `kinds.py`.
 PUBLISHED = """
 EX101 EXAMPLE_OUT_OF_RANGE, EX102 SHAPES_VIOLATED, EX103 ZERO_ONE, EX104 UNBACKED_SIZE,
 EX105 SHAPES_MISMATCH, EX111 BRANCH_ON_DATA, EX112 BRANCH_ON_UNBACKED, EX113 ASSERT_ON_DATA,
@@ -38,30 +36,32 @@ EX308 checks, EX309 state, EX310 saved, EX311 unflattened, EX312 re-exported, EX
 """
 
 
-def kinds() -> set[tuple[str, str]]:
-    """Every kind there is, with its group."""
-    return {
-        *(("diagnosis", each.name) for each in DiagnosisKind),
-        *(("finding", each.name) for each in FindingKind),
-        *(("guarantee", each.name) for each in CHECKS),
-    }
-
-
 def test_every_kind_has_a_code_of_its_own() -> None:
-    coded = list(CODES.values())
-    assert kinds() <= {*coded}, "add the code to numbering.py, and a page"
-    assert len({*coded}) == len(coded)
+    codes = [kind.code for kind in Kind]
+    assert len({*codes}) == len(codes)
+    assert len({kind.value for kind in Kind}) == len(codes)
+    assert [kind.slug for kind in kinds_of("guarantee")] == [each.name for each in CHECKS]
+
+
+def test_every_code_has_a_rule_and_each_sentence_its_sample_facts() -> None:
+    assert {*RULES} == {*CODES}
+    for rule in RULES.values():
+        for name, sentence in rule.sentences().items():
+            assert sentence.fields == {*sentence.sample}, f"{rule.__name__}.{name}"
 
 
 def test_a_code_keeps_its_meaning() -> None:
     published = dict(each.split() for each in PUBLISHED.replace("\n", " ").split(","))
-    assert {code: kind for code, (_, kind) in CODES.items() if code in published} == published
+    assert {code: _named(kind) for code, kind in CODES.items() if code in published} == published
+
+
+def _named(kind: Kind) -> str:
+    return kind.slug if kind.group == "guarantee" else kind.name
 
 
 def test_headings_of_pages_are_those_of_the_view() -> None:
-    titles = {each.code: each.value for each in (*DiagnosisKind, *FindingKind)}
-    assert {code: page_on(code).title for code in titles} == titles
-    assert all(page_on(code).code == code for code in CODES)
+    assert all(page_on(code).title == kind.value for code, kind in CODES.items())
+    assert all(page_on(code).text.startswith(f"# {code}: {kind}") for code, kind in CODES.items())
 
 
 def codes_made(record: Record) -> set[str]:

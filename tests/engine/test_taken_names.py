@@ -7,10 +7,9 @@ import torch
 from torch import nn
 from torch.fx import GraphModule
 
-from export_engine.attempt import Exported, Request
+from export_engine.attempt import Exported, Kind, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
-from export_engine.findings.finding import Kind
 from export_engine.fixes import autofix
 from export_engine.torch_internals.graph_module_names import OWN_NAMES
 from export_engine.verify import verify

@@ -20,7 +20,7 @@ import explorer
 from explorer import Exploration
 from explorer.session.session import Session
 from export_engine.archive import ArchiveError
-from export_engine.findings.finding import Kind
+from export_engine.attempt import Kind
 from export_engine.run import measure, op_profile
 from export_engine.shapes import ShapesError
 

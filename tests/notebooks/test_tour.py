@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from export_engine.findings.finding import Kind
+from export_engine.attempt import Kind
 from tests.kernel_ext.cells import own_shell, run
 
 TOUR = Path(__file__).parents[2] / "notebooks" / "00_tour.ipynb"

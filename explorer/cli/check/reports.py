@@ -71,7 +71,7 @@ def _dumped(document: object) -> str:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    from export_engine.codes import CODES, page_on
+    from export_engine.rules import CODES, page_on
 
     if code not in CODES:
         said = "The program differs from its golden file" if code == GOLDEN else code

@@ -1,0 +1,116 @@
+"""Findings on inputs."""
+
+from __future__ import annotations
+
+from export_engine.rules.kinds import Kind
+from export_engine.rules.rule import Rule
+
+
+class UnusedInput(Rule, kind=Kind.UNUSED_INPUT):
+    """No op of the program reads this input's values, so it does not affect the result.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x, y):
+        return x.sin() + len(y.shape)
+
+
+    ex = explorer.explore(forward, (torch.ones(3, 4), torch.ones(3, 4)))
+    ```
+
+    ## What to do
+
+    Check that it should not matter: a mask may have been lost to a branch. Otherwise leave the
+    input out.
+
+    ## Why
+
+    Python can read an input while tracing, such as its number of dims, without leaving an op.
+    """
+
+
+class OverlappingInputs(Rule, kind=Kind.OVERLAPPING_INPUTS):
+    """Two inputs of the example share memory. The program was traced as if they did not.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x, y):
+        return x.mul(2) + y
+
+
+    memory = torch.ones(4, 4)
+    ex = explorer.explore(forward, (memory[:3], memory[1:]))
+    ```
+
+    ## What to do
+
+    Export with inputs of their own, and do not rely on a write to one being seen in the other.
+
+    ## Why
+
+    Eager sees a write through either. The program's inputs are independent.
+    """
+
+
+class WrittenInput(Rule, kind=Kind.WRITTEN_INPUT):
+    """The model writes to one of its inputs, and so does the program.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            x[0].add_(1)
+            return x * 2
+
+
+    ex = explorer.explore(Model(), (torch.ones(3, 4),))
+    ```
+
+    ## What to do
+
+    If it is not wanted, work on a copy: `x = x.clone()`.
+
+    ## Why
+
+    The graph is functional: the new value is an output, which is copied into the input after each
+    call. Some backends do not do this.
+    """
+
+
+class SharedInput(Rule, kind=Kind.SHARED_INPUT):
+    """The example passes the same tensor for several inputs; the program may treat them as one.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x, y):
+        return x + 2 * y
+
+
+    x = torch.ones(3, 4)
+    ex = explorer.explore(forward, (x, x))
+    ```
+
+    ## What to do
+
+    Export with different tensors: `x.clone()`.
+
+    ## Why
+
+    Tracing tells inputs apart by identity. One tensor in two places can become one input.
+    """

@@ -1,0 +1,116 @@
+"""Findings on ops of the program."""
+
+from __future__ import annotations
+
+from export_engine.rules.kinds import Kind
+from export_engine.rules.rule import Rule
+
+
+class RuntimeCheck(Rule, kind=Kind.RUNTIME_CHECK):
+    """The program asserts conditions on values while it runs, and fails if one does not hold.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x, k):
+            n = k.item()
+            torch._check(n < 3)
+            return x + n
+
+
+    ex = explorer.explore(Model(), (torch.ones(3, 4), torch.tensor([2])))
+    ```
+
+    ## What to do
+
+    Nothing, if the conditions are right. Backends that drop asserts will not check them.
+
+    ## Why
+
+    Values that are unknown while tracing are assumed and asserted. The assertion keeps the program
+    sound.
+    """
+
+
+class Random(Rule, kind=Kind.RANDOM):
+    """The program draws random numbers, so two calls differ, and it differs from eager unless both
+    are seeded.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x):
+        return x + torch.randn_like(x)
+
+
+    ex = explorer.explore(forward, (torch.ones(3, 4),))
+    ```
+
+    ## What to do
+
+    Pass the noise as an input if results must be reproducible.
+
+    ## Why
+
+    Random ops stay in the graph. A generator is not part of a program's state.
+    """
+
+
+class Synchronises(Rule, kind=Kind.SYNCHRONISES):
+    """An op's result, or its size, depends on tensor values: on a GPU the host waits for them.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x):
+        return x[x > 0].sum()
+
+
+    ex = explorer.explore(forward, (torch.ones(3, 4),))
+    ```
+
+    ## What to do
+
+    Use a form of fixed size, such as `torch.where(x > 0, x, 0).sum()`.
+
+    ## Why
+
+    The host must know a size before it can allocate. Some backends refuse such ops.
+    """
+
+
+class Predicate(Rule, kind=Kind.PREDICATE):
+    """The predicate of `torch.cond` has more than one element; the program may take either branch,
+    or fail.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x):
+        return torch.cond(x > 0, torch.sin, torch.cos, (x,))
+
+
+    ex = explorer.explore(forward, (torch.ones(3),), strict=True)
+    ```
+
+    ## What to do
+
+    Reduce it to one element, with `.any()` or `.all()`.
+
+    ## Why
+
+    A branch is taken once for the whole call.
+    """

@@ -1,0 +1,94 @@
+"""Findings on sizes."""
+
+from __future__ import annotations
+
+from export_engine.rules.kinds import Kind
+from export_engine.rules.rule import Rule
+
+
+class FixedSize(Rule, kind=Kind.FIXED_SIZE):
+    """A size that was left to torch (`*`) became a constant, because the code decides by it.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x):
+        return x.sin() if x.shape[0] == 3 else x.cos()
+
+
+    ex = explorer.explore(forward, (torch.ones(3, 4),), dynamic_shapes="x: *, _")
+    ```
+
+    ## What to do
+
+    Remove the decision, or ask for a named dim, which fails with the reason instead of
+    specializing.
+
+    ## Why
+
+    `*` (Dim.AUTO) takes what tracing gives. A guard that only one size satisfies makes it static.
+    """
+
+
+class HiddenCondition(Rule, kind=Kind.HIDDEN_CONDITION):
+    """The program refuses sizes that its ranges admit: a guard relates sizes in a way that a range
+    cannot say.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x):
+        a, b = x.shape[0] // 8, x.shape[1] // 8
+        return x.sin() if a * b == 16 else x.cos()
+
+
+    ex = explorer.explore(forward, (torch.ones(32, 32),), dynamic_shapes="x: *, *")
+    ```
+
+    ## What to do
+
+    Read the guard in Shapes, and call the program only with sizes that meet it, or remove the
+    branch.
+
+    ## Why
+
+    `range_constraints` has one interval per symbol. Guards over several symbols are in the program
+    only.
+    """
+
+
+class WrongSize(Rule, kind=Kind.WRONG_SIZE):
+    """The program differs from the model at a size that it accepts. Verify ran both there.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x):
+        if x.shape[0] == 1:
+            return x * 100
+        return x * 2
+
+
+    ex = explorer.explore(forward, (torch.ones(3, 4),), dynamic_shapes="x: batch, _")
+    ex.verify()
+    ```
+
+    ## What to do
+
+    Apply a fix: torch.cond keeps both branches, torch's options make the program reject the size,
+    and `batch[2..]` leaves it out of the contract. torch itself does not reject a call at 0 or 1.
+
+    ## Why
+
+    torch traces as if no size were 0 or 1, and takes the branch of larger sizes. The program then
+    accepts 0 and 1 all the same.
+    """

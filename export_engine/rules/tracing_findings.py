@@ -1,0 +1,112 @@
+"""Findings on how the model was traced."""
+
+from __future__ import annotations
+
+from export_engine.rules.kinds import Kind
+from export_engine.rules.rule import Rule
+
+
+class CaughtError(Rule, kind=Kind.CAUGHT_ERROR):
+    """`try` or `contextlib.suppress` caught an error that torch raises only while tracing, so the
+    program has the way around it alone.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+
+    def forward(x):
+        try:
+            if x.sum() > 0:
+                return x * 2
+        except RuntimeError:
+            return x * 3
+        return x
+
+
+    ex = explorer.explore(forward, (torch.ones(3, 4),))
+    ```
+
+    ## What to do
+
+    Move the line out of the `try` block and export again. The export then fails at that line, and a
+    fix is offered there: `torch.where` or `torch.cond` for a branch, a fake kernel for an operator.
+
+    ## Why
+
+    Tensors have no values while torch traces, so torch refuses a condition on data. Eager does not,
+    and goes on within the block. The program was traced past the error: it always takes the
+    `except` branch.
+
+    If the program was compared with eager on fresh inputs and matched, the finding is a surprise,
+    not an error.
+    """
+
+
+class NameTaken(Rule, kind=Kind.NAME_TAKEN):
+    """A weight or a submodule of the model has the name of an attribute of `torch.fx.GraphModule`,
+    such as `code`, `graph` or `meta`, so `program.module()` fails.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.graph = torch.nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.graph(x)
+
+
+    ex = explorer.explore(Model(), (torch.ones(3, 4),))
+    ```
+
+    ## What to do
+
+    Rename it in the model, `graph` to `graph_layer` for one. Where weights were saved under the old
+    name, rename their keys as they are loaded, or put the model into another one, `Outer.inner =
+    model`: inside a submodule the name is free.
+
+    ## Why
+
+    torch exports such a model, and saves and loads the program. To call it, `program.module()`
+    builds a GraphModule and sets the weights on it by their names. A GraphModule keeps its own
+    graph, code and metadata under `graph`, `code` and `meta`, and torch raises `KeyError: attribute
+    'graph' already exists`, or an error further on.
+    """
+
+
+class Context(Rule, kind=Kind.CONTEXT):
+    """torch was switched by something around the call that was exported, such as `torch.autocast`,
+    a default dtype or device, a mode, or a patch, and that changed the program.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    model = torch.nn.Linear(4, 4)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        ex = explorer.explore(model, (torch.ones(3, 4),))
+    ```
+
+    ## What to do
+
+    Enter the context in `forward`: then it is in the program. Or export without it: convert the
+    model (`model.bfloat16()`), and name dtypes and devices where tensors are created.
+
+    ## Why
+
+    A program consists of ops alone. Exported under autocast it declares bfloat16 and holds no cast,
+    so it computes float32 where it runs. The call is exported once more without the context, and
+    the two programs are compared: a context that changes nothing, such as `torch.no_grad()`, is not
+    a finding.
+    """
