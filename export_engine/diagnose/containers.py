@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
 from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
@@ -32,7 +33,6 @@ _INPUT_CHECKS = (
 )
 _KEY_PATHS = ("_generate_key_paths", "leaves_of")
 _CONVERTER = re.compile(r"TS2EPConverter\([^()]*\)\.convert\(\)")
-_PLAIN = "torch.export flattens inputs and outputs (as pytrees) into tensors and plain values. "
 
 
 def diagnose_missing_key_paths(attempt: Failed) -> Diagnosis | None:
@@ -46,10 +46,8 @@ def diagnose_missing_key_paths(attempt: Failed) -> Diagnosis | None:
         return None
     return Diagnosis(
         kind=Kind.UNKNOWN_INPUT_TYPE,
-        sentence=f"`{cls.__name__}` is registered as a pytree node without "
-        "`flatten_with_keys_fn`, which torch.export needs to name its tensors.",
-        why=_PLAIN + "It names each input by the keys that lead to it. Pass "
-        "`flatten_with_keys_fn` where the class is registered.",
+        sentence=rules.UnknownInputType.MISSING_KEY_PATHS(cls=cls.__name__),
+        why=rules.UnknownInputType.MISSING_KEY_PATHS_WHY(),
         links=exportdb(Kind.UNKNOWN_INPUT_TYPE),
     )
 
@@ -72,10 +70,8 @@ def diagnose_unknown_input(attempt: Failed) -> Diagnosis | None:
     stack, span = _parameter_of(request.target, path.partition(".")[0])
     return Diagnosis(
         kind=Kind.UNKNOWN_INPUT_TYPE,
-        sentence=f"The input `{path}` is of class `{cls.__name__}`, which torch.export does not "
-        "support as an input type.",
-        why=_PLAIN + "Lists, tuples, dicts, tensors, numbers and strings are supported. Any "
-        "other class has to be registered, as a pytree node or as a constant.",
+        sentence=rules.UnknownInputType.UNKNOWN_INPUT(path=path, cls=cls.__name__),
+        why=rules.UnknownInputType.UNKNOWN_INPUT_WHY(),
         stack=stack,
         span=span,
         links=exportdb(Kind.UNKNOWN_INPUT_TYPE),
@@ -95,10 +91,8 @@ def diagnose_nested_input(attempt: Failed) -> Diagnosis | None:
     stack, span = _parameter_of(request.target, ragged[0].path.partition(".")[0])
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
-        sentence=f"The input `{ragged[0].path}` is a nested tensor, which {request.mode} mode does "
-        "not trace here.",
-        why="A nested tensor is a subclass with ragged sizes of its own. Pass the values and their "
-        "offsets, or a padded tensor and a mask: torch.nested.to_padded_tensor pads one.",
+        sentence=rules.OperatorFailed.NESTED_INPUT(path=ragged[0].path, mode=request.mode),
+        why=rules.OperatorFailed.NESTED_INPUT_WHY(),
         stack=stack,
         span=span,
     )
@@ -116,8 +110,8 @@ def diagnose_unknown_output(attempt: Failed) -> Diagnosis | None:
     of = f"{name}, a class" if cls is not None else name
     return Diagnosis(
         kind=Kind.UNKNOWN_OUTPUT_TYPE,
-        sentence=f"The model returns {of} that torch.export cannot flatten into tensors.",
-        why=_PLAIN + "Its class has to be registered as a pytree node.",
+        sentence=rules.UnknownOutputType.SENTENCE(of=of),
+        why=rules.UnknownOutputType.WHY(),
         stack=stack,
         span=span,
         links=exportdb(Kind.UNKNOWN_OUTPUT_TYPE),
@@ -196,7 +190,7 @@ def _returns(function: ast.AST) -> Iterator[ast.Return]:
 def _converter(error: BaseException) -> str:
     """torch's own hint of how to convert TorchScript."""
     hint = _CONVERTER.search(message(cause(error)))
-    return f" If that is lost, torch offers `{hint[0]}`." if hint else ""
+    return rules.NotAModule.CONVERTER(hint=hint[0]) if hint else ""
 
 
 def diagnose_not_a_module(attempt: Failed) -> Diagnosis | None:
@@ -205,15 +199,13 @@ def diagnose_not_a_module(attempt: Failed) -> Diagnosis | None:
     if isinstance(target, torch.export.ExportedProgram):
         return Diagnosis(
             kind=Kind.NOT_A_MODULE,
-            sentence="This is an ExportedProgram already, and an ExportedProgram cannot be called.",
-            why="`explorer.view(program)` shows it. `program.module()` returns a module "
-            "that can be called and exported again.",
+            sentence=rules.NotAModule.EXPORTED_PROGRAM(),
+            why=rules.NotAModule.EXPORTED_PROGRAM_WHY(),
         )
     if not isinstance(target, torch.jit.ScriptModule):
         return None
     return Diagnosis(
         kind=Kind.NOT_A_MODULE,
-        sentence=f"`{type(target).__name__}` is TorchScript, and torch.export traces Python.",
-        why="A scripted or traced module has no Python left to trace. Export the module that it "
-        f"was made from.{_converter(attempt.error)}",
+        sentence=rules.NotAModule.TORCH_SCRIPT(name=type(target).__name__),
+        why=rules.NotAModule.TORCH_SCRIPT_WHY(converter=_converter(attempt.error)),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, Link, Related
 from export_engine.diagnose.errors import break_type, cause, find, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
@@ -23,9 +24,6 @@ from export_engine.torch_internals import (
     writing_nodes,
 )
 
-_WHY = (
-    "Each branch is traced into a subgraph that sees only its operands, so it must be functional: "
-)
 _CALL_RULES = ("improper", "unsupported branch return", "unsupported cond_fn", "non torch.Tensor")
 
 
@@ -45,6 +43,10 @@ def diagnose_control_flow(attempt: Failed) -> Diagnosis | None:
     return _differ(attempt, operator) or _called_wrongly(attempt, operator)
 
 
+def _shown(text: str) -> str:
+    return f": `{text}`" if text else ""
+
+
 def _part(operator: str) -> str:
     """The part of the operator that failed."""
     return f"A branch of `{operator}`" if operator == "torch.cond" else f"The body of `{operator}`"
@@ -58,8 +60,8 @@ def _mutates(attempt: Failed, operator: str) -> Diagnosis:
     text = written.text if inner else ""
     return Diagnosis(
         kind=Kind.COND_MUTATES,
-        sentence=f"{_part(operator)} mutates its input" + (f": `{text}`." if text else "."),
-        why=_WHY + "the caller would see the mutation from one branch and not from the other.",
+        sentence=rules.CondMutates.SENTENCE(part=_part(operator), code=_shown(text)),
+        why=rules.CondMutates.WHY(),
         stack=written.stack,
         span=written.span,
         related=_calls(place, operator) if inner else (),
@@ -85,19 +87,16 @@ def _aliases(attempt: Failed, operator: str) -> Diagnosis:
     if "Input-to-input aliasing" in said:
         return Diagnosis(
             kind=Kind.OPERATOR_FAILED,
-            sentence=f"Two of the tensors that `{operator}` is given, or reads from outside, share "
-            "memory.",
-            why=_WHY + "no two operands may share memory, as a tensor and a view of it do. Pass "
-            "`.clone()` of one of them.",
+            sentence=rules.OperatorFailed.SHARED_OPERANDS(operator=operator),
+            why=rules.OperatorFailed.SHARED_OPERANDS_WHY(),
             stack=place.stack,
             span=place.span,
         )
     if "Output-to-output aliasing" in said:
         return Diagnosis(
             kind=Kind.COND_ALIASES,
-            sentence=f"{_part(operator)} returns two tensors that share memory, where each must be "
-            "a new one.",
-            why=_WHY + "no two outputs may alias each other. `.clone()` returns a new tensor.",
+            sentence=rules.CondAliases.SHARED_OUTPUTS(part=_part(operator)),
+            why=rules.CondAliases.SHARED_OUTPUTS_WHY(),
             stack=place.stack,
             span=place.span,
             links=_links(attempt, Kind.COND_ALIASES),
@@ -112,10 +111,10 @@ def _aliases(attempt: Failed, operator: str) -> Diagnosis:
     what = "a view of its input" if viewed else "its input" if found else "its input, or a view"
     return Diagnosis(
         kind=Kind.COND_ALIASES,
-        sentence=f"{_part(operator)} returns {what}"
-        + (f", `{text}`," if text else ",")
-        + " where it must return a new tensor.",
-        why=_WHY + "its outputs may not alias its inputs. `.clone()` returns a new tensor.",
+        sentence=rules.CondAliases.RETURNS_INPUT(
+            part=_part(operator), what=what, code=_shown(text)
+        ),
+        why=rules.CondAliases.RETURNS_INPUT_WHY(),
         stack=where.stack,
         span=where.span,
         related=_calls(place, operator) if where is not place else (),
@@ -171,9 +170,8 @@ def _side_effect(attempt: Failed, operator: str) -> Diagnosis:
     text = _statement(place)
     return Diagnosis(
         kind=Kind.COND_SIDE_EFFECT,
-        sentence=f"{_part(operator)} has a side effect" + (f": `{text}`." if text else "."),
-        why=_WHY + "a list, an attribute or an outer variable would change in one branch and not "
-        "in the other.",
+        sentence=rules.CondSideEffect.SENTENCE(part=_part(operator), code=_shown(text)),
+        why=rules.CondSideEffect.WHY(),
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.COND_SIDE_EFFECT),
@@ -199,8 +197,7 @@ def _differ(attempt: Failed, operator: str) -> Diagnosis | None:
     return Diagnosis(
         kind=kind,
         sentence=said,
-        why="The code after it must not depend on which branch was taken, so all branches return "
-        "the same number of tensors, with the same dtype, device and number of dims.",
+        why=rules.CondBranchesDiffer.WHY(),
         stack=place.stack,
         span=place.span,
         related=_branches(place) if operator == "torch.cond" else (),
@@ -215,19 +212,22 @@ def _difference(error: BaseException, operator: str, attempt: Failed) -> str:
         what, left, right = mismatch
         called = {"dim": "number of dims", "is_sparse": "sparsity"}.get(what, what)
         left, right = (str(each).removeprefix("torch.") for each in (left, right))
-        return (
-            f"The branches of `{operator}` return tensors of different {called}: {left} and "
-            f"{right}."
+        return rules.CondBranchesDiffer.TENSORS_DIFFER(
+            operator=operator, what=called, left=left, right=right
         )
     broken = break_type(error)
     if "differing branch outputs" in broken or "branch return type" in broken:
-        return f"The branches of `{operator}` differ: {plain(explanation(message(error)), names)}."
+        return rules.CondBranchesDiffer.BRANCHES_DIFFER(
+            operator=operator, reason=plain(explanation(message(error)), names)
+        )
     found = difference(message(error))
     if found is not None:
         what, left, right = (plain(each, names) for each in found)
-        return f"`{operator}` carries a value whose {what} changes: {left} and {right}."
+        return rules.CondBranchesDiffer.CARRIED_CHANGES(
+            operator=operator, what=what, left=left, right=right
+        )
     if "same number of outputs" in message(error):
-        return f"`{operator}` has a body that returns a different number of values than it carries."
+        return rules.CondBranchesDiffer.CARRIED_COUNT(operator=operator)
     return ""
 
 
@@ -257,9 +257,8 @@ def _called_wrongly(attempt: Failed, operator: str) -> Diagnosis | None:
     place = failing_place(attempt.error)
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
-        sentence=f"`{operator}` got arguments that it does not take: {said}.",
-        why="The predicate is a bool or a one-element tensor; the operands are a tuple or list "
-        "of tensors, passed to the functions.",
+        sentence=rules.OperatorFailed.CALLED_WRONGLY(operator=operator, said=said),
+        why=rules.OperatorFailed.CALLED_WRONGLY_WHY(),
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.OPERATOR_FAILED),

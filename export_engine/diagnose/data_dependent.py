@@ -10,12 +10,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, Link
 from export_engine.diagnose.errors import break_type, cause, find, message, operator_of
 from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent, UnbackedSize
 from export_engine.diagnose.failing_line import Place, failing_place
-from export_engine.diagnose.size_reasons import WHY_PIECES, gives_pieces
+from export_engine.diagnose.size_reasons import gives_pieces
 from export_engine.diagnose.torch_messages import COUNTED, COUNTED_LATER, reads_in_vmap
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
 from export_engine.shapes import plain_text, symbol_names, unbacked_places
@@ -23,20 +24,6 @@ from export_engine.source import Question
 from export_engine.torch_internals import is_relation, is_truth_value, symbol_printer
 
 _BREAKS = ("Data-dependent branching", "Data dependent operator", "sort with non-constant keys")
-_WHY = (
-    "torch.export traces the model once, with fake tensors, which have shapes but no values. The "
-    "program must be correct for all values, so it cannot follow only the path that the example "
-    "takes."
-)
-_WHY_SIZE = (
-    "The program must be right for every size that the ShapesSpec allows, 0 and 1 among them, so "
-    "tracing does not look at the example's. Assume one branch, or put both into the "
-    "program with torch.cond."
-)
-_WHY_NUMBER = (
-    "While tracing, a number computed from tensor data is an unbacked symbol: it has no value "
-    "that Python could compare, loop over or index with."
-)
 
 
 def diagnose_data_dependent(attempt: Failed) -> Diagnosis | None:
@@ -69,8 +56,7 @@ def _in_vmap(attempt: Failed, place: Place) -> Diagnosis:
     called = f"`{place.text}`" if place.text else "This line"
     return replace(
         found,
-        sentence=f"{called} reads the value of a tensor inside `torch.vmap`, and tensor values are "
-        "unknown while tracing.",
+        sentence=rules.BranchOnData.IN_VMAP(called=called),
     )
 
 
@@ -92,7 +78,7 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
     return Diagnosis(
         kind=kind,
         sentence=_number_sentence(kind, question, asked, text, sorted(filter(None, computed))),
-        why=_WHY_NUMBER,
+        why=rules.BranchOnUnbacked.WHY(),
         stack=place.stack,
         span=_span(place),
         related=origin,
@@ -108,25 +94,23 @@ def _about_sizes(attempt: Failed, condition: Any, text: str, place: Place) -> Di
     names = symbol_names(attempt)
     sizes = sorted({names.get(str(symbol), str(symbol)) for symbol in condition.free_symbols})
     listed = " and ".join(f"`{name}`" for name in sizes)
-    unbacked = f"{listed} {'is' if len(sizes) == 1 else 'are'} unbacked: any size that the "
+    unbacked = f"{listed} {'is' if len(sizes) == 1 else 'are'} unbacked"
     said = f"`{asked}`" if asked else "This line"
     unknown = not is_relation(condition) or getattr(condition, "rhs", None) == 0
     cut = unknown and gives_pieces(question.asked if question else place.expression)
     if cut:
-        sentence = f"How many tensors {said} gives depends on {listed}, and "
-        sentence += f"{unbacked}ShapesSpec allows."
+        sentence = rules.UnbackedSize.PIECES(code=said, sizes=listed, unbacked=unbacked)
     elif is_relation(condition):
         who = _DECIDES.get(question.construct if question else "", said)
-        sentence = f"{who} must know whether `{text}`, and {unbacked}ShapesSpec allows."
+        sentence = rules.UnbackedSize.CONDITION(code=who, text=text, unbacked=unbacked)
     elif question is not None and question.construct == "for":
-        sentence = f"The length of the loop over {said} depends on `{text}`, and {unbacked}"
-        sentence += "ShapesSpec allows."
+        sentence = rules.UnbackedSize.LOOP(code=said, text=text, unbacked=unbacked)
     else:
-        sentence = f"{said} must know the number `{text}`, and {unbacked}ShapesSpec allows."
+        sentence = rules.UnbackedSize.NUMBER(code=said, text=text, unbacked=unbacked)
     return Diagnosis(
         kind=Kind.UNBACKED_SIZE,
         sentence=sentence,
-        why=WHY_PIECES if cut else _WHY_SIZE,
+        why=rules.ShapesViolated.PIECES_WHY() if cut else rules.UnbackedSize.WHY(),
         stack=place.stack,
         span=_span(place),
         facts=UnbackedSize(condition),
@@ -148,36 +132,29 @@ def _number_sentence(
     kind: Kind, question: Question | None, asked: str, condition: str, computed: list[str]
 ) -> str:
     known = [n for n in computed if re.search(rf"(?<!\w){re.escape(n)}(?!\w)", asked)]
-    where = f"where `{known[0]}` is computed from data" if known else "which is computed from data"
-    stands = "is" if known else "is a number that is"
-    number = f"where `{computed[0]}` {stands} computed from data" if computed else where
+    where = f"where `{known[0]}` is data-dependent" if known else "which is data-dependent"
+    kind_of = "" if known else " a number that is"
+    number = f"where `{computed[0]}` is{kind_of} data-dependent" if computed else where
     if kind is Kind.LOOP_ON_DATA:
-        return (
-            f"The length of this loop depends on `{asked}`, which is data-dependent and unknown "
-            "while tracing."
-        )
+        return rules.LoopOnData.NUMBER(asked=asked)
     if kind is Kind.ASSERT_ON_DATA:
-        return f"This `assert` depends on `{asked}`, {where}."
+        return rules.AssertOnData.NUMBER(asked=asked, where=where)
     if question is not None and question.construct == "unpack":
-        return f"Unpacking `{asked}` needs its length, which is data-dependent."
+        return rules.OutputFromData.UNPACKING(asked=asked)
     if kind is Kind.OUTPUT_FROM_DATA and question is not None:
-        return (
-            f"Python needs a concrete value for `{asked}` here, but it is computed from tensor "
-            "values."
-        )
+        return rules.OutputFromData.CONCRETE_HERE(asked=asked)
     if kind is Kind.OUTPUT_FROM_DATA:
         said = f"`{asked}`" if asked else "This line"
-        return f"{said} needs a concrete number, but it is computed from tensor values."
+        return rules.OutputFromData.CONCRETE(code=said)
     if question is None or question.construct == "call":
         said = f"`{asked}`" if asked else "This line"
         compared = _unnamed(condition, computed) if not known else None
         if compared:
-            return f"{said} must know whether a number that is computed from data {compared}."
-        return f"{said} must know whether `{condition}`, {number}."
+            return rules.BranchOnUnbacked.UNNAMED(code=said, compared=compared)
+        return rules.BranchOnUnbacked.CONDITION(code=said, condition=condition, number=number)
     also = f" (whether `{condition}`)" if question.construct == "match" else ""
-    return (
-        f"{_what_depends(question)} depends on `{asked}`{also}, {where}, and its value is "
-        "unknown while tracing."
+    return rules.BranchOnUnbacked.DEPENDS(
+        construct=_what_depends(question), asked=asked, also=also, where=where
     )
 
 
@@ -212,7 +189,7 @@ def _about_tensor(attempt: Failed, place: Place) -> Diagnosis:
     return Diagnosis(
         kind=kind,
         sentence=_tensor_sentence(question, text),
-        why=_WHY,
+        why=rules.BranchOnData.WHY(),
         stack=place.stack,
         span=place.span_of(asked),
         related=origin_of_tensor(attempt, place, asked),
@@ -230,15 +207,14 @@ def _smallest_asked(place: Place, question: Question | None) -> ast.expr | None:
 
 
 def _tensor_sentence(question: Question | None, text: str) -> str:
-    ending = "but tensor values are unknown while tracing."
     if question is None:
         said = f"`{text}`" if text else "This line"
-        return f"{said} needs a Python value that depends on tensor values, {ending}"
+        return rules.OutputFromData.NEEDS_VALUE(code=said)
     if question.construct == "assert":
-        return f"This `assert` depends on the values of `{text}`, {ending}"
+        return rules.AssertOnData.TENSOR(text=text)
     if question.construct == "call":
-        return f"`{text}` turns tensor values into a Python value, {ending}"
-    return f"{_what_depends(question)} depends on the values of `{text}`, {ending}"
+        return rules.BranchOnData.CALL(text=text)
+    return rules.BranchOnData.DEPENDS(construct=_what_depends(question), text=text)
 
 
 _DECIDES = {
@@ -262,7 +238,7 @@ def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
     return Diagnosis(
         kind=Kind.OUTPUT_FROM_DATA,
         sentence=_of_operator(place.text or name, name.rpartition("::")[2], sized=sized),
-        why=_WHY,
+        why=rules.BranchOnData.WHY(),
         stack=place.stack,
         span=place.span,
         links=_links(attempt, Kind.OUTPUT_FROM_DATA),
@@ -272,11 +248,10 @@ def _from_operator(attempt: Failed, operator: Any) -> Diagnosis:
 
 def _of_operator(called: str, op: str, *, sized: bool) -> str:
     """What depends on data: what a call returns, or an operator that torch calls on its way."""
-    ending = "of its tensors, but tensor values are unknown while tracing."
     inner = "" if op.rpartition("_")[2] in called else f" calls `{op}`, which"
     if sized:
-        return f"`{called}`{inner} makes a result whose size depends on the values {ending}"
-    return f"`{called}`{inner} returns a Python value that depends on the values {ending}"
+        return rules.OutputFromData.RETURNED_SIZE(called=called, inner=inner)
+    return rules.OutputFromData.RETURNED_VALUE(called=called, inner=inner)
 
 
 def _span(place: Place) -> Any:

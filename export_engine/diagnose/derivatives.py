@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.failing_line import Place, failing_place, place_before
@@ -76,7 +77,7 @@ def _refused(place: Place) -> Diagnosis | None:
     if found is None:
         return None
     call = called_in(place, (*_OF_AUTOGRAD, *_BACKWARD, *_FORWARD))
-    said = f"Strict mode cannot trace `{place.text_of(call)}`, which takes a derivative."
+    said = rules.GraphBreak.DERIVATIVE(text=place.text_of(call))
     return replace(found, kind=Kind.GRAPH_BREAK, sentence=said)
 
 
@@ -96,33 +97,13 @@ def _taken(place: Place) -> Diagnosis | None:
     lost = "what autograd saved for it" if own else "the gradient"
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
-        sentence=f"`{place.text_of(call)}` {does}, which torch.export does not "
-        f"{'fully ' if own else ''}trace: {lost} has no values to store in the program.",
-        why=_WHY_OWN if own else _WHY_BACKWARD if backward else _WHY_FORWARD,
+        sentence=rules.TensorLeak.DERIVATIVE(
+            text=place.text_of(call), does=does, fully="fully " if own else "", lost=lost
+        ),
+        why=_why(own=own is not None, backward=backward is not None),
         stack=place.stack,
         span=place.span_of(call),
     )
-
-
-_WHY = "torch.export traces the operators that `forward` calls. "
-_INSTEAD = "Write the derivative out, or take it outside of the model."
-_TRACED_FIRST = (
-    "Write the derivative out, take it outside of the model, or trace the model first with "
-    "torch.fx.experimental.proxy_tensor.make_fx(model, tracing_mode='symbolic', "
-    "_allow_non_fake_inputs=True), which follows them, and export its graph."
-)
-_WHY_OWN = (
-    f"{_WHY}Those of a backward pass are called by autograd's engine, with tensors that it saved: "
-    f"results of tanh, exp or a Linear are not known to the tracer. {_TRACED_FIRST}"
-)
-_WHY_BACKWARD = (
-    f"{_WHY}The operators of a backward pass are called by autograd's engine, below what is "
-    f"traced. {_TRACED_FIRST}"
-)
-_WHY_FORWARD = (
-    f"{_WHY}The operators of a transform run on tensors that wrap others, below what is traced. "
-    f"{_INSTEAD}"
-)
 
 
 def _traced(attempt: Failed) -> Place:
@@ -142,3 +123,9 @@ def called_in(place: Place, names: tuple[str, ...]) -> ast.Call | None:
         if isinstance(node, ast.Call) and f".{ast.unparse(node.func)}".endswith(names):
             return node
     return None
+
+
+def _why(*, own: bool, backward: bool) -> str:
+    if own:
+        return rules.TensorLeak.AUTOGRAD_WHY()
+    return rules.TensorLeak.BACKWARD_WHY() if backward else rules.TensorLeak.FORWARD_MODE_WHY()

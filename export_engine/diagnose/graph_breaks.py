@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, find, message
 from export_engine.diagnose.explanations import graph_break_page
@@ -13,11 +14,6 @@ from export_engine.diagnose.value_origin import traced_last
 from export_engine.shapes import symbol_names
 from export_engine.source import parse_stack_trace
 from export_engine.torch_internals import node_that_failed
-
-_WHY = (
-    "Strict mode (TorchDynamo) interprets your Python instead of running it, and does not support "
-    "all of it."
-)
 
 
 def diagnose_graph_break(attempt: Failed) -> Diagnosis | None:
@@ -35,8 +31,10 @@ def diagnose_graph_break(attempt: Failed) -> Diagnosis | None:
         who = "Strict mode, by which an operator such as torch.cond traces its functions,"
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
-        sentence=f"{who} cannot trace {called}: {plain(plain_break(kind, said), names)}.",
-        why=(told if is_plain(told) else "") or _WHY,
+        sentence=rules.GraphBreak.SENTENCE(
+            who=who, called=called, reason=plain(plain_break(kind, said), names)
+        ),
+        why=(told if is_plain(told) else "") or rules.GraphBreak.WHY(),
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),
@@ -63,8 +61,8 @@ def diagnose_missing_break(attempt: Failed) -> Diagnosis | None:
     called = f"`{place.text}`" if place.text else "this line"
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
-        sentence=f"Strict mode cannot trace {called}: {reason}.",
-        why=_WHY,
+        sentence=rules.GraphBreak.MISSING_BREAK(called=called, reason=reason),
+        why=rules.GraphBreak.WHY(),
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),
@@ -83,10 +81,8 @@ def diagnose_checkpoint(attempt: Failed) -> Diagnosis | None:
     stack = parse_stack_trace(failed.meta.get("stack_trace") or "")
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
-        sentence="Strict mode cannot export `torch.utils.checkpoint.checkpoint`: torch does not "
-        "run its op again to make the program.",
-        why="Activation checkpointing saves memory in training, which a program has no use for. "
-        "Non-strict mode runs the checkpointed function itself.",
+        sentence=rules.GraphBreak.CHECKPOINT(),
+        why=rules.GraphBreak.CHECKPOINT_WHY(),
         stack=stack,
         related=() if stack else traced_last(attempt),
         facts=GraphBreak(()),

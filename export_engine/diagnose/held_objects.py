@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
 from export_engine.diagnose.containers import definition_of
 from export_engine.diagnose.errors import cause, message
@@ -49,12 +50,10 @@ def diagnose_unregistered_module(attempt: Failed) -> Diagnosis | None:
     set_at = _set_of(held)
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
-        sentence=f"Strict mode does not find the weights of `{held.text}`: it is in "
-        f"{held.kept_in}, so it is not a submodule of `{type(held.owner).__name__}`.",
-        why="PyTorch registers a module that is set as an attribute of another, or is in an "
-        "`nn.ModuleList` or `nn.ModuleDict`. Any other has no part in `parameters()`, "
-        "`state_dict()` and `to()`. In non-strict mode its weights become constants of the "
-        "program.",
+        sentence=rules.GraphBreak.UNREGISTERED_MODULE(
+            held=held.text, kept_in=held.kept_in, owner=type(held.owner).__name__
+        ),
+        why=rules.GraphBreak.UNREGISTERED_MODULE_WHY(),
         stack=stack,
         span=span,
         related=(Related(f"sets `self.{held.attribute}`", set_at),) if set_at else (),
@@ -162,10 +161,8 @@ def diagnose_held_script(attempt: Failed) -> Diagnosis | None:
     place = failing_place(attempt.error)
     return Diagnosis(
         kind=Kind.NOT_A_MODULE,
-        sentence=f"`{path or type(scripted).__name__}` is TorchScript, and torch.export traces "
-        "Python.",
-        why="A scripted or traced module has no Python left to trace. Put the module that it was "
-        "made from in its place.",
+        sentence=rules.NotAModule.TORCH_SCRIPT(name=path or type(scripted).__name__),
+        why=rules.NotAModule.HELD_SCRIPT_WHY(),
         stack=place.stack,
         span=place.span,
     )
@@ -186,11 +183,8 @@ def diagnose_packed_weights(attempt: Failed) -> Diagnosis | None:
     place = failing_place(attempt.error)
     return Diagnosis(
         kind=Kind.NOT_A_MODULE,
-        sentence=f"`{path}` is a module of eager mode quantization, and torch.export cannot read "
-        "the weights that it has packed.",
-        why="Its weights are one opaque object of C++, made for the kernel of this machine. Export "
-        "the float model and quantize the program, as torchao's `prepare_pt2e` and `convert_pt2e` "
-        "do, or quantize with `torchao.quantize_`, whose weights are tensors.",
+        sentence=rules.NotAModule.PACKED_WEIGHTS(path=path),
+        why=rules.NotAModule.PACKED_WEIGHTS_WHY(),
         stack=place.stack,
         span=place.span,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import find, message
 from export_engine.diagnose.failing_line import chain, failing_place
@@ -21,11 +22,6 @@ _KINDS = {
     "UNSUPPORTED_ALIASED_MUTATED_DYNAMIC_INPUTS": Kind.SHAPES_VIOLATED,
 }
 """Kinds by the name of torch's `UserErrorType`."""
-_WHY_PENDING = (
-    "torch keeps every number that an op computes from data as a size, a stride or the offset of "
-    "the op's result. This one it finds in none of them."
-)
-_WHY = "torch.export names this failure itself; its message and traceback say more."
 
 
 def diagnose_torch_named(attempt: Failed) -> Diagnosis | None:
@@ -40,8 +36,8 @@ def diagnose_torch_named(attempt: Failed) -> Diagnosis | None:
     place = failing_place(attempt.error)
     return Diagnosis(
         kind=kind,
-        sentence=f"torch.export refuses this call: {said}.",
-        why=_WHY,
+        sentence=rules.OperatorFailed.TORCH_NAMED(reason=said),
+        why=rules.OperatorFailed.TORCH_NAMED_WHY(),
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),
@@ -56,8 +52,8 @@ def diagnose_unplaced_number(attempt: Failed) -> Diagnosis | None:
     said = f"`{place.text}`" if place.text else "An op of this call"
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
-        sentence=f"{said} computes a data-dependent number that torch then loses track of.",
-        why=_WHY_PENDING,
+        sentence=rules.OperatorFailed.UNPLACED_NUMBER(code=said),
+        why=rules.OperatorFailed.UNPLACED_NUMBER_WHY(),
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, Link, signature_of
 from export_engine.diagnose.errors import (
     break_type,
@@ -45,12 +46,8 @@ def diagnose_no_fake_kernel(attempt: Failed) -> Diagnosis | None:
     said = f"what `{place.text}` returns" if place.text else "what it returns"
     return Diagnosis(
         kind=Kind.NO_FAKE_KERNEL,
-        sentence=(
-            f"`{name}` has no fake kernel, so the shape and dtype of {said} are unknown "
-            "while tracing."
-        ),
-        why="Fake tensors have shapes but no data, so an operator's real kernel cannot run while "
-        "tracing. Its fake kernel computes the shape and dtype of the result instead.",
+        sentence=(rules.NoFakeKernel.SENTENCE(name=name, code=said)),
+        why=rules.NoFakeKernel.WHY(),
         stack=place.stack,
         span=place.span,
         links=(_CUSTOM_OPS,),
@@ -65,10 +62,8 @@ def diagnose_nested_control_flow(attempt: Failed) -> Diagnosis | None:
         return None
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
-        sentence=f"`{place.text}` makes a nested tensor, which torch.export does not trace here.",
-        why="A nested tensor is a subclass with ragged sizes of its own. Compute with the values "
-        "and their offsets, or with a padded tensor and a mask: torch.nn.utils.rnn.pad_sequence "
-        "pads a list of rows.",
+        sentence=rules.OperatorFailed.NESTED_TENSOR(code=place.text),
+        why=rules.OperatorFailed.NESTED_TENSOR_WHY(),
         stack=place.stack,
         span=place.span,
     )
@@ -89,9 +84,8 @@ def diagnose_device_mismatch(attempt: Failed) -> Diagnosis | None:
     said = f"`{place.text}`" if place.text else f"`{operator}`"
     return Diagnosis(
         kind=Kind.DEVICE_MISMATCH,
-        sentence=f"{said} mixes tensors on {devices[0]} and {devices[1]}.",
-        why="All tensors of an op must be on one device. A tensor that is a plain attribute, not "
-        "a registered buffer, does not move with the module.",
+        sentence=rules.DeviceMismatch.SENTENCE(code=said, device=devices[0], other=devices[1]),
+        why=rules.DeviceMismatch.WHY(),
         stack=place.stack,
         span=place.span,
         links=graph_break_page(break_type(attempt.error)),
@@ -120,9 +114,7 @@ def diagnose_op_rejected(attempt: Failed) -> Diagnosis | None:
         kind=Kind.OPERATOR_FAILED,
         sentence=_refusal(place, plain(message(error), symbol_names(attempt)))
         + _dtypes(attempt, place, message(error)),
-        why="Tracing runs the model once with fake tensors, and this op rejects its inputs. If "
-        "the model runs in eager, the difference is a dynamic size or a value that is "
-        "unknown while tracing.",
+        why=rules.OperatorFailed.OP_REJECTED_WHY(),
         stack=place.stack,
         span=place.span,
     )
@@ -198,7 +190,7 @@ _OF_TORCHS_SOURCE = re.compile(r"(?:/[\w.+-]+)+\.(?:cpp|cu|h):\d+: ")
 
 def _refusal(place: Place, said: str) -> str:
     if place.text and _ONLY_FIXED in said:
-        return f"`{place.text}` takes no dynamic size: torch has this op for fixed sizes alone."
+        return rules.OperatorFailed.FIXED_SIZES_ONLY(code=place.text)
     said = _OF_TORCHS_SOURCE.sub("", said)
     whole = _in_place(place)
     text = ast.unparse(whole) if whole is not None else place.text

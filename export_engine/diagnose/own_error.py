@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import traceback
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import break_type, cause, find, is_a, message, passed_through
 from export_engine.diagnose.failing_line import (
@@ -65,10 +66,10 @@ def diagnose_own_error(attempt: Failed) -> Diagnosis | None:
     said = plain(said, symbol_names(attempt))
     return Diagnosis(
         kind=Kind.OWN_ERROR,
-        sentence=f"The model itself raised {name}"
-        + (f": {said}." if said else " without a message."),
-        why="The exception comes from the model's code, not from torch.export. If the model runs "
-        "in eager, a size or a value that differs while tracing leads here.",
+        sentence=rules.OwnError.SENTENCE(
+            name=name, message=f": {said}" if said else " without a message"
+        ),
+        why=rules.OwnError.WHY(),
         stack=place.stack,
         span=place.span,
     )

@@ -7,6 +7,7 @@ import traceback
 
 from torch.nn.utils.rnn import PackedSequence
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
@@ -29,11 +30,8 @@ def _of_rows(attempt: Failed) -> Diagnosis:
     called = f"`{place.text}`" if place.text else "This line"
     return Diagnosis(
         kind=Kind.LOOP_ON_DATA,
-        sentence=f"{called} works on a PackedSequence: how many rows there are at each step "
-        "depends on the values of the lengths.",
-        why="torch.export traces the model once, without values, and the sizes of a "
-        "PackedSequence are values. Give the RNN the padded tensor, and take what belongs to "
-        "each row by its length: a mask over the output, or `gather` for the last step.",
+        sentence=rules.LoopOnData.PACKED_SEQUENCE(called=called),
+        why=rules.LoopOnData.PACKED_SEQUENCE_WHY(),
         stack=place.stack,
         span=place.span,
         links=exportdb(Kind.LOOP_ON_DATA),

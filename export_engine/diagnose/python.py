@@ -7,6 +7,7 @@ import traceback
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
 from export_engine.diagnose.derivatives import called_in, derivative_after, derivative_at
 from export_engine.diagnose.errors import break_type, cause, message
@@ -41,10 +42,8 @@ def diagnose_numpy(attempt: Failed) -> Diagnosis | None:
     called = f"`{place.text}`" if place.text else "This line"
     return Diagnosis(
         kind=Kind.NUMPY,
-        sentence=f"{called} converts a tensor to NumPy, which needs values, and fake tensors "
-        "have none.",
-        why="NumPy functions are not ATen ops, so they cannot be captured in the graph. torch "
-        "has equivalents of most of them; strict mode can translate some.",
+        sentence=rules.Numpy.SENTENCE(called=called),
+        why=rules.Numpy.WHY(),
         stack=place.stack,
         span=place.span,
         links=graph_break_page(broken),
@@ -69,16 +68,10 @@ def diagnose_data_write(attempt: Failed) -> Diagnosis | None:
         return taken
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
-        sentence="A tensor here was created where torch.export does not see it, so it has no "
-        "values to store in the program."
+        sentence=rules.TensorLeak.CREATED_HERE()
         if place.stack
-        else (
-            "The program would contain a fake tensor: one that was created while tracing and "
-            "has no values."
-        ),
-        why="Everything in a program comes from its inputs, parameters, buffers or constants. A "
-        "tensor created or mutated without the tracer seeing it, or left over from an "
-        "earlier trace, is none of these.",
+        else (rules.TensorLeak.IN_PROGRAM()),
+        why=rules.TensorLeak.WHY(),
         stack=place.stack,
         span=place.span,
     )
@@ -97,10 +90,8 @@ def diagnose_deepcopy(attempt: Failed) -> Diagnosis | None:
     name = ast.unparse(copied) if isinstance(copied, ast.Name | ast.Attribute) else "x"
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
-        sentence=f"{called} copies the Python object of a tensor, which tracing does not follow: "
-        f"the copy has no values. `{name}.view_as({name})` is traced, and shares its memory too.",
-        why="While tracing, a tensor is a fake tensor, which torch's operators create. One that "
-        "Python copies is not known to the tracer.",
+        sentence=rules.TensorLeak.DEEPCOPY(called=called, name=name),
+        why=rules.TensorLeak.DEEPCOPY_WHY(),
         stack=place.stack,
         span=place.span_of(copy) or place.span,
         related=(Related("computes with the copy", used.stack),) if elsewhere else (),
@@ -148,9 +139,8 @@ def diagnose_converted_module(attempt: Failed) -> Diagnosis | None:
     called = f"`{place.text}`" if place.text else "This line"
     return Diagnosis(
         kind=Kind.MODULE_CHANGED,
-        sentence=f"{called} converts a module while it is traced, which replaces its parameters.",
-        why="While tracing, parameters are fake tensors, which "
-        "cannot be replaced. Convert the module before the export.",
+        sentence=rules.ModuleChanged.SENTENCE(called=called),
+        why=rules.ModuleChanged.WHY(),
         stack=place.stack,
         span=place.span,
     )
@@ -161,9 +151,8 @@ def _through_data(attempt: Failed, place: Place) -> Diagnosis:
     text = place.text_of(node)
     return Diagnosis(
         kind=Kind.DATA_WRITE,
-        sentence=f"A write through `{text or '.data'}` is invisible to torch.export.",
-        why="`.data` shares memory with the tensor but bypasses autograd and tracing, so a write "
-        "to it is not captured.",
+        sentence=rules.DataWrite.SENTENCE(code=text or ".data"),
+        why=rules.DataWrite.WHY(),
         stack=place.stack,
         span=place.span_of(node) or place.span,
         links=exportdb(Kind.DATA_WRITE) + graph_break_page(break_type(attempt.error)),
@@ -234,15 +223,15 @@ def diagnose_plain_value(attempt: Failed) -> Diagnosis | None:
     place = failing_place(attempt.error)
     text = place.text
     called = f"`{text}`" if text else "This line"
-    why = _NO_VALUES
+    why = rules.OutputFromData.READS_VALUES_WHY()
     if any(map(_launches_triton, chain(attempt.error))):
-        sentence = f"{called} launches a Triton kernel on fake tensors, which have no memory."
-        why = _KERNEL
+        sentence = rules.OutputFromData.TRITON_KERNEL(code=called)
+        why = rules.OutputFromData.TRITON_KERNEL_WHY()
     elif number:
-        sentence = f"{called} needs a concrete number, but it is computed from tensor values."
+        sentence = rules.OutputFromData.CONCRETE(code=called)
     else:
-        does = "makes text of" if written else "copies"
-        sentence = f"{called} {does} tensor values, and fake tensors have none."
+        does = "formats" if written else "copies"
+        sentence = rules.OutputFromData.READS_VALUES(code=called, does=does)
     return Diagnosis(
         kind=Kind.OUTPUT_FROM_DATA,
         sentence=sentence,
@@ -252,17 +241,6 @@ def diagnose_plain_value(attempt: Failed) -> Diagnosis | None:
         links=exportdb(Kind.OUTPUT_FROM_DATA),
         facts=DataDependent(""),
     )
-
-
-_NO_VALUES = (
-    "torch.export traces the model once, with fake tensors, which have shapes but no values. Only "
-    "torch ops accept them."
-)
-_KERNEL = (
-    "Non-strict export runs the Python, and so the launch itself. Make an op of it: "
-    "`torch.library.triton_op`, with `torch.library.wrap_triton` around the kernel. Strict mode "
-    "traces the launch itself, but torch cannot save such a program."
-)
 
 
 def _launches_triton(error: BaseException) -> bool:

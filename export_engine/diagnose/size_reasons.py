@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import TypeGuard
 
+from export_engine import rules
 from export_engine.shapes import Problem, name_of
 from export_engine.source import Code, Span, Stack, code_of
 
@@ -42,35 +43,15 @@ _OF_PATTERNS = ("einsum", "rearrange", "reduce", "repeat")
 """Functions of torch and einops that take a pattern of axes, in which no size stands."""
 _LOGGERS = ("log", "logger", "logging", "warnings")
 _BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
-_INNER_ONE = (
-    "Size 1 broadcasts, so torch specializes on it, also for sizes inside the model. The program "
-    "is correct for sizes where none of them is 1."
-)
-_LOOP = (
-    "Tracing unrolls a Python loop, so its length is specialized. A loop over a dynamic size has "
-    "to become an op over the whole tensor, or torch's scan or while_loop."
-)
-WHY_PIECES = (
-    "A program has a fixed number of tensors, so the size of a tensor that is cut into pieces is "
-    "fixed as far as their number depends on it. An op over the whole tensor keeps it dynamic, and "
-    "so do pieces of a number that is the same for every size: torch.tensor_split."
-)
 """Why the number of pieces is fixed."""
-_FORWARD = (
-    "Code inside a forward-mode derivative is traced with the sizes of the example. "
-    "Write the derivative out, or take it outside of the model."
-)
-_REFUSAL = "The size is fixed in eager too: the model raises for other values."
 _WHY = {
-    "fixed": "While tracing, this line needed the size as a plain number: to compare it, to count, "
-    "or as a fixed size of another tensor. The program then holds for that number only.",
+    "fixed": rules.ShapesViolated.FIXED_WHY(),
     "zero-one": "",
-    "multiple": "The code divides this size and needs no remainder, so not every size works.",
-    "range": "The code branches on this size. The trace follows the branch of the example, and "
-    "is correct for the sizes that take it.",
-    "equal": "The code needs these two sizes to be equal, so they need one name.",
-    "derived": "The code computes one of these sizes from the other, so one has to be derived.",
-    "tied": "The code relates several sizes in a way that Dims cannot express.",
+    "multiple": rules.ShapesViolated.MULTIPLE_WHY(),
+    "range": rules.ShapesViolated.RANGE_WHY(),
+    "equal": rules.ShapesViolated.EQUAL_WHY(),
+    "derived": rules.ShapesViolated.DERIVED_WHY(),
+    "tied": rules.ShapesViolated.TIED_WHY(),
 }
 
 FOR_OTHERS = ": for other sizes"
@@ -92,7 +73,11 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     if problem.kind == "range" and inner:
         size = inner["size"].removeprefix("(").removesuffix(")")
         size = size if _balanced(size) else inner["size"]
-        return f": elsewhere the size {size} inside the model becomes 1", _INNER_ONE, None
+        return (
+            f": elsewhere the size {size} inside the model becomes 1",
+            rules.ShapesViolated.INNER_ONE_WHY(),
+            None,
+        )
     code = code_of(stack[-1].file) if stack else None
     statement = code.statement(stack[-1].line) if code else None
     if code is not None and problem.kind == "fixed":
@@ -100,17 +85,17 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         if loop is not None:
             text = f"for {code.text(loop.target)} in {code.text(loop.iter)}"
             said = f": the loop `{text}` is unrolled while tracing"
-            return said, _LOOP, code.span(loop.iter)
+            return said, rules.ShapesViolated.LOOP_WHY(), code.span(loop.iter)
         if isinstance(statement, ast.While):
             said = f": the loop `while {code.text(statement.test)}` is unrolled while tracing"
-            return said, _LOOP, code.span(statement.test)
+            return said, rules.ShapesViolated.LOOP_WHY(), code.span(statement.test)
         for find, said, because in _FIXING:
             node = find(statement) if not (problem.asked_by and find in _OF_TEXT) else None
             if node is not None:
                 return f": {said.format(code.text(node))}", because or why, code.span(node)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
             said = f"{FOR_OTHERS} the model raises an error, `if {code.text(statement.test)}`"
-            return said, _REFUSAL, code.span(statement.test)
+            return said, rules.ShapesViolated.REFUSAL_WHY(), code.span(statement.test)
     span = (
         code.span(statement.test) if code and isinstance(statement, ast.If | ast.Assert) else None
     )
@@ -280,13 +265,17 @@ def _says_it_again(problem: Problem) -> bool:
 _OF_TEXT = (_formatted, _logged)
 """What no op asks for."""
 _FIXING: tuple[tuple[Callable[[ast.stmt | None], ast.expr | None], str, str], ...] = (
-    (_formatted, "`{}` makes text of its number", ""),
-    (_logged, "`{}` makes text of its number", ""),
-    (_plain_number, "`{}` makes a plain number of it", ""),
+    (_formatted, "`{}` formats the size as a string", ""),
+    (_logged, "`{}` formats the size as a string", ""),
+    (_plain_number, "`{}` needs a concrete number", ""),
     (_sized_list, "`{}` makes a list of that length", ""),
-    (_takes_int, "`{}` takes an int alone, not a symbolic size", ""),
+    (_takes_int, "`{}` requires an int and does not accept a SymInt", ""),
     (_computes_with_ints, "`{}` computes with sizes as plain ints", ""),
-    (_forward_derivative, "`{}` takes a derivative in forward mode, which fixes it", _FORWARD),
-    (_pieces, "how many tensors `{}` gives depends on it", WHY_PIECES),
+    (
+        _forward_derivative,
+        "`{}` takes a derivative in forward mode, which fixes it",
+        rules.ShapesViolated.FORWARD_DERIVATIVE_WHY(),
+    ),
+    (_pieces, "the number of outputs of `{}` depends on it", rules.ShapesViolated.PIECES_WHY()),
 )
 """What in a line fixes a size: how it is found and said, and why, where that is not the usual."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
 from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.explanations import exportdb
@@ -83,9 +84,8 @@ def diagnose_size_as_key(attempt: Failed) -> Diagnosis | None:
     said = f"`{place.text}`" if place.text else "this line"
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=f"{_listed(names)} cannot be dynamic: {said} uses a dynamic size as a key.",
-        why="A SymInt is not hashable. Compute the value from the size, or keep the values in a "
-        "tensor and index it with the size.",
+        sentence=rules.ShapesViolated.SIZE_AS_KEY(listed=_listed(names), said=said),
+        why=rules.ShapesViolated.SIZE_AS_KEY_WHY(),
         stack=place.stack,
         span=place.span,
         links=exportdb(Kind.SHAPES_VIOLATED, "fixed"),
@@ -101,8 +101,8 @@ def _pinned_elsewhere(dims: tuple[InputDim, ...]) -> Diagnosis:
     )
     return Diagnosis(
         kind=Kind.EXAMPLE_OUT_OF_RANGE,
-        sentence=f"{said}.",
-        why="The model is traced with the example, so a pinned size must be the example's.",
+        sentence=rules.ExampleOutOfRange.PINNED_ELSEWHERE(said=said),
+        why=rules.ExampleOutOfRange.PINNED_ELSEWHERE_WHY(),
         facts=PinnedElsewhere(dims),
     )
 
@@ -144,10 +144,15 @@ def _one_name(first: InputDim, second: InputDim) -> Diagnosis:
     named = "made of" if first.wanted.derived or second.wanted.derived else "called"
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=f"{first.place} and {second.place} are both {named} {name}, and are "
-        f"{first.example} and {second.example} in the example.",
-        why="One name is one size everywhere. If these sizes are related, derive one from the "
-        f"other, as in `{name} + 1`; if not, give them different names.",
+        sentence=rules.ShapesViolated.ONE_NAME(
+            place=first.place,
+            place2=second.place,
+            named=named,
+            name=name,
+            example=first.example,
+            example2=second.example,
+        ),
+        why=rules.ShapesViolated.ONE_NAME_WHY(name=name),
         facts=SizesViolated(()),
     )
 
@@ -157,9 +162,10 @@ def _example_outside(facts: SizeFacts, dim: InputDim, bounds: Bounds) -> Diagnos
     high = "∞" if bounds.high is None else str(bounds.high)
     return Diagnosis(
         kind=Kind.EXAMPLE_OUT_OF_RANGE,
-        sentence=f"{name_of(dim)} is {dim.example} in the example, outside of the requested "
-        f"range {low} to {high}.",
-        why="The model is traced with the example, so the example must lie within the range.",
+        sentence=rules.ExampleOutOfRange.EXAMPLE_OUTSIDE(
+            name_of=name_of(dim), example=dim.example, low=low, high=high
+        ),
+        why=rules.ExampleOutOfRange.EXAMPLE_OUTSIDE_WHY(),
         facts=ExampleOutside(dim, bounds),
     )
 
@@ -204,9 +210,8 @@ def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
     stack = in_the_model(last.stack) if last else ()
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=f"torch cannot prove{said} for every size in the range.",
-        why="The condition holds at the sizes that were tried, but a Dim needs a proof. With "
-        "Dim.AUTO the condition becomes a runtime check of the program.",
+        sentence=rules.ShapesViolated.UNPROVED(said=said),
+        why=rules.ShapesViolated.UNPROVED_WHY(),
         stack=stack or failing_stack(attempt.error),
         facts=SizesViolated(()),
     )
@@ -222,11 +227,13 @@ def _zero_one(problems: list[Problem]) -> Diagnosis:
     made_of = f" ({', '.join(made)})" if made else ""
     return Diagnosis(
         kind=Kind.ZERO_ONE,
-        sentence=f"{names} {'are' if len(sizes) > 1 else 'is'} {next(iter(sizes.values()))} in the "
-        f"example{made_of}, and torch specializes on sizes 0 and 1.",
-        why="Size 1 broadcasts and size 0 is empty, so torch specializes on both (0/1 "
-        "specialization). An example of size 2 or more keeps the size dynamic; the program "
-        "then often accepts size 1 too.",
+        sentence=rules.ZeroOne.SENTENCE(
+            names=names,
+            is_="are" if len(sizes) > 1 else "is",
+            values=next(iter(sizes.values())),
+            made_of=made_of,
+        ),
+        why=rules.ZeroOne.WHY(),
         facts=ZeroOrOne(tuple(dim.place for dim in dims)),
     )
 
@@ -250,7 +257,7 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
     because, why, span = reason(first, stack)
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=f"{first.text}{because}.{more}",
+        sentence=rules.ShapesViolated.VIOLATED(first=first.text, because=because, more=more),
         why=why,
         stack=stack,
         span=span,
@@ -272,9 +279,8 @@ def diagnose_size_as_text(attempt: Failed) -> Diagnosis | None:
     called = f"`{place.text}`" if place.text else "This line"
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=f"{called} formats a dynamic size as a number, and while tracing it has none.",
-        why="While tracing, a dynamic size is a symbol. `str` accepts it; a format such as `:d` "
-        "needs a number.",
+        sentence=rules.ShapesViolated.SIZE_AS_TEXT(called=called),
+        why=rules.ShapesViolated.SIZE_AS_TEXT_WHY(),
         stack=place.stack,
         span=place.span,
         facts=SizesViolated(()),
@@ -288,7 +294,7 @@ _LAST = 1 << 30
 def _asks(problem: Problem) -> str:
     names = tied_names(problem)
     if names:
-        return f"relates {names} in a way that no Dim can say"
+        return f"relates {names} in a way that Dim cannot express"
     return f"relies on {problem.condition}" if problem.condition else problem.text
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, signature_of
 from export_engine.shapes import Shapes, ShapesError
+
+_BEGINS = "these dynamic_shapes do not fit the call: "
 
 
 def diagnose_mismatched_specs(attempt: Failed) -> Diagnosis | None:
@@ -15,14 +18,12 @@ def diagnose_mismatched_specs(attempt: Failed) -> Diagnosis | None:
         Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
     except ShapesError as error:
         reason = error.message.removesuffix(".")
-        said = reason.removeprefix("these dynamic_shapes do not fit the call: ")
+        said = reason.removeprefix(_BEGINS)
         names = ", ".join(f"`{name}`" for name in _names(attempt))
         return Diagnosis(
             kind=Kind.SHAPES_MISMATCH,
-            sentence=f"The `dynamic_shapes` do not fit this call: {said}.",
-            why=f"The call's inputs are {names}. Each needs an entry of the same structure, with "
-            "one entry per dim of a tensor; `*args` takes a tuple, and each keyword of "
-            "`**kwargs` goes by its own name.",
+            sentence=rules.ShapesMismatch.SENTENCE(reason=said),
+            why=rules.ShapesMismatch.WHY(names=names),
         )
     return None
 

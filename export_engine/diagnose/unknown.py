@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import message
 from export_engine.diagnose.failing_line import failing_place
@@ -17,8 +18,7 @@ def diagnose_unknown(attempt: Failed) -> Diagnosis:
     return Diagnosis(
         kind=Kind.UNKNOWN,
         sentence=_sentence(error, plain(message(error), symbol_names(attempt))),
-        why="Export Explorer does not know this failure. torch's own message and traceback say "
-        "more.",
+        why=rules.Unknown.WHY(),
         stack=place.stack,
         span=place.span,
         related=() if place.stack else traced_last(attempt),
@@ -29,5 +29,5 @@ def _sentence(error: BaseException, said: str) -> str:
     """The first paragraph of torch's message, or the class of an error that says nothing."""
     name = type(error).__name__
     if not said:
-        return f"torch.export raised {name} without a message."
+        return rules.Unknown.NO_MESSAGE(name=name)
     return f"torch.export raised {name}: {said}."

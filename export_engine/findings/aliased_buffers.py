@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind, written_aliases
 from export_engine.findings.program_ops import parse
 from export_engine.record import Record
-
-_WHY = (
-    "Each name is an input of the program, and torch cannot decompose a program that writes to one "
-    "of them, so most backends refuse it. Register the tensor once, and use that name everywhere."
-)
 
 
 def check_aliased_buffers(exported: Exported, _: Record) -> Iterator[Finding]:
@@ -23,7 +19,7 @@ def check_aliased_buffers(exported: Exported, _: Record) -> Iterator[Finding]:
             kind=Kind.ALIASED_BUFFERS,
             severity="surprising",
             sentence=each.sentence,
-            why=_WHY,
+            why=rules.AliasedBuffers.WHY(),
             stack=parse(each.node),
             node=nodes.index(each.node),
         )

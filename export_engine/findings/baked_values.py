@@ -16,6 +16,7 @@ from typing import TypeGuard
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.kept_state import KeptState
 from export_engine.findings.program_ops import Op, ops_of
@@ -58,11 +59,6 @@ _CALLS = frozenset(
 )
 """Calls that return a new value each time, by module."""
 _COMPOUND = (ast.FunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
-_UNDECIDED = (
-    "A call in eager sets it, so a later call may differ; the program always repeats the traced "
-    "call. Verify compares several calls in a row."
-)
-_WHY = "It changes with each call in eager; in the program it never does. Pass it in as a tensor."
 
 Line = list[tuple[Op, Location]]
 """The ops that come from a line, or through it."""
@@ -117,7 +113,9 @@ def _last(change: Change) -> str:
 
 def _undecided(finding: Finding) -> Finding:
     """The same of state of which the source does not tell what a later call makes of it."""
-    return replace(finding, severity="surprising", why=_UNDECIDED, decided_by="state")
+    return replace(
+        finding, severity="surprising", why=rules.BakedValue.UNDECIDED_WHY(), decided_by="state"
+    )
 
 
 def _is_source(changed: set[str], calls: bool, file: SourceFile, node: ast.AST) -> bool:
@@ -207,10 +205,8 @@ def _finding(text: str, constants: list[tuple[Op, float]], first: tuple[Op, Loca
     return Finding(
         kind=Kind.BAKED_VALUE,
         severity="wrong",
-        sentence=(
-            f"The value of `{text}` while tracing{shown} is baked into the program as a constant."
-        ),
-        why=_WHY,
+        sentence=(rules.BakedValue.VALUE(code=text, shown=shown)),
+        why=rules.BakedValue.VALUE_WHY(),
         stack=_upto(first[0].stack, first[1]),
         node=op.position if certain else -1,
     )
@@ -223,9 +219,8 @@ def _branches(file: SourceFile, momentary: Momentary) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.BAKED_VALUE,
             severity="wrong",
-            sentence=f"The branch on `{file.code.text(asked)}` was specialized while tracing.",
-            why=f"`{text}` changes with each call in eager; the program always takes the branch "
-            "that was traced.",
+            sentence=rules.BakedValue.BRANCH(code=file.code.text(asked)),
+            why=rules.BakedValue.BRANCH_WHY(code=text),
             stack=place_of(file, branch),
         )
 

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 from pathlib import Path
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.record import Record
 from export_engine.source import Code, code_of
@@ -16,8 +17,6 @@ _ON_DATA = frozenset(
     {"GuardOnDataDependentSymNode", "DataDependentOutputException", "DynamicOutputShapeException"}
     | {"UserError"}
 )
-
-_SAME = "On fresh inputs the program gave what eager gives; on others it may not. "
 
 
 def check_caught_errors(exported: Exported, _: Record) -> Iterator[Finding]:
@@ -39,12 +38,10 @@ def check_caught_errors(exported: Exported, _: Record) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.CAUGHT_ERROR,
             severity="surprising" if same else "wrong",
-            sentence=f"{refused}, and {by} at {where} caught torch's error: the program "
-            f"always {goes}.",
-            why=f"{_SAME if same else ''}While tracing, tensors have no values, so torch raised "
-            f"{each.classes[0]}. Eager does not raise it, and goes on within the block. Move the "
-            "line out of the block and export again: the export then fails here, and names a fix "
-            "such as `torch.where` or `torch.cond`.",
+            sentence=rules.CaughtError.SENTENCE(refused=refused, by=by, where=where, goes=goes),
+            why=rules.CaughtError.WHY(
+                same=rules.CaughtError.SAME() if same else "", classes=each.classes[0]
+            ),
             stack=each.stack,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import place_of, readers
 from export_engine.record import InputEntry, Record
@@ -54,10 +55,8 @@ def _constant(record: Record, entry: InputEntry, stack: Stack) -> Finding:
     return Finding(
         kind=Kind.FROZEN_TENSOR,
         severity="note",
-        sentence=f"A tensor{shape} that is neither a parameter nor a buffer is a constant of the "
-        f"program: `{entry.target or entry.name}`.",
-        why="It keeps the value it had: later writes do not reach the program, and it is not in "
-        "the state dict. `register_buffer` makes it part of the model.",
+        sentence=rules.FrozenTensor.SENTENCE(shape=shape, name=entry.target or entry.name),
+        why=rules.FrozenTensor.WHY(),
         stack=stack,
     )
 
@@ -66,8 +65,7 @@ def _parameter(name: str, parameter: str, stack: Stack) -> Finding:
     return Finding(
         kind=Kind.FROZEN_PARAMETER,
         severity="surprising",
-        sentence=f"The parameter `{parameter}` was also lifted as a constant: `{name}`.",
-        why="The code reaches it through a plain container, not as an attribute. Weights loaded "
-        "into the program later do not reach this copy (pytorch issue 163303).",
+        sentence=rules.FrozenParameter.SENTENCE(parameter=parameter, name=name),
+        why=rules.FrozenParameter.WHY(),
         stack=stack,
     )

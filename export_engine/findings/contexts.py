@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.program_ops import parse
 from export_engine.listing import listed
@@ -11,12 +12,12 @@ from export_engine.record import Record
 
 _ATTENTION = "scaled_dot_product_attention"
 _WAYS_OUT = {
-    "autocast": "Enter `torch.autocast` in `forward`, or convert the model: `model.bfloat16()`.",
-    "dtype": "Name the dtype where `forward` creates tensors: `dtype=x.dtype`.",
-    "device": "Name the device where `forward` creates tensors: `device=x.device`.",
-    "mode": "Export outside of the mode, or write what it does into the model.",
-    "deterministic": "Also switch it on when the program runs.",
-    "attention": "Also choose the kernel when the program runs.",
+    "autocast": rules.Context.AUTOCAST(),
+    "dtype": rules.Context.DTYPE(),
+    "device": rules.Context.DEVICE(),
+    "mode": rules.Context.MODE(),
+    "deterministic": rules.Context.DETERMINISTIC(),
+    "attention": rules.Context.ATTENTION(),
 }
 """Per kind of context, what to do."""
 
@@ -29,10 +30,8 @@ def check_contexts(exported: Exported, record: Record) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.CONTEXT,
             severity="surprising",
-            sentence=f"The export called `{patch.name}` as other code has replaced it, "
-            f"`{patch.place.function}`.",
-            why="The program has the ops of the replacement. Where eager runs without it, the two "
-            "may differ. Export without the patch, or call the replacement in `forward`.",
+            sentence=rules.Context.REPLACED(name=patch.name, function=patch.place.function),
+            why=rules.Context.REPLACED_WHY(),
             stack=(patch.place,) if patch.place.file else (),
         )
 
@@ -46,11 +45,10 @@ def _changed(exported: Exported, record: Record) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.CONTEXT,
             severity="wrong",
-            sentence=f"{names} was active around the export and changed the program: "
-            f"{effect.text}.",
-            why="Where the program runs, there is no such context: it computes something else than "
-            "the export declares, or something else than eager. "
-            + " ".join(dict.fromkeys(_WAYS_OUT[each.kind] for each in contexts)),
+            sentence=rules.Context.CHANGED(names=names, effect=effect.text),
+            why=rules.Context.CHANGED_WHY(
+                cure=" ".join(dict.fromkeys(_WAYS_OUT[each.kind] for each in contexts))
+            ),
             stack=parse(nodes[0]) if nodes else (),
             node=positions.index(effect.node) if effect.node in positions else -1,
         )
@@ -58,9 +56,8 @@ def _changed(exported: Exported, record: Record) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.CONTEXT,
             severity="note",
-            sentence=f"{names} was active around the export; the program does not contain it.",
-            why="Attention is one op of the program, and torch chooses its kernel where it runs. "
-            + _WAYS_OUT["attention"],
+            sentence=rules.Context.NOT_CONTAINED(names=names),
+            why=rules.Context.NOT_CONTAINED_WHY(cure=_WAYS_OUT["attention"]),
         )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from export_engine import rules
 from export_engine.attempt import Finding
 from export_engine.findings.analysis import in_order
 from export_engine.record import Verification
-
-_AGREES = "Verify called the model and the program several times in a row, and they agree. "
 
 
 def with_decisions(
@@ -24,7 +23,9 @@ def with_decisions(
     rows = verification.rows if verification else ()
     held = {each.name for each in rows if each.verdict == "holds"}
     found = [
-        replace(each, severity="note", why=_AGREES + each.why) if each.decided_by in held else each
+        replace(each, severity="note", why=rules.StateChanged.AGREES() + each.why)
+        if each.decided_by in held
+        else each
         for each in findings
     ]
     return in_order(found)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.program_ops import Op, ops_of
 from export_engine.listing import listed
@@ -57,11 +58,12 @@ def _of_layers(ops: list[Op]) -> Finding:
     return Finding(
         kind=Kind.DEVICE_BAKED,
         severity="note",
-        sentence=f"{f'{len(layers)} layers create' if several else 'A layer creates'} a tensor on "
-        f"`{device}`: {kinds}.",
-        why="In eager it is on the device of the layer's input; in the program it stays on the "
-        "example's. Pass it in, such as the first hidden state, or move the program with "
-        "`torch.export.passes.move_to_device_pass`.",
+        sentence=rules.DeviceBaked.CREATED(
+            layers=f"{len(layers)} layers create" if several else "A layer creates",
+            device=device,
+            names=kinds,
+        ),
+        why=rules.DeviceBaked.CREATED_WHY(),
         stack=ops[0].stack,
         node=ops[0].position,
     )
@@ -123,14 +125,11 @@ def _is_constant(value: ast.expr, kind: Kind) -> bool:
 
 def _finding(kind: Kind, named: str, op: Op) -> Finding:
     if kind is Kind.DEVICE_BAKED:
-        sentence = f"The code names a device: `{named}`."
-        why = (
-            "The program creates this tensor there, on whatever device it runs. Take the device "
-            "from a tensor instead: `x.device`."
-        )
+        sentence = rules.DeviceBaked.NAMED(code=named)
+        why = rules.DeviceBaked.NAMED_WHY()
     else:
-        sentence = f"The code names a dtype of lower precision: `{named}`."
-        why = "The program uses it whatever the dtypes of inputs and weights."
+        sentence = rules.DtypeBaked.SENTENCE(code=named)
+        why = rules.DtypeBaked.WHY()
     severity = "surprising" if kind is Kind.DEVICE_BAKED else "note"
     return Finding(
         kind=kind,

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import stack_of
 from export_engine.record import Record, Rule, holds, sizes_of_symbols
@@ -27,19 +28,17 @@ def check_hidden_conditions(record: Record, exported: Exported | None) -> Iterat
         if broken_one is not None:
             yield _rejected(record, broken_one)
             return
-    rules = list(_tried(record))
-    samples = list(_within(record)) if rules else []
-    for rule in rules:
+    tried = list(_tried(record))
+    samples = list(_within(record)) if tried else []
+    for rule in tried:
         broken = sum(not holds(rule.formula, sizes) for sizes in samples)
         if samples and broken >= (1 - _FEW) * len(samples):
             guard = record.guards[rule.guard] if rule.guard >= 0 else None
             yield Finding(
                 kind=Kind.HIDDEN_CONDITION,
                 severity="surprising",
-                sentence="The program rejects nearly every size within its ranges: it asserts "
-                f"`{rule.text}`.",
-                why="The ranges bound each size on its own. This guard is checked at run time as "
-                "well, and few sizes satisfy it.",
+                sentence=rules.HiddenCondition.REJECTS_SIZES(rule=rule.text),
+                why=rules.HiddenCondition.REJECTS_SIZES_WHY(),
                 stack=stack_of(record, guard.stack) if guard else (),
                 guard=rule.guard,
                 fix=_fix(exported, record, rule),
@@ -50,8 +49,8 @@ def check_hidden_conditions(record: Record, exported: Exported | None) -> Iterat
 def _broken_by_example(record: Record) -> Rule | None:
     """The first rule that the program asserts and the example's own sizes break."""
     sizes = [each.example for each in record.probe.inputs]
-    rules = (rule for rule in record.probe.rules if rule.enforced and rule.formula)
-    return next((rule for rule in rules if not holds(rule.formula, sizes)), None)
+    enforced = (rule for rule in record.probe.rules if rule.enforced and rule.formula)
+    return next((rule for rule in enforced if not holds(rule.formula, sizes)), None)
 
 
 def _rejected(record: Record, rule: Rule) -> Finding:
@@ -59,9 +58,8 @@ def _rejected(record: Record, rule: Rule) -> Finding:
     return Finding(
         kind=Kind.HIDDEN_CONDITION,
         severity="surprising",
-        sentence=f"The program rejects the example itself: it asserts `{rule.text}`.",
-        why="Under a ShapesSpec tracing does not look at the example's sizes, so torch does not "
-        "compare them with its bounds and assumptions: the program does, each time it runs.",
+        sentence=rules.HiddenCondition.REJECTS_EXAMPLE(rule=rule.text),
+        why=rules.HiddenCondition.REJECTS_EXAMPLE_WHY(),
         stack=stack_of(record, guard.stack) if guard else (),
         guard=rule.guard,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import Op, calls
 from export_engine.record import Record, Target, ValueType
@@ -66,9 +67,8 @@ def _random(ops: list[Op]) -> Finding:
     return Finding(
         kind=Kind.RANDOM,
         severity="note",
-        sentence=f"The program draws random numbers: {names}.",
-        why="Two calls give different outputs, and other backends draw different numbers from "
-        "the same seed.",
+        sentence=rules.Random.SENTENCE(names=names),
+        why=rules.Random.WHY(),
         stack=ops[0].stack,
         node=ops[0].position,
     )
@@ -93,10 +93,10 @@ def _waiting(ops: list[Op]) -> Finding:
     return Finding(
         kind=Kind.SYNCHRONISES,
         severity="note",
-        sentence=f"The host waits for the device at {len(ops)} "
-        f"{'op' if len(ops) == 1 else 'ops'}: {names}.",
-        why="Its output, or its size, depends on tensor values. On a GPU the host blocks until "
-        "they are computed, and some backends do not support such ops.",
+        sentence=rules.Synchronises.SENTENCE(
+            count=len(ops), ops="op" if len(ops) == 1 else "ops", names=names
+        ),
+        why=rules.Synchronises.WHY(),
         stack=ops[0].stack,
         node=ops[0].position,
     )
@@ -131,10 +131,10 @@ def _checks(ops: list[Op]) -> Finding:
     return Finding(
         kind=Kind.RUNTIME_CHECK,
         severity="note",
-        sentence=f"The program has runtime assertions on values: {count} "
-        f"{'assert' if count == 1 else 'asserts'}.",
-        why="Values that are unknown while tracing are checked at run time; a call that violates "
-        "a check fails. Some backends drop such assertions.",
+        sentence=rules.RuntimeCheck.SENTENCE(
+            count=count, asserts="assert" if count == 1 else "asserts"
+        ),
+        why=rules.RuntimeCheck.WHY(),
         stack=next((op.stack for op in ops if op.stack), ()),
         node=ops[0].position,
     )
@@ -155,9 +155,8 @@ def _predicate(op: Op) -> Finding:
     return Finding(
         kind=Kind.PREDICATE,
         severity="wrong",
-        sentence="The predicate of this `torch.cond` has several elements.",
-        why="torch.cond takes a one-element predicate. Strict mode accepts this one, and the "
-        "program fails when called.",
+        sentence=rules.Predicate.SENTENCE(),
+        why=rules.Predicate.WHY(),
         stack=op.stack,
         node=op.position,
     )

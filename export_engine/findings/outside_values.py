@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.baked_values import Line, constants_of, lines_of, place_of
 from export_engine.findings.reached_code import in_eval_mode, reached_code
@@ -160,9 +161,8 @@ def _read_finding(what: str, text: str, place: Location) -> Finding:
     return Finding(
         kind=Kind.OUTSIDE_VALUE,
         severity="surprising",
-        sentence=f"The model reads {where} each time it runs: `{text}`.",
-        why="The program does not read it: the value seen while tracing is baked in, "
-        "wherever it runs. Read it in `__init__`, or pass it in as a tensor.",
+        sentence=rules.OutsideValue.READ(source=where, code=text),
+        why=rules.OutsideValue.READ_WHY(),
         stack=(place,),
     )
 
@@ -195,10 +195,8 @@ def _decided(
         yield Finding(
             kind=Kind.OUTSIDE_VALUE,
             severity="surprising",
-            sentence=f"The code branches on {what}: `{file.code.text(asked)}` was decided while "
-            "tracing.",
-            why=f"`{text}` may differ where the program runs. The program does not check "
-            "it: it always takes the branch that was traced.",
+            sentence=rules.OutsideValue.BRANCH(what=what, code=file.code.text(asked)),
+            why=rules.OutsideValue.BRANCH_WHY(code=text),
             stack=place_of(file, node),
         )
 
@@ -213,8 +211,7 @@ def _computed(file: SourceFile, momentary: Momentary, lines: dict[int, Line]) ->
             yield Finding(
                 kind=Kind.OUTSIDE_VALUE,
                 severity="surprising",
-                sentence=f"The model computes with a setting of the process: "
-                f"`{file.code.text(source)}`.",
-                why="The program has the value that it had while tracing as a constant.",
+                sentence=rules.OutsideValue.SETTING(code=file.code.text(source)),
+                why=rules.OutsideValue.SETTING_WHY(),
                 stack=place_of(file, statement),
             )

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind, share_memory
 from export_engine.findings.record_ops import Op
 from export_engine.findings.writes import inputs_written
@@ -41,19 +42,13 @@ def _overlap(one: str, other: str, writes: dict[str, Op | None]) -> Finding:
     op = writes[written] if written else None
     stack: Stack = op.stack if op is not None else ()
     if written is None:
-        why = (
-            "torch.export assumes that inputs do not overlap. Neither is mutated, so the program "
-            "is correct; a backend that mutates its inputs may not be."
-        )
+        why = rules.OverlappingInputs.READ_WHY()
     else:
-        why = (
-            f"In eager, a write to `{written}` is visible in the other. The program was traced as "
-            "if they did not overlap. Pass copies, or one tensor and let the model take views."
-        )
+        why = rules.OverlappingInputs.WRITTEN_WHY(written=written)
     return Finding(
         kind=Kind.OVERLAPPING_INPUTS,
         severity="note" if written is None else "wrong",
-        sentence=f"`{one}` and `{other}` overlap in memory in the example.",
+        sentence=rules.OverlappingInputs.SENTENCE(one=one, other=other),
         why=why,
         stack=stack,
         node=op.position if op is not None else -1,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Fix, Kind, Request
 from export_engine.record import Record
 from export_engine.shapes import leaf_values, with_leaves
@@ -18,10 +19,8 @@ def check_shared_inputs(exported: Exported, _: Record) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.SHARED_INPUT,
             severity="wrong",
-            sentence=f"{names} and `{paths[-1]}` are one tensor in the example, and the "
-            f"program reads `{paths[-1]}` for all of them.",
-            why="Tracing identifies inputs by tensor identity. Called with different "
-            "tensors, the program ignores all but the last.",
+            sentence=rules.SharedInput.SENTENCE(names=names, last=paths[-1]),
+            why=rules.SharedInput.WHY(),
             fix=_copied(paths[:-1]),
         )
 
@@ -54,7 +53,7 @@ def _copied(paths: list[str]) -> Fix:
     return Fix(
         kind="inputs",
         title=f"Give {names} a tensor of {'its' if len(paths) == 1 else 'their'} own",
-        why="The example's values stay; only the tensors differ.",
+        why=rules.SharedInput.FIX(),
         change=change,
         before=f"{names}: the same tensor",
         after=f"{names}: a copy",

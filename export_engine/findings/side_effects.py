@@ -8,17 +8,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.kept_state import ADDING, KeptState
 from export_engine.record import Record
 from export_engine.source import Code, Location, Stack, is_own
 from export_engine.trace import Change
-
-_WHY = (
-    "The program is functional: it has none of these side effects, and it reads the values seen "
-    "while tracing. Your objects are as they were before the export. State that changes belongs "
-    "in a buffer."
-)
 
 
 def check_side_effects(exported: Exported, _: Record) -> Iterator[Finding]:
@@ -30,12 +25,12 @@ def check_side_effects(exported: Exported, _: Record) -> Iterator[Finding]:
     for change, effect in state.changes:
         if effect == "same":
             continue
-        leak = " Tracing left a fake tensor there; it has been removed." if change.leaked else ""
+        leak = rules.StateChanged.LEAKED() if change.leaked else ""
         yield Finding(
             kind=Kind.STATE_CHANGED,
             severity="surprising",
-            sentence=f"Tracing the model changed the {_described(change)}: it {change.summary}.",
-            why=f"{_WHY}{leak}",
+            sentence=rules.StateChanged.CHANGED(state=_described(change), summary=change.summary),
+            why=rules.StateChanged.CHANGED_WHY(leak=leak),
             stack=state.place_of(change),
             decided_by="state" if effect == "unknown" and state.is_read(change) else "",
         )
@@ -44,16 +39,12 @@ def check_side_effects(exported: Exported, _: Record) -> Iterator[Finding]:
 
 def _refilled(change: Change, stack: Stack) -> Finding:
     """A write into a container among the arguments: a dict, a list, a cache."""
-    what = (
-        "It is not among the outputs, so it is lost. Return it, and use what is returned."
-        if change.lost
-        else "It is among the outputs: use those."
-    )
+    what = rules.StateChanged.NOT_RETURNED() if change.lost else rules.StateChanged.RETURNED()
     return Finding(
         kind=Kind.STATE_CHANGED,
         severity="wrong" if change.lost else "note",
-        sentence=f"The model mutates its input `{change.name}`: {change.summary}.",
-        why=f"The program does not mutate the containers it is given. {what}",
+        sentence=rules.StateChanged.MUTATED(name=change.name, summary=change.summary),
+        why=rules.StateChanged.MUTATED_WHY(cure=what),
         stack=stack,
     )
 
@@ -69,8 +60,8 @@ def _strict(exported: Exported, state: KeptState) -> Iterator[Finding]:
             yield Finding(
                 kind=Kind.STATE_CHANGED,
                 severity="surprising",
-                sentence=f"The model has side effects: {names}.",
-                why=_WHY,
+                sentence=rules.StateChanged.SIDE_EFFECTS(names=names),
+                why=rules.StateChanged.WHY(),
                 stack=place,
             )
 

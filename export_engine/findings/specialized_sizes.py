@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Fix, Kind, Request
 from export_engine.findings.record_ops import stack_of
 from export_engine.record import Record, SizeInput
@@ -54,19 +55,16 @@ def _fixed_size(record: Record, size: SizeInput, path: str, guard: int) -> Findi
     small = size.example in (0, 1) and guard < 0
     stack = stack_of(record, record.guards[guard].stack) if guard >= 0 else ()
     if small:
-        why = "torch specializes on sizes 0 and 1. Export with an example of size 2 or more."
+        why = rules.FixedSize.ZERO_ONE_WHY()
     elif guard >= 0:
         condition = record.guards[guard].text
-        why = f"The code evaluates `{condition}`, which needs a specialized size."
+        why = rules.FixedSize.CONDITION_WHY(condition=condition)
     else:
-        why = "torch specialized it while tracing. Name the dim instead of `*` to see why."
+        why = rules.FixedSize.UNNAMED_WHY()
     return Finding(
         kind=Kind.FIXED_SIZE,
         severity="surprising",
-        sentence=(
-            f"`{size.text}` was requested to be dynamic, but the program accepts "
-            f"{size.example} only."
-        ),
+        sentence=(rules.FixedSize.SENTENCE(size=size.text, example=size.example)),
         why=why,
         stack=stack,
         guard=guard,
@@ -81,7 +79,7 @@ def _larger(size: SizeInput, path: str) -> Fix:
     return Fix(
         kind="inputs",
         title=f"Export with an example where {size.text} is 2",
-        why="The example's values are repeated.",
+        why=rules.FixedSize.FIX(),
         change=change,
         before=f"{size.text} = {size.example}",
         after=f"{size.text} = 2",

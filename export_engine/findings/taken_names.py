@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import place_of, readers
 from export_engine.record import Record
@@ -24,11 +25,8 @@ def check_taken_names(record: Record, _: Exported | None) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.NAME_TAKEN,
             severity="wrong",
-            sentence=f"The program cannot be called: its {what} `{name}` has the name of an "
-            "attribute of torch.fx.GraphModule.",
-            why="`program.module()` makes a GraphModule, which has a "
-            f"`{name}` of its own, and torch fails to give it another one. Rename it in the model; "
-            "inside a submodule the name is free.",
+            sentence=rules.NameTaken.SENTENCE(what=what, name=name),
+            why=rules.NameTaken.WHY(name=name),
             stack=place_of(record, readers(record, [first.node]).get(first.node, [])),
             node=first.node,
         )

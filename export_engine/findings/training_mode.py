@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import Op, calls
 from export_engine.record import Record, Target
@@ -27,16 +28,14 @@ def check_training_mode(record: Record, exported: Exported | None) -> Iterator[F
         yield _finding(
             dropping,
             "dropout",
-            "Dropout stays active, so the program's outputs are random and differ from the "
-            "model's in eval mode.",
+            rules.TrainingMode.DROPOUT_WHY(),
             exported,
         )
     if norming:
         yield _finding(
             norming,
             "batch normalisation",
-            "It normalizes with the statistics of the batch instead of the running statistics, "
-            "and updates those on each call.",
+            rules.TrainingMode.NORM_WHY(),
             exported,
         )
 
@@ -63,11 +62,11 @@ def _drops(op: Op) -> bool:
 
 def _finding(ops: list[Op], what: str, why: str, exported: Exported | None) -> Finding:
     count = "" if len(ops) == 1 else f" ({len(ops)} ops)"
-    sentence = f"The model was exported in training mode: {what} is in the program{count}."
-    way_out = "Call `model.eval()` before exporting for inference."
+    sentence = rules.TrainingMode.TRAINING(what=what, count=count)
+    way_out = rules.TrainingMode.TRAINING_CURE()
     if _is_in_eval_mode(exported):
-        sentence = f"The model is in eval mode, and {what} is in the program{count} all the same."
-        way_out = "The code does not ask for the mode: pass `training=self.training`."
+        sentence = rules.TrainingMode.EVAL(what=what, count=count)
+        way_out = rules.TrainingMode.EVAL_CURE()
     return Finding(
         kind=Kind.TRAINING_MODE,
         severity="surprising",

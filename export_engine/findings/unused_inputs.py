@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import readers
 from export_engine.record import InputEntry, Record
@@ -42,9 +43,8 @@ def _baked(entry: InputEntry, exported: Exported | None) -> Finding:
     return Finding(
         kind=Kind.BAKED_ARGUMENT,
         severity="note",
-        sentence=f"`{entry.path}` = {entry.constant} is a constant of the program.",
-        why="A Python number is specialized while tracing; the program rejects any other "
-        f"value. {advice} pass a tensor.",
+        sentence=rules.BakedArgument.SENTENCE(path=entry.path, constant=entry.constant),
+        why=rules.BakedArgument.WHY(advice=advice),
         fix=fix,
     )
 
@@ -61,8 +61,7 @@ def _unused(entry: InputEntry) -> Finding:
     return Finding(
         kind=Kind.UNUSED_INPUT,
         severity="note",
-        sentence=f"No op of the program reads its input `{entry.path or entry.name}`.",
-        why="Callers have to pass it, and its values change nothing. If the model is meant to read "
-        "it, look for the branch that was taken while tracing.",
+        sentence=rules.UnusedInput.SENTENCE(name=entry.path or entry.name),
+        why=rules.UnusedInput.WHY(),
         node=entry.node,
     )

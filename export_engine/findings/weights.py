@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind, as_module
 from export_engine.record import Record
 from export_engine.torch_internals import is_fake
@@ -28,9 +29,10 @@ def check_weights(exported: Exported, _: Record) -> Iterator[Finding]:
             yield Finding(
                 kind=Kind.TIED_WEIGHTS,
                 severity="surprising",
-                sentence=f"{' and '.join(f'`{name}`' for name in there)} are tied in the "
-                "model and separate in the program.",
-                why="Training or loading one of them in the program leaves the others unchanged.",
+                sentence=rules.TiedWeights.SENTENCE(
+                    names=" and ".join(f"`{name}`" for name in there)
+                ),
+                why=rules.TiedWeights.WHY(),
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import Memory, Op, calls
 from export_engine.record import InputEntry, Record, may_write, written_arguments
@@ -76,10 +77,8 @@ def _constant(entry: InputEntry, op: Op) -> Finding:
     return Finding(
         kind=Kind.WRITTEN_CONSTANT,
         severity="wrong",
-        sentence=f"This writes into a constant of the program, `{entry.target}`.",
-        why="Tracing captured the tensor as a constant. The write does not reach what the model "
-        "computes with, or it is still there at the next call. Write to a tensor that "
-        "`forward` creates or receives, without `.data`, or register it as a buffer.",
+        sentence=rules.WrittenConstant.SENTENCE(target=entry.target),
+        why=rules.WrittenConstant.WHY(),
         stack=op.stack,
         node=op.position,
     )
@@ -89,9 +88,8 @@ def _input(path: str, op: Op | None) -> Finding:
     return Finding(
         kind=Kind.WRITTEN_INPUT,
         severity="surprising",
-        sentence=f"The program writes to its input `{path}`: the caller's tensor changes.",
-        why="Some backends copy their inputs, and then the caller does not see the write. Work on "
-        "a copy, `x.clone()`, or return what is written.",
+        sentence=rules.WrittenInput.SENTENCE(path=path),
+        why=rules.WrittenInput.WHY(),
         stack=op.stack if op is not None else (),
         node=op.position if op is not None else -1,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component
 
@@ -29,8 +30,8 @@ def _lengths(at: int, component: Component) -> Iterator[Finding]:
             yield Finding(
                 kind=Kind.SET_LENGTH,
                 severity="wrong",
-                sentence=f"`{component.name}` fixes {dims}, and calls of it differ there.",
-                why="It was observed at several sizes; the program accepts one of them.",
+                sentence=rules.SetLength.OBSERVED(component=component.name, dims=dims),
+                why=rules.SetLength.OBSERVED_WHY(),
                 component=at,
                 node=taken.node,
             )
@@ -43,9 +44,13 @@ def _arguments(at: int, component: Component) -> Iterator[Finding]:
             yield Finding(
                 kind=Kind.SET_ARGUMENT,
                 severity="wrong",
-                sentence=f"`{taken.path}` is fixed at {taken.constant} in `{component.name}`, and "
-                f"calls gave it {', '.join(dict.fromkeys(values))}.",
-                why="A value that is not a tensor is a constant of the program.",
+                sentence=rules.SetArgument.SENTENCE(
+                    path=taken.path,
+                    constant=taken.constant,
+                    component=component.name,
+                    names=", ".join(dict.fromkeys(values)),
+                ),
+                why=rules.SetArgument.WHY(),
                 component=at,
                 node=taken.node,
             )

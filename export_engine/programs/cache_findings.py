@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.listing import listed
 from export_engine.programs.component import Component
@@ -55,9 +56,10 @@ def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) ->
     yield Finding(
         kind=Kind.SET_MISSING,
         severity="wrong",
-        sentence=f"`{component.name}` takes {names}, which `{source}` does not give.",
-        why=f"`{source}` gives {len(given)} cache tensors, `{component.name}` takes "
-        f"{len(given) + len(alone)}: are they of the same number of layers?",
+        sentence=rules.SetMissing.SENTENCE(component=component.name, names=names, source=source),
+        why=rules.SetMissing.WHY(
+            source=source, given=len(given), component=component.name, taken=len(given) + len(alone)
+        ),
         component=at,
         node=alone[0].node,
         seam=seam,
@@ -95,9 +97,8 @@ def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> 
     yield Finding(
         kind=Kind.SET_UNUSED,
         severity="surprising",
-        sentence=f"`{component.name}` gives {names}, which `{target}` does not take.",
-        why=f"`{target}` takes others of the same container: are they of the same number of "
-        "layers?",
+        sentence=rules.SetUnused.SENTENCE(component=component.name, names=names, target=target),
+        why=rules.SetUnused.WHY(target=target),
         component=at,
         node=alone[0].node,
         seam=seam,
@@ -123,8 +124,8 @@ def _lost(component: Component, seams: Sequence[Seam], at: int, number: int) -> 
         yield Finding(
             kind=Kind.SET_LOST,
             severity="wrong" if goes_on else "surprising",
-            sentence=f"`{component.name}` adds to {names} and does not return the result.",
-            why="The next call gets the cache without what this one added.",
+            sentence=rules.SetLost.SENTENCE(component=component.name, names=names),
+            why=rules.SetLost.WHY(),
             component=at,
             node=said[0][1],
             seam=number,

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component
 from export_engine.programs.shared_weights import of_one_model
@@ -44,14 +45,19 @@ def check_constants(
             continue
         module, name, mine, theirs = apart[0]
         where = f"`{name}`" + (f" of `{module}`" if module else "")
-        more = f" So do {len(apart) - 1} more ops." if len(apart) > 1 else ""
+        more = f"; so do {len(apart) - 1} more ops" if len(apart) > 1 else ""
         yield Finding(
             kind=Kind.SET_CONSTANT,
             severity="wrong",
-            sentence=f"{where} has {_said(mine, theirs)} in `{components[one].name}`, and "
-            f"{_said(theirs, mine)} in `{components[other].name}`.{more}",
-            why="The programs hold weights of one model, so they compute one function: one of them "
-            "was exported with other settings.",
+            sentence=rules.SetConstant.SENTENCE(
+                op=where,
+                mine=_said(mine, theirs),
+                one=components[one].name,
+                theirs=_said(theirs, mine),
+                other=components[other].name,
+                more=more,
+            ),
+            why=rules.SetConstant.WHY(),
             component=other,
             node=theirs.node,
         )

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.listing import listed
 from export_engine.programs.cache_ways import CacheWays
 from export_engine.programs.component import Component
 from export_engine.programs.flows import is_cache
 from export_engine.record import Flow, Seam
-
-_WHY = (
-    "The next call sees the write only if it gets the same tensor: not a copy, and not in a "
-    "runtime that keeps its inputs unchanged, such as ONNX Runtime. Also return the cache."
-)
 
 
 class _Written(NamedTuple):
@@ -47,9 +43,13 @@ def check_in_place_caches(
             yield Finding(
                 kind=Kind.SET_IN_PLACE,
                 severity="surprising" if other else "note",
-                sentence=f"`{component.name}` writes {names} in place and does not return "
-                f"{'it' if len(caches) == 1 else 'them'}{also}.",
-                why=_WHY,
+                sentence=rules.SetInPlace.SENTENCE(
+                    component=component.name,
+                    names=names,
+                    them="it" if len(caches) == 1 else "them",
+                    also=also,
+                ),
+                why=rules.SetInPlace.WHY(),
                 component=at,
                 node=caches[0].node,
                 seam=caches[0].seam,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.programs.cache_ways import CacheWays
 from export_engine.programs.component import Component
@@ -27,8 +28,7 @@ def check_cache_order(components: Sequence[Component], seams: Sequence[Seam]) ->
                     kind=Kind.SET_ORDER,
                     severity="wrong",
                     sentence=said,
-                    why="They are of one size, so no program fails; the tokens are wrong. Return "
-                    "them in the order in which they are taken.",
+                    why=rules.SetOrder.SWAPPED_WHY(),
                     component=seam.target,
                     node=node,
                     seam=number,
@@ -52,16 +52,22 @@ def _apart(
     given, taken = from_.role(flow.source_node), to.role(flow.target_node)
     if given and taken and given != taken:
         return flow.target_node, (
-            f"`{taking.name}` takes `{flow.target_path}` for {taken}, and {source} gives its "
-            f"{given} there."
+            rules.SetOrder.TAKEN_FOR(
+                taking=taking.name,
+                target_path=flow.target_path,
+                taken=taken,
+                source=source,
+                given=given,
+            )
         )
     if own:
         before = from_.continued(flow.source_node)
         other = next((each for each in flows if each.target_node == before), None)
         if other is not None and before != flow.target_node:
             return flow.source_node, (
-                f"`{giving.name}` returns `{other.target_path}`, with more in it, as "
-                f"`{flow.source_path}`."
+                rules.SetOrder.RETURNED_AS(
+                    giving=giving.name, target_path=other.target_path, source_path=flow.source_path
+                )
             )
     mine = from_.weights(flow.source_node)
     node, added = to.added_to(flow.target_node)
@@ -72,8 +78,13 @@ def _apart(
             _, theirs = to.added_to(other.target_node)
             if _common(giving, mine, taking, theirs):
                 return node, (
-                    f"`{taking.name}` adds to `{flow.target_path}` what `{min(added)}` makes, and "
-                    f"{source} gives what `{min(mine)}` makes there."
+                    rules.SetOrder.ADDED(
+                        taking=taking.name,
+                        target_path=flow.target_path,
+                        taken=min(added),
+                        source=source,
+                        given=min(mine),
+                    )
                 )
     return -1, ""
 
@@ -119,10 +130,12 @@ def _returned(
     yield Finding(
         kind=Kind.SET_ORDER,
         severity="wrong",
-        sentence=f"`{component.name}` takes {_paths(component, sorted(order))} and returns them as "
-        f"{_paths(component, order)}.",
-        why="Its next call gets them by their places. Return them in the order in which they are "
-        "taken.",
+        sentence=rules.SetOrder.RETURNED(
+            component=component.name,
+            taken=_paths(component, sorted(order)),
+            returned=_paths(component, order),
+        ),
+        why=rules.SetOrder.RETURNED_WHY(),
         component=at,
         node=given[0][0].node if given else inputs[order[0]].node,
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component
 from export_engine.record import Seam
@@ -55,8 +56,10 @@ def check_positions(components: Sequence[Component], seams: Sequence[Seam]) -> I
             yield Finding(
                 kind=Kind.SET_POSITION,
                 severity="wrong",
-                sentence=f"`{component.name}` {each.sentence}, whatever the cache holds.",
-                why="Neither an input nor the length of the cache goes into these positions.",
+                sentence=rules.SetPosition.SENTENCE(
+                    component=component.name, sentence=each.sentence
+                ),
+                why=rules.SetPosition.WHY(),
                 component=at,
                 node=each.node,
             )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component, given_type
 from export_engine.programs.op_walk import Walk
@@ -40,9 +41,14 @@ def check_quantization(components: Sequence[Component], seams: Sequence[Seam]) -
             yield Finding(
                 kind=Kind.SET_QUANTIZATION,
                 severity="wrong",
-                sentence=f"`{giving.name}` quantizes `{flow.source_path}` with {_said(made)}, and "
-                f"`{taking.name}` reads it with {_said(read)}.",
-                why="The integers mean other numbers in the one program than in the other.",
+                sentence=rules.SetQuantization.SENTENCE(
+                    giving=giving.name,
+                    source_path=flow.source_path,
+                    written=_said(made),
+                    taking=taking.name,
+                    read=_said(read),
+                ),
+                why=rules.SetQuantization.WHY(),
                 component=seam.target,
                 node=node,
                 seam=number,

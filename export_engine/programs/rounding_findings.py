@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component
 from export_engine.programs.op_walk import VIEWS, Walk
@@ -33,13 +34,19 @@ def check_rounding(components: Sequence[Component], seams: Sequence[Seam]) -> It
                 continue
             path, node, narrow, wide = rounded[0]
             more = f" and {len(rounded) - 1} more" if len(rounded) > 1 else ""
-            verb = "gives" if back else "takes"
+            verb = "returns" if back else "accepts"
             yield Finding(
                 kind=Kind.SET_ROUNDED,
                 severity="surprising",
-                sentence=f"`{components[at].name}` {verb} `{path}`{more} as {wide} and rounds it "
-                f"to {narrow}.",
-                why=f"Typed {wide}, but already rounded to {narrow}.",
+                sentence=rules.SetRounded.SENTENCE(
+                    component=components[at].name,
+                    verb=verb,
+                    path=path,
+                    more=more,
+                    wide=wide,
+                    narrow=narrow,
+                ),
+                why=rules.SetRounded.WHY(wide=wide, narrow=narrow),
                 component=at,
                 node=node,
                 seam=number,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component, given_type
 from export_engine.programs.size_ranges import Range, line_of, range_of
@@ -47,8 +48,12 @@ def _at(
         yield Finding(
             kind=Kind.SET_DTYPES,
             severity="wrong",
-            sentence=f"{named} takes {other.dtype}, and {from_} gives {one.dtype}.",
-            why=f"{giving.name} gives {one.dtype} and {taking.name} takes {other.dtype}.",
+            sentence=rules.SetDtypes.SENTENCE(
+                named=named, taken=other.dtype, giver=from_, given=one.dtype
+            ),
+            why=rules.SetDtypes.WHY(
+                giving=giving.name, given=one.dtype, taking=taking.name, taken=other.dtype
+            ),
             **where,
         )
     if flow.known_by == "part":
@@ -57,8 +62,10 @@ def _at(
         yield Finding(
             kind=Kind.SET_SIZES,
             severity="wrong",
-            sentence=f"{named} has {len(other.shape)} dims, and {from_} gives {len(one.shape)}.",
-            why="The program rejects a tensor of another rank.",
+            sentence=rules.SetSizes.RANK(
+                named=named, taken=len(other.shape), giver=from_, given=len(one.shape)
+            ),
+            why=rules.SetSizes.RANK_WHY(),
             **where,
         )
         return
@@ -133,19 +140,20 @@ def _sizes(
             yield Finding(
                 kind=Kind.SET_SIZES,
                 severity="wrong",
-                sentence=f"{at} is {accepted.lower} in `{taking.name}`, and {from_} gives "
-                f"{given.lower}.",
-                why=f"Dim {dim}: {given.lower} is given, {accepted.lower} is taken.",
+                sentence=rules.SetSizes.SIZE(
+                    dim=at, taken=accepted.lower, taking=taking.name, giver=from_, given=given.lower
+                ),
+                why=rules.SetSizes.SIZE_WHY(dim=dim, given=given.lower, taken=accepted.lower),
                 **where,
             )
         else:
             yield Finding(
                 kind=Kind.SET_LENGTH,
                 severity="wrong",
-                sentence=f"{at} is fixed at {accepted.lower} in `{taking.name}`, and {from_} "
-                f"gives sizes in {given}.",
-                why=f"`{taking.name}` was exported with dim {dim} static, so it accepts what one "
-                "length leads to only.",
+                sentence=rules.SetLength.FIXED_DIM(
+                    dim=at, lower=accepted.lower, taking=taking.name, giver=from_, given=given
+                ),
+                why=rules.SetLength.FIXED_DIM_WHY(taking=taking.name, dim=dim),
                 **where,
             )
         return
@@ -153,10 +161,14 @@ def _sizes(
         yield Finding(
             kind=Kind.SET_LENGTH,
             severity="surprising",
-            sentence=f"`{giving.name}` is fixed at {given.lower} "
-            f"row{'' if given.lower == 1 else 's'}, and `{taking.name}` takes {accepted}.",
-            why=f"`{giving.name}` was exported with dim 0 static, so the set runs at one batch "
-            "only.",
+            sentence=rules.SetLength.FIXED_ROWS(
+                giving=giving.name,
+                lower=given.lower,
+                s="" if given.lower == 1 else "s",
+                taking=taking.name,
+                accepted=accepted,
+            ),
+            why=rules.SetLength.FIXED_ROWS_WHY(giving=giving.name),
             component=seam.source,
             node=flow.source_node,
             seam=where["seam"],
@@ -167,8 +179,14 @@ def _sizes(
         yield Finding(
             kind=Kind.SET_RANGES,
             severity="wrong" if given.upper is not None or below else "surprising",
-            sentence=f"{from_[:1].upper()}{from_[1:]} gives {at} in {given}, and `{taking.name}` "
-            f"takes {accepted}.",
-            why=f"Dim {dim}: {given} is given and {accepted} is taken; a size outside is rejected.",
+            sentence=rules.SetRanges.SENTENCE(
+                upper=from_[:1].upper(),
+                from_=from_[1:],
+                dim=at,
+                given=given,
+                taking=taking.name,
+                accepted=accepted,
+            ),
+            why=rules.SetRanges.WHY(dim=dim, given=given, accepted=accepted),
             **where,
         )

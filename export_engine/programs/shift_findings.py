@@ -8,17 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.programs.component import Component, given_type
 from export_engine.programs.flows import is_named_alike
 from export_engine.programs.linear_sizes import Linear, parsed
 from export_engine.programs.placed_rows import PlacedRows, Rows
 from export_engine.record import Flow, Seam, WeightRow
-
-_WHY = (
-    "Each token's position is one more than the last one's, over all calls. Nothing fails where it "
-    "is not; the tokens are wrong."
-)
 
 
 class _Shift(NamedTuple):
@@ -55,7 +51,7 @@ def _finding(component: int, shift: _Shift, seam: int = -1) -> Finding:
         kind=Kind.SET_SHIFT,
         severity="wrong",
         sentence=shift.sentence,
-        why=_WHY,
+        why=rules.SetShift.WHY(),
         component=component,
         node=shift.node,
         seam=seam,
@@ -108,8 +104,11 @@ def _apart(one: tuple[str, Rows], other: tuple[str, Rows], known: Mapping[str, L
         return ""  # fixed: that is another finding
     if mine.start.terms and mine.start.terms == theirs.start.terms:
         off = theirs.start.plus(mine.start, -1).number
-        where = f"at `{theirs.start}`, {_by(off)}: `{source}` starts at `{mine.start}`."
-        return f"`{target}` starts its positions {where}" if off else ""
+        if not off:
+            return ""
+        return rules.SetShift.SAME_START(
+            target=target, start=theirs.start, by=_by(off), source=source, other=mine.start
+        )
     if mine.start.terms or not all(name in known for name, _ in theirs.start.terms):
         return ""
     after = mine.start.plus(mine.rows or Linear(1))
@@ -117,9 +116,8 @@ def _apart(one: tuple[str, Rows], other: tuple[str, Rows], known: Mapping[str, L
     off = start.plus(after, -1).number
     if start.plus(after, -1).terms or not off:
         return ""
-    return (
-        f"`{target}` starts its positions at `{theirs.start}`, {_by(off)}: after `{source}` that "
-        f"is `{start}`, and the next is `{after}`."
+    return rules.SetShift.AFTER(
+        target=target, start=theirs.start, by=_by(off), source=source, value=start, after=after
     )
 
 

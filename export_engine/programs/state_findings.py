@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.listing import listed
 from export_engine.programs.component import Component
@@ -27,10 +28,8 @@ def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator
         yield Finding(
             kind=Kind.SET_STATE,
             severity="wrong",
-            sentence=f"`{giving.name}` writes the buffer {names}, and `{taking.name}` has its own "
-            "copy, from its export.",
-            why="Programs share no buffers when they run: what one writes, another does not see. "
-            "Let the model take the state as an input and return it.",
+            sentence=rules.SetState.SENTENCE(giving=giving.name, names=names, taking=taking.name),
+            why=rules.SetState.WHY(taking=taking.name),
             component=seam.source,
             node=states[0].source_node,
             seam=number,
@@ -56,9 +55,13 @@ def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[
             yield Finding(
                 kind=Kind.SET_MUTATED,
                 severity="surprising",
-                sentence=f"`{component.name}` mutates `{taken.path}`, which "
-                f"`{components[others[0]].name}` takes from `{components[source].name}` unchanged.",
-                why="Whoever is called second reads the mutated values, unless each gets a copy.",
+                sentence=rules.SetMutated.SENTENCE(
+                    component=component.name,
+                    path=taken.path,
+                    reader=components[others[0]].name,
+                    source=components[source].name,
+                ),
+                why=rules.SetMutated.WHY(),
                 component=at,
                 node=writer,
                 seam=seam_number,

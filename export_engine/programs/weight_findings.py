@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.listing import listed
 from export_engine.programs.component import Component
@@ -33,10 +34,10 @@ def check_weights(components: Sequence[Component], rows: Sequence[WeightRow]) ->
         yield Finding(
             kind=Kind.SET_COPIES,
             severity="note",
-            sentence=f"{', '.join(f'`{each}`' for each in holders)} hold equal copies of "
-            f"{names}: {spare:,} bytes more than needed.",
-            why="The values are equal and the memory is not shared: a file, and a process that "
-            "loads it, holds them once per program. Export all programs from one model.",
+            sentence=rules.SetCopies.SENTENCE(
+                programs=", ".join(f"`{each}`" for each in holders), weights=names, spare=spare
+            ),
+            why=rules.SetCopies.WHY(),
         )
 
 
@@ -56,11 +57,14 @@ def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
             yield Finding(
                 kind=Kind.SET_TIED,
                 severity="wrong" if differ else "surprising",
-                sentence=f"{' and '.join(f'`{each}`' for each in names)} are one weight in "
-                f"`{components[one].name}`, and {len(places)} in `{components[other].name}`"
-                + (", whose values differ." if differ else "."),
-                why="Weight tying was lost: one of them can be changed, quantized or stored "
-                "without the other. Export all programs from one model.",
+                sentence=rules.SetTied.SENTENCE(
+                    names=" and ".join(f"`{each}`" for each in names),
+                    one=components[one].name,
+                    count=len(places),
+                    other=components[other].name,
+                    differ=", whose values differ." if differ else ".",
+                ),
+                why=rules.SetTied.WHY(),
                 component=other,
                 node=_node(components[other], names[-1]),
             )
@@ -74,17 +78,14 @@ def _apart(components: Sequence[Component], rows: Sequence[WeightRow], kind: Kin
     """What two programs have differently."""
     one, other = (components[at] for at in rows[0].holders)
     mine, theirs = rows[0].names
-    sentence = f"`{mine}` of `{one.name}` and `{theirs}` of `{other.name}` should be one, and "
-    if len(rows) == 1:
-        sentence += "their values differ."
-    else:
-        sentence += f"their values differ; so do those of {len(rows) - 1} more weights."
+    more = f"; so do those of {len(rows) - 1} more weights" if len(rows) > 1 else ""
     return Finding(
         kind=kind,
         severity="wrong",
-        sentence=sentence,
-        why="The programs have their weights' names and sizes in common, so they are of one model: "
-        "one of the two is of another state of it.",
+        sentence=rules.SetWeights.SENTENCE(
+            mine=mine, one=one.name, theirs=theirs, other=other.name, more=more
+        ),
+        why=rules.SetWeights.WHY(),
         component=rows[0].holders[1],
         node=_node(other, theirs),
     )

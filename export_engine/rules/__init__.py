@@ -69,6 +69,26 @@ if TYPE_CHECKING:
     from export_engine.rules.rule import CodePage as CodePage
     from export_engine.rules.rule import Rule as Rule
     from export_engine.rules.rule import Sentence as Sentence
+    from export_engine.rules.set_caches import SetInPlace as SetInPlace
+    from export_engine.rules.set_caches import SetLost as SetLost
+    from export_engine.rules.set_caches import SetMissing as SetMissing
+    from export_engine.rules.set_caches import SetOrder as SetOrder
+    from export_engine.rules.set_caches import SetPosition as SetPosition
+    from export_engine.rules.set_caches import SetShift as SetShift
+    from export_engine.rules.set_caches import SetUnused as SetUnused
+    from export_engine.rules.set_connections import SetArgument as SetArgument
+    from export_engine.rules.set_connections import SetDtypes as SetDtypes
+    from export_engine.rules.set_connections import SetLength as SetLength
+    from export_engine.rules.set_connections import SetMutated as SetMutated
+    from export_engine.rules.set_connections import SetQuantization as SetQuantization
+    from export_engine.rules.set_connections import SetRanges as SetRanges
+    from export_engine.rules.set_connections import SetRounded as SetRounded
+    from export_engine.rules.set_connections import SetSizes as SetSizes
+    from export_engine.rules.set_connections import SetState as SetState
+    from export_engine.rules.set_weights import SetConstant as SetConstant
+    from export_engine.rules.set_weights import SetCopies as SetCopies
+    from export_engine.rules.set_weights import SetTied as SetTied
+    from export_engine.rules.set_weights import SetWeights as SetWeights
     from export_engine.rules.size_failures import ExampleOutOfRange as ExampleOutOfRange
     from export_engine.rules.size_failures import ShapesMismatch as ShapesMismatch
     from export_engine.rules.size_failures import ShapesViolated as ShapesViolated

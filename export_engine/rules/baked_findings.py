@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class BakedValue(Rule, kind=Kind.BAKED_VALUE):
@@ -36,6 +36,26 @@ class BakedValue(Rule, kind=Kind.BAKED_VALUE):
     call.
     """
 
+    UNDECIDED_WHY = Sentence(
+        "Eager sets it in each call, so a later call may differ; the program always repeats "
+        "the traced call. Verify compares several calls in a row."
+    )
+    VALUE = Sentence(
+        "The value of `{code}` while tracing{shown} is baked into the program as a constant.",
+        code="self.calls",
+        shown=", 1,",
+    )
+    VALUE_WHY = Sentence(
+        "Eager computes it in each call; in the program it never changes. Pass it in as a tensor."
+    )
+    BRANCH = Sentence(
+        "The branch on `{code}` was specialized while tracing.", code="time.time() > start"
+    )
+    BRANCH_WHY = Sentence(
+        "`{code}` changes with each call in eager; the program always takes the traced branch.",
+        code="time.time()",
+    )
+
 
 class OutsideValue(Rule, kind=Kind.OUTSIDE_VALUE):
     """The code reads the environment, a file, a global setting or a tensor's memory layout while
@@ -67,6 +87,31 @@ class OutsideValue(Rule, kind=Kind.OUTSIDE_VALUE):
     exported.
     """
 
+    READ = Sentence(
+        "The model reads {source} each time it runs: `{code}`.",
+        source="the environment",
+        code='os.environ["SCALE"]',
+    )
+    READ_WHY = Sentence(
+        "The program does not read it: the value at export is baked in, wherever it runs. "
+        "Read it in `__init__`, or pass it in as a tensor."
+    )
+    BRANCH = Sentence(
+        "The code branches on {what}: `{code}` was decided while tracing.",
+        what="a setting of the process",
+        code="not exact",
+    )
+    BRANCH_WHY = Sentence(
+        "`{code}` may differ when the program runs. The program does not check it and always "
+        "takes the traced branch.",
+        code="exact",
+    )
+    SETTING = Sentence(
+        "The model computes with a setting of the process: `{code}`.",
+        code="torch.get_num_threads()",
+    )
+    SETTING_WHY = Sentence("The value at export is a constant of the program.")
+
 
 class BakedArgument(Rule, kind=Kind.BAKED_ARGUMENT):
     """An argument that is a plain Python value is a constant of the program: other values are
@@ -94,6 +139,15 @@ class BakedArgument(Rule, kind=Kind.BAKED_ARGUMENT):
     Numbers, strings and flags are part of the call's structure. The program is made for these
     values.
     """
+
+    SENTENCE = Sentence(
+        "`{path}` = {constant} is a constant of the program.", path="k", constant="2"
+    )
+    WHY = Sentence(
+        "A Python number is specialized while tracing; the program rejects other values. "
+        "{advice} pass a tensor.",
+        advice="Let it vary, or",
+    )
 
 
 class FrozenTensor(Rule, kind=Kind.FROZEN_TENSOR):
@@ -125,6 +179,17 @@ class FrozenTensor(Rule, kind=Kind.FROZEN_TENSOR):
     A constant is saved with the program, does not move with the model, and does not follow later
     changes.
     """
+
+    SENTENCE = Sentence(
+        "A tensor{shape} that is neither a parameter nor a buffer is a constant of the program: "
+        "`{name}`.",
+        shape=" of shape [4]",
+        name="self___held_0",
+    )
+    WHY = Sentence(
+        "It keeps the value that it had at export: later writes do not reach the program, and "
+        "it is not in the state dict. `register_buffer` makes it part of the model."
+    )
 
 
 class FrozenParameter(Rule, kind=Kind.FROZEN_PARAMETER):
@@ -159,6 +224,16 @@ class FrozenParameter(Rule, kind=Kind.FROZEN_PARAMETER):
     A program finds its state by module names. Tensors in a dict or a closure have no such name.
     """
 
+    SENTENCE = Sentence(
+        "The parameter `{parameter}` was also lifted as a constant: `{name}`.",
+        parameter="lin.weight",
+        name="lifted_tensor_0",
+    )
+    WHY = Sentence(
+        "The code reaches it through a plain container, not as an attribute. Weights loaded "
+        "into the program later do not reach this copy (pytorch issue 163303)."
+    )
+
 
 class DeviceBaked(Rule, kind=Kind.DEVICE_BAKED):
     """An op names a device, so the program works there only.
@@ -186,6 +261,23 @@ class DeviceBaked(Rule, kind=Kind.DEVICE_BAKED):
     A device is an argument of the op, and so a constant.
     """
 
+    CREATED = Sentence(
+        "{layers} a tensor on `{device}`: {names}.",
+        layers="A layer creates",
+        device="cpu",
+        names="`GRU`",
+    )
+    CREATED_WHY = Sentence(
+        "In eager it is on the device of the layer's input; in the program it stays on the "
+        "example's. Pass it in, such as the first hidden state, or move the program with "
+        "`torch.export.passes.move_to_device_pass`."
+    )
+    NAMED = Sentence("The code names a device: `{code}`.", code='"cpu"')
+    NAMED_WHY = Sentence(
+        "The program always creates this tensor there. Take the device from a tensor instead: "
+        "`x.device`."
+    )
+
 
 class DtypeBaked(Rule, kind=Kind.DTYPE_BAKED):
     """The code casts to a fixed dtype, so the program does not follow the dtype of its inputs.
@@ -211,3 +303,8 @@ class DtypeBaked(Rule, kind=Kind.DTYPE_BAKED):
 
     Dtypes are part of a program's types: it is made for one choice.
     """
+
+    SENTENCE = Sentence(
+        "The code names a dtype of lower precision: `{code}`.", code="torch.float16"
+    )
+    WHY = Sentence("The program uses it regardless of the dtypes of inputs and weights.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class UnusedInput(Rule, kind=Kind.UNUSED_INPUT):
@@ -32,6 +32,12 @@ class UnusedInput(Rule, kind=Kind.UNUSED_INPUT):
     Python can read an input while tracing, such as its number of dims, without leaving an op.
     """
 
+    SENTENCE = Sentence("No op of the program reads its input `{name}`.", name="x")
+    WHY = Sentence(
+        "Callers must pass it, but its values change nothing. If the model should read it, "
+        "look for the branch that tracing took."
+    )
+
 
 class OverlappingInputs(Rule, kind=Kind.OVERLAPPING_INPUTS):
     """Two inputs of the example share memory. The program was traced as if they did not.
@@ -58,6 +64,19 @@ class OverlappingInputs(Rule, kind=Kind.OVERLAPPING_INPUTS):
 
     Eager sees a write through either. The program's inputs are independent.
     """
+
+    READ_WHY = Sentence(
+        "torch.export assumes that inputs do not overlap. Neither is mutated, so the program "
+        "is correct; a backend that mutates its inputs may not be."
+    )
+    WRITTEN_WHY = Sentence(
+        "In eager, a write to `{written}` is visible in the other. The program was traced as "
+        "if they did not overlap. Pass copies, or one tensor and let the model take views.",
+        written="x",
+    )
+    SENTENCE = Sentence(
+        "`{one}` and `{other}` overlap in memory in the example.", one="x", other="y"
+    )
 
 
 class WrittenInput(Rule, kind=Kind.WRITTEN_INPUT):
@@ -88,6 +107,14 @@ class WrittenInput(Rule, kind=Kind.WRITTEN_INPUT):
     call. Some backends do not do this.
     """
 
+    SENTENCE = Sentence(
+        "The program writes to its input `{path}`, so the caller's tensor changes.", path="x"
+    )
+    WHY = Sentence(
+        "Some backends copy their inputs, and then the caller does not see the write. Work on "
+        "a copy, `x.clone()`, or return the result."
+    )
+
 
 class SharedInput(Rule, kind=Kind.SHARED_INPUT):
     """The example passes the same tensor for several inputs; the program may treat them as one.
@@ -114,3 +141,15 @@ class SharedInput(Rule, kind=Kind.SHARED_INPUT):
 
     Tracing tells inputs apart by identity. One tensor in two places can become one input.
     """
+
+    SENTENCE = Sentence(
+        "{names} and `{last}` are one tensor in the example, and the program reads `{last}` for "
+        "all of them.",
+        names="`x`",
+        last="y",
+    )
+    WHY = Sentence(
+        "Tracing identifies inputs by tensor identity. Called with different tensors, the "
+        "program ignores all but the last."
+    )
+    FIX = Sentence("Keeps the example's values; only the tensors differ.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class RuntimeCheck(Rule, kind=Kind.RUNTIME_CHECK):
@@ -35,6 +35,16 @@ class RuntimeCheck(Rule, kind=Kind.RUNTIME_CHECK):
     sound.
     """
 
+    SENTENCE = Sentence(
+        "The program has runtime assertions on values: {count} {asserts}.",
+        count="1",
+        asserts="assert",
+    )
+    WHY = Sentence(
+        "Values that are unknown while tracing are checked at run time; a call that violates "
+        "a check fails. Some backends drop such assertions."
+    )
+
 
 class Random(Rule, kind=Kind.RANDOM):
     """The program draws random numbers, so two calls differ, and it differs from eager unless both
@@ -62,6 +72,14 @@ class Random(Rule, kind=Kind.RANDOM):
     Random ops stay in the graph. A generator is not part of a program's state.
     """
 
+    SENTENCE = Sentence(
+        "The program draws random numbers: {names}.", names="`aten.dropout.default`"
+    )
+    WHY = Sentence(
+        "Two calls give different outputs, and other backends draw different numbers from the "
+        "same seed."
+    )
+
 
 class Synchronises(Rule, kind=Kind.SYNCHRONISES):
     """An op's result, or its size, depends on tensor values: on a GPU the host waits for them.
@@ -87,6 +105,17 @@ class Synchronises(Rule, kind=Kind.SYNCHRONISES):
 
     The host must know a size before it can allocate. Some backends refuse such ops.
     """
+
+    SENTENCE = Sentence(
+        "The host waits for the device at {count} {ops}: {names}.",
+        count="1",
+        ops="op",
+        names="`aten.item.default`",
+    )
+    WHY = Sentence(
+        "Its output, or its size, depends on tensor values. On a GPU the host blocks until they "
+        "are computed, and some backends do not support such ops."
+    )
 
 
 class Predicate(Rule, kind=Kind.PREDICATE):
@@ -114,3 +143,9 @@ class Predicate(Rule, kind=Kind.PREDICATE):
 
     A branch is taken once for the whole call.
     """
+
+    SENTENCE = Sentence("The predicate of this `torch.cond` has several elements.")
+    WHY = Sentence(
+        "torch.cond takes a one-element predicate. Strict mode accepts this one, and the "
+        "program fails when called."
+    )

@@ -13,6 +13,9 @@ from export_engine.rules import (
     operator_failures,
     python_failures,
     pytree_failures,
+    set_caches,
+    set_connections,
+    set_weights,
     size_failures,
     size_findings,
     state_findings,
@@ -36,6 +39,9 @@ _MODULES = (
     op_findings,
     tracing_findings,
     guarantees,
+    set_connections,
+    set_caches,
+    set_weights,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class Numpy(Rule, kind=Kind.NUMPY):
@@ -32,6 +32,15 @@ class Numpy(Rule, kind=Kind.NUMPY):
     A fake tensor has no memory that NumPy could read, and NumPy's results would be constants of the
     graph.
     """
+
+    SENTENCE = Sentence(
+        "{called} converts a tensor to NumPy, which needs values, and fake tensors have none.",
+        called="`x.numpy()`",
+    )
+    WHY = Sentence(
+        "NumPy functions are not ATen ops, so they cannot be captured in the graph. torch has "
+        "equivalents of most of them; strict mode can translate some."
+    )
 
 
 class DataWrite(Rule, kind=Kind.DATA_WRITE):
@@ -64,6 +73,12 @@ class DataWrite(Rule, kind=Kind.DATA_WRITE):
     miss the write.
     """
 
+    SENTENCE = Sentence("A write through `{code}` is invisible to torch.export.", code="x.data")
+    WHY = Sentence(
+        "`.data` shares memory with the tensor but bypasses autograd and tracing, so a write to "
+        "it is not captured."
+    )
+
 
 class TensorLeak(Rule, kind=Kind.TENSOR_LEAK):
     """A tensor was made or changed where tracing does not see it, so the program would hold a fake
@@ -94,6 +109,57 @@ class TensorLeak(Rule, kind=Kind.TENSOR_LEAK):
     from elsewhere has no values to save.
     """
 
+    DERIVATIVE = Sentence(
+        "`{text}` {does}, which torch.export does not {fully}trace: {lost} has no values to "
+        "store in the program.",
+        text="torch.autograd.grad(y, x)",
+        does="runs a backward pass",
+        fully="fully ",
+        lost="what autograd saved for it",
+    )
+    AUTOGRAD_WHY = Sentence(
+        "torch.export traces the operators that `forward` calls. Autograd's engine calls "
+        "those of a backward pass, with tensors that it saved and that the tracer does not "
+        "know, such as results of tanh, exp or a Linear. Write the derivative out, take it "
+        "outside the model, or trace the model first and export its graph: "
+        "torch.fx.experimental.proxy_tensor.make_fx(model, tracing_mode='symbolic', "
+        "_allow_non_fake_inputs=True) follows them."
+    )
+    BACKWARD_WHY = Sentence(
+        "torch.export traces the operators that `forward` calls. Autograd's engine calls "
+        "those of a backward pass, below the tracer. Write the derivative out, take it "
+        "outside the model, or trace the model first and export its graph: "
+        "torch.fx.experimental.proxy_tensor.make_fx(model, tracing_mode='symbolic', "
+        "_allow_non_fake_inputs=True) follows them."
+    )
+    FORWARD_MODE_WHY = Sentence(
+        "torch.export traces the operators that `forward` calls. A transform runs its "
+        "operators on wrapped tensors, below the tracer. Write the derivative out, or take it "
+        "outside the model."
+    )
+    CREATED_HERE = Sentence(
+        "A tensor here was created outside the trace, so it has no values to store in the program."
+    )
+    IN_PROGRAM = Sentence(
+        "The program would contain a fake tensor, which was created while tracing and has no "
+        "values."
+    )
+    WHY = Sentence(
+        "Every tensor of a program comes from its inputs, parameters, buffers or constants. A "
+        "tensor created or mutated outside the trace, or left over from an earlier trace, is "
+        "none of these."
+    )
+    DEEPCOPY = Sentence(
+        "{called} copies the Python object of a tensor, which tracing does not follow: the "
+        "copy has no values. `{name}.view_as({name})` is traced, and shares its memory.",
+        called="`copy.copy(x)`",
+        name="x",
+    )
+    DEEPCOPY_WHY = Sentence(
+        "While tracing, tensors are fake tensors, created by torch's operators. The tracer "
+        "does not know a copy made by Python."
+    )
+
 
 class GraphBreak(Rule, kind=Kind.GRAPH_BREAK):
     """Strict mode follows the bytecode, and here it meets a construct that it does not support: a
@@ -121,6 +187,46 @@ class GraphBreak(Rule, kind=Kind.GRAPH_BREAK):
 
     `torch.compile` can leave the graph and come back; torch.export needs one whole graph.
     """
+
+    DERIVATIVE = Sentence(
+        "Strict mode cannot trace `{text}`, which takes a derivative.",
+        text="torch.autograd.grad(y, x)",
+    )
+    SENTENCE = Sentence(
+        "{who} cannot trace {called}: {reason}.",
+        who="Strict mode",
+        called='`open("nowhere")`',
+        reason="this function is not supported for these arguments",
+    )
+    WHY = Sentence(
+        "Strict mode (TorchDynamo) interprets your Python instead of running it, and does not "
+        "support all of it."
+    )
+    MISSING_BREAK = Sentence(
+        "Strict mode cannot trace {called}: {reason}.",
+        called="`len(gen)`",
+        reason="a generator has no length",
+    )
+    CHECKPOINT = Sentence(
+        "Strict mode cannot export `torch.utils.checkpoint.checkpoint`: torch cannot run its "
+        "op again to make the program."
+    )
+    CHECKPOINT_WHY = Sentence(
+        "Activation checkpointing saves memory in training, and has no use in a program. "
+        "Non-strict mode runs the checkpointed function itself."
+    )
+    UNREGISTERED_MODULE = Sentence(
+        "Strict mode cannot find the weights of `{held}`: it is in {kept_in}, so it is not a "
+        "submodule of `{owner}`.",
+        held="self.heads[0]",
+        kept_in="a plain list",
+        owner="Heads",
+    )
+    UNREGISTERED_MODULE_WHY = Sentence(
+        "PyTorch registers modules that are attributes, or in an `nn.ModuleList` or "
+        "`nn.ModuleDict`. Others are missing from `parameters()`, `state_dict()` and `to()`, "
+        "and in non-strict mode their weights become constants of the program."
+    )
 
 
 class OwnError(Rule, kind=Kind.OWN_ERROR):
@@ -150,6 +256,14 @@ class OwnError(Rule, kind=Kind.OWN_ERROR):
 
     torch.export runs the model once. An error in eager is an error there.
     """
+
+    SENTENCE = Sentence(
+        "The model itself raised {name}{message}.", name="KeyError", message=": 'b'"
+    )
+    WHY = Sentence(
+        "The exception comes from the model's code, not from torch.export. If the model runs "
+        "in eager, a size or a value that differs while tracing causes it."
+    )
 
 
 class ModuleChanged(Rule, kind=Kind.MODULE_CHANGED):
@@ -187,6 +301,15 @@ class ModuleChanged(Rule, kind=Kind.MODULE_CHANGED):
     in place.
     """
 
+    SENTENCE = Sentence(
+        "{called} converts a module while it is traced, which replaces its parameters.",
+        called="`self.layer.half()`",
+    )
+    WHY = Sentence(
+        "While tracing, parameters are fake tensors, which cannot be replaced. Convert the "
+        "module before the export."
+    )
+
 
 class Unknown(Rule, kind=Kind.UNKNOWN):
     """Export Explorer does not know this kind of failure. The line and torch's message are shown as
@@ -215,3 +338,9 @@ class Unknown(Rule, kind=Kind.UNKNOWN):
     A diagnosis is made from what is known of a kind of failure. Nothing is guessed where that does
     not fit.
     """
+
+    WHY = Sentence(
+        "Export Explorer does not recognize this failure. See torch's message and traceback "
+        "for details."
+    )
+    NO_MESSAGE = Sentence("torch.export raised {name} without a message.", name="Mute")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class FixedSize(Rule, kind=Kind.FIXED_SIZE):
@@ -31,6 +31,22 @@ class FixedSize(Rule, kind=Kind.FIXED_SIZE):
 
     `*` (Dim.AUTO) takes what tracing gives. A guard that only one size satisfies makes it static.
     """
+
+    ZERO_ONE_WHY = Sentence(
+        "torch specializes on sizes 0 and 1. Export with an example of size 2 or more."
+    )
+    CONDITION_WHY = Sentence(
+        "The code evaluates `{condition}`, which specializes the size.", condition="x.shape[0] == 3"
+    )
+    UNNAMED_WHY = Sentence(
+        "torch specialized it while tracing. Name the dim instead of `*` to see why."
+    )
+    SENTENCE = Sentence(
+        "`{size}` was requested to be dynamic, but the program accepts only {example}.",
+        size="x.shape[0]",
+        example="1",
+    )
+    FIX = Sentence("Repeats the example's values.")
 
 
 class HiddenCondition(Rule, kind=Kind.HIDDEN_CONDITION):
@@ -61,6 +77,22 @@ class HiddenCondition(Rule, kind=Kind.HIDDEN_CONDITION):
     `range_constraints` has one interval per symbol. Guards over several symbols are in the program
     only.
     """
+
+    REJECTS_SIZES = Sentence(
+        "The program rejects nearly every size within its ranges: it asserts `{rule}`.",
+        rule="h*w == 16",
+    )
+    REJECTS_SIZES_WHY = Sentence(
+        "The ranges bound each size on its own. The program also checks this guard at run "
+        "time, and few sizes satisfy it."
+    )
+    REJECTS_EXAMPLE = Sentence(
+        "The program rejects the example itself: it asserts `{rule}`.", rule="n <= 4"
+    )
+    REJECTS_EXAMPLE_WHY = Sentence(
+        "Under a ShapesSpec, tracing ignores the example's sizes, so torch does not compare "
+        "them with the bounds and assumptions. The program does, on each call."
+    )
 
 
 class WrongSize(Rule, kind=Kind.WRONG_SIZE):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class StateChanged(Rule, kind=Kind.STATE_CHANGED):
@@ -39,6 +39,38 @@ class StateChanged(Rule, kind=Kind.STATE_CHANGED):
     the program.
     """
 
+    AGREES = Sentence(
+        "Verify called the model and the program several times in a row, and they agree. "
+    )
+    LEAKED = Sentence(" Tracing left a fake tensor there; it was removed.")
+    CHANGED = Sentence(
+        "Tracing the model changed the {state}: it {summary}.",
+        state="global `CALLS`",
+        summary="was 0, became 1",
+    )
+    CHANGED_WHY = Sentence(
+        "The program is functional: it has none of these side effects, and it reads the "
+        "values at export. Your objects are unchanged. Use a buffer for state that "
+        "changes.{leak}",
+        leak="",
+    )
+    NOT_RETURNED = Sentence(
+        "It is not among the outputs, so it is lost. Return it, and use the returned value."
+    )
+    RETURNED = Sentence("It is among the outputs: use those.")
+    MUTATED = Sentence(
+        "The model mutates its input `{name}`: {summary}.", name="cache", summary="`cache.k`"
+    )
+    MUTATED_WHY = Sentence(
+        "The program does not mutate the containers that it receives. {cure}",
+        cure="It is among the outputs: use those.",
+    )
+    SIDE_EFFECTS = Sentence("The model has side effects: {names}.", names="a write to a global")
+    WHY = Sentence(
+        "The program is functional: it has none of these side effects, and it reads the "
+        "values at export. Your objects are unchanged. Use a buffer for state that changes."
+    )
+
 
 class WrittenConstant(Rule, kind=Kind.WRITTEN_CONSTANT):
     """The code writes to a tensor that is a constant of the program, so calls may no longer be
@@ -72,6 +104,15 @@ class WrittenConstant(Rule, kind=Kind.WRITTEN_CONSTANT):
     The signature lists mutations of buffers and inputs. A constant that changes is state that
     nobody declares.
     """
+
+    SENTENCE = Sentence(
+        "This line writes to a constant of the program, `{target}`.", target="self___held_0"
+    )
+    WHY = Sentence(
+        "Tracing captured the tensor as a constant. The write is lost, or is still there at "
+        "the next call. Write to a tensor that `forward` creates or receives, without "
+        "`.data`, or register it as a buffer."
+    )
 
 
 class TiedWeights(Rule, kind=Kind.TIED_WEIGHTS):
@@ -109,6 +150,12 @@ class TiedWeights(Rule, kind=Kind.TIED_WEIGHTS):
     The program lists each use by its own name. A later change of one no longer changes the other.
     """
 
+    SENTENCE = Sentence(
+        "{names} are tied in the model and separate in the program.",
+        names="`embed.weight` and `head.weight`",
+    )
+    WHY = Sentence("Training or loading one of them in the program leaves the others unchanged.")
+
 
 class TrainingMode(Rule, kind=Kind.TRAINING_MODE):
     """A module with another behaviour in training, such as dropout, was exported in training mode.
@@ -131,6 +178,25 @@ class TrainingMode(Rule, kind=Kind.TRAINING_MODE):
 
     `self.training` is a Python flag. The program has the behaviour of the moment it was traced.
     """
+
+    DROPOUT_WHY = Sentence(
+        "Dropout stays active, so the program's outputs are random and differ from the model's "
+        "in eval mode."
+    )
+    NORM_WHY = Sentence(
+        "It normalizes with the batch statistics instead of the running statistics, and "
+        "updates those on each call."
+    )
+    TRAINING = Sentence(
+        "The model was exported in training mode: {what} is in the program{count}.",
+        what="dropout",
+        count="",
+    )
+    TRAINING_CURE = Sentence("Call `model.eval()` before exporting for inference.")
+    EVAL = Sentence(
+        "The model is in eval mode, but {what} is in the program{count}.", what="dropout", count=""
+    )
+    EVAL_CURE = Sentence("The code ignores the mode: pass `training=self.training`.")
 
 
 class AliasedBuffers(Rule, kind=Kind.ALIASED_BUFFERS):
@@ -166,3 +232,9 @@ class AliasedBuffers(Rule, kind=Kind.ALIASED_BUFFERS):
     decompose a program that writes to one of two inputs that share memory, so most backends refuse
     it.
     """
+
+    WHY = Sentence(
+        "Each name is an input of the program, and torch cannot decompose a program that "
+        "writes to one of them, so most backends reject it. Register the tensor once, and use "
+        "that name everywhere."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class CaughtError(Rule, kind=Kind.CAUGHT_ERROR):
@@ -44,6 +44,22 @@ class CaughtError(Rule, kind=Kind.CAUGHT_ERROR):
     not an error.
     """
 
+    SENTENCE = Sentence(
+        "{refused}, and {by} at {where} caught torch's error: the program always {goes}.",
+        refused="torch cannot trace `x.max() > 2`",
+        by="`except BROKEN`",
+        where="line 54",
+        goes="takes the `except` branch",
+    )
+    SAME = Sentence("On fresh inputs the program matched eager; on others it may not. ")
+    WHY = Sentence(
+        "{same}While tracing, tensors have no values, so torch raised {classes}. Eager does "
+        "not raise it. Move the line out of the block and export again: the export then fails "
+        "here, with a fix such as `torch.where` or `torch.cond`.",
+        same="",
+        classes="RuntimeError",
+    )
+
 
 class NameTaken(Rule, kind=Kind.NAME_TAKEN):
     """A weight or a submodule of the model has the name of an attribute of `torch.fx.GraphModule`,
@@ -82,6 +98,18 @@ class NameTaken(Rule, kind=Kind.NAME_TAKEN):
     'graph' already exists`, or an error further on.
     """
 
+    SENTENCE = Sentence(
+        "The program cannot be called: its {what} `{name}` has the name of an attribute of "
+        "torch.fx.GraphModule.",
+        what="submodule",
+        name="graph",
+    )
+    WHY = Sentence(
+        "`program.module()` makes a GraphModule, which already has a `{name}`. Rename it in "
+        "the model; inside a submodule the name is free.",
+        name="graph",
+    )
+
 
 class Context(Rule, kind=Kind.CONTEXT):
     """torch was switched by something around the call that was exported, such as `torch.autocast`,
@@ -110,3 +138,39 @@ class Context(Rule, kind=Kind.CONTEXT):
     the two programs are compared: a context that changes nothing, such as `torch.no_grad()`, is not
     a finding.
     """
+
+    AUTOCAST = Sentence(
+        "Enter `torch.autocast` in `forward`, or convert the model: `model.bfloat16()`."
+    )
+    DTYPE = Sentence("Name the dtype where `forward` creates tensors: `dtype=x.dtype`.")
+    DEVICE = Sentence("Name the device where `forward` creates tensors: `device=x.device`.")
+    MODE = Sentence("Export outside the mode, or write its effect into the model.")
+    DETERMINISTIC = Sentence("Also enable it when the program runs.")
+    ATTENTION = Sentence("Also choose the kernel when the program runs.")
+    REPLACED = Sentence(
+        "The export called a patched `{name}`: `{function}`.",
+        name="torch.nn.functional.gelu",
+        function="double",
+    )
+    REPLACED_WHY = Sentence(
+        "The program has the ops of the patch. If eager runs without it, the two may differ. "
+        "Export without the patch, or call it in `forward`."
+    )
+    CHANGED = Sentence(
+        "{names} was active around the export and changed the program: {effect}.",
+        names="`torch.device('meta')`",
+        effect="`zeros` is on meta with it, and on cpu without",
+    )
+    CHANGED_WHY = Sentence(
+        "The program runs without this context, so it may differ from its export or from "
+        "eager. {cure}",
+        cure="Name the dtype where `forward` creates tensors: `dtype=x.dtype`.",
+    )
+    NOT_CONTAINED = Sentence(
+        "{names} was active around the export; the program does not contain it.",
+        names="`torch.nn.attention.sdpa_kernel`",
+    )
+    NOT_CONTAINED_WHY = Sentence(
+        "Attention is one op of the program, and torch chooses its kernel at run time. {cure}",
+        cure="Also choose the kernel when the program runs.",
+    )

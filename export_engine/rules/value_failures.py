@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class BranchOnData(Rule, kind=Kind.BRANCH_ON_DATA):
@@ -36,6 +36,28 @@ class BranchOnData(Rule, kind=Kind.BRANCH_ON_DATA):
     that the example takes.
     """
 
+    IN_VMAP = Sentence(
+        "{called} reads the value of a tensor inside `torch.vmap`, and tensor values are "
+        "unknown while tracing.",
+        called="`x.item()`",
+    )
+    WHY = Sentence(
+        "torch.export traces the model once, with fake tensors, which have shapes but no "
+        "values. The program must be correct for all values, so it cannot follow only the path "
+        "that the example takes."
+    )
+    CALL = Sentence(
+        "`{text}` turns tensor values into a Python value, but tensor values are unknown "
+        "while tracing.",
+        text="bool(x.sum())",
+    )
+    DEPENDS = Sentence(
+        "{construct} depends on the values of `{text}`, but tensor values are unknown while "
+        "tracing.",
+        construct="This `if`",
+        text="x.sum() > 0",
+    )
+
 
 class BranchOnUnbacked(Rule, kind=Kind.BRANCH_ON_UNBACKED):
     """An `if` depends on a Python number that was read from a tensor, with `.item()` or `int()`.
@@ -66,6 +88,29 @@ class BranchOnUnbacked(Rule, kind=Kind.BRANCH_ON_UNBACKED):
     that tracing does not have.
     """
 
+    WHY = Sentence(
+        "While tracing, a number computed from tensor values is an unbacked SymInt: Python "
+        "cannot compare it, loop over it or index with it."
+    )
+    UNNAMED = Sentence(
+        "{code} must know whether a data-dependent number {compared}.",
+        code="`x[:n]`",
+        compared="is at least 0",
+    )
+    CONDITION = Sentence(
+        "{code} must know whether `{condition}`, {number}.",
+        code="`x[:n]`",
+        condition="n >= 0",
+        number="where `n` is data-dependent",
+    )
+    DEPENDS = Sentence(
+        "{construct} depends on `{asked}`{also}, {where}, and its value is unknown while tracing.",
+        construct="This `if`",
+        asked="count > 5",
+        also="",
+        where="where `count` is data-dependent",
+    )
+
 
 class AssertOnData(Rule, kind=Kind.ASSERT_ON_DATA):
     """An `assert` tests the values of a tensor, which are unknown while tracing.
@@ -93,6 +138,17 @@ class AssertOnData(Rule, kind=Kind.ASSERT_ON_DATA):
 
     An `assert` is a branch that raises. To keep it, it must be an op of the graph.
     """
+
+    NUMBER = Sentence(
+        "This `assert` depends on `{asked}`, {where}.",
+        asked="count > 5",
+        where="where `count` is data-dependent",
+    )
+    TENSOR = Sentence(
+        "This `assert` depends on the values of `{text}`, but tensor values are unknown while "
+        "tracing.",
+        text="x.sum() > -1e6",
+    )
 
 
 class OutputFromData(Rule, kind=Kind.OUTPUT_FROM_DATA):
@@ -122,6 +178,53 @@ class OutputFromData(Rule, kind=Kind.OUTPUT_FROM_DATA):
     Only tensors and symbolic numbers flow through a graph. Text, and numbers made from it, would be
     constants of the example.
     """
+
+    UNPACKING = Sentence(
+        "Unpacking `{asked}` needs its length, which is data-dependent.", asked="x.tolist()"
+    )
+    CONCRETE_HERE = Sentence(
+        "Python needs a concrete value for `{asked}` here, but it is computed from tensor values.",
+        asked="int(count)",
+    )
+    CONCRETE = Sentence(
+        "{code} needs a concrete number, but it is computed from tensor values.",
+        code="`float(x.max())`",
+    )
+    NEEDS_VALUE = Sentence(
+        "{code} needs a Python value that depends on tensor values, but tensor values are "
+        "unknown while tracing.",
+        code="This line",
+    )
+    RETURNED_SIZE = Sentence(
+        "`{called}`{inner} returns a tensor whose size depends on the values of its inputs, "
+        "but tensor values are unknown while tracing.",
+        called="x.nonzero()",
+        inner="",
+    )
+    RETURNED_VALUE = Sentence(
+        "`{called}`{inner} returns a Python value that depends on the values of its tensors, "
+        "but tensor values are unknown while tracing.",
+        called="torch.equal(x, y)",
+        inner="",
+    )
+    READS_VALUES_WHY = Sentence(
+        "torch.export traces the model once, with fake tensors, which have shapes but no "
+        "values. Only torch ops accept them."
+    )
+    TRITON_KERNEL = Sentence(
+        "{code} launches a Triton kernel on fake tensors, which have no memory.",
+        code="`kernel[grid](x)`",
+    )
+    TRITON_KERNEL_WHY = Sentence(
+        "Non-strict export runs the Python, including the launch. Wrap it in an op: "
+        "`torch.library.triton_op`, with `torch.library.wrap_triton` around the kernel. "
+        "Strict mode traces the launch, but torch cannot save such a program."
+    )
+    READS_VALUES = Sentence(
+        "{code} {does} tensor values, and fake tensors have none.",
+        code='`f"at most {x.max():.2f}"`',
+        does="formats",
+    )
 
 
 class LoopOnData(Rule, kind=Kind.LOOP_ON_DATA):
@@ -153,3 +256,19 @@ class LoopOnData(Rule, kind=Kind.LOOP_ON_DATA):
 
     Tracing unrolls a Python loop. Without a known length there is nothing to unroll.
     """
+
+    NUMBER = Sentence(
+        "The length of this loop depends on `{asked}`, which is data-dependent and unknown "
+        "while tracing.",
+        asked="range(steps.item())",
+    )
+    PACKED_SEQUENCE = Sentence(
+        "{called} uses a PackedSequence: its number of rows at each step depends on the "
+        "values of the lengths.",
+        called="`self.rnn(packed)`",
+    )
+    PACKED_SEQUENCE_WHY = Sentence(
+        "torch.export traces the model once, without values, and the sizes of a "
+        "PackedSequence are values. Pass the padded tensor to the RNN, and select each row's "
+        "outputs by its length: with a mask, or with `gather` for the last step."
+    )

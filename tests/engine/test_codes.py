@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
+from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import export_engine
 from explorer import explain
 from explorer.cli.main import USAGE, main
 from export_engine.record import Record
 from export_engine.rules import CODES, RULES, Kind, kinds_of, page_on
+from export_engine.rules.__main__ import format_sentences
 from export_engine.shapes import ShapesError
 from export_engine.torch_internals import missing_shapes_spec
 from export_engine.verify.guarantees import CHECKS
@@ -44,10 +49,47 @@ def test_every_kind_has_a_code_of_its_own() -> None:
 
 
 def test_every_code_has_a_rule_and_each_sentence_its_sample_facts() -> None:
-    assert {*RULES} == {*CODES}
+    assert {*RULES} == {kind.code for kind in Kind}
     for rule in RULES.values():
         for name, sentence in rule.sentences().items():
             assert sentence.fields == {*sentence.sample}, f"{rule.__name__}.{name}"
+
+
+def test_each_sentence_is_said_with_its_facts() -> None:
+    calls = list(sentences_said())
+    wrong = [
+        f"{where}: {rule}.{name} has {sorted(wanted)}, not {sorted(facts)}"
+        for where, rule, name, facts in calls
+        if facts != (wanted := SENTENCES[rule][name].fields)
+    ]
+    said = {(rule, name) for _, rule, name, _ in calls}
+    assert not wrong
+    assert not {(rule, name) for rule, held in SENTENCES.items() for name in held} - said
+
+
+SENTENCES = {rule.__name__: rule.sentences() for rule in RULES.values()}
+
+
+SAID = re.compile(r"rules\.[A-Z]\w+\.[A-Z_]+")
+
+
+def sentences_said() -> Iterator[tuple[str, str, str, set[str]]]:
+    """Each `rules.BranchOnData.DEPENDS(text=…)` of the engine: where, rule, name and facts."""
+    for path in sorted(Path(export_engine.__file__).parent.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if " rules" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and SAID.fullmatch(ast.unparse(node.func)):
+                _, rule, name = ast.unparse(node.func).split(".")
+                facts = {str(each.arg) for each in node.keywords}
+                yield f"{path.name}:{node.lineno}", rule, name, facts
+
+
+def test_sentences_are_printed_with_sample_facts() -> None:
+    printed = "\n".join(format_sentences())
+    assert "EX111: A branch on data" in printed
+    assert "This `if` depends on the values of `x.sum() > 0`" in printed
 
 
 def test_a_code_keeps_its_meaning() -> None:

@@ -462,7 +462,7 @@ def writes_out(x: torch.Tensor) -> torch.Tensor:
 def test_a_format_of_a_tensor_is_not_an_operator_that_refuses() -> None:
     found = diagnosed(writes_out, torch.ones(2, 3), strict=False)
     assert found.kind is Kind.OUTPUT_FROM_DATA
-    assert "makes text of tensor values" in found.sentence
+    assert "formats tensor values" in found.sentence
     assert found.stack[-1].line == marked("writes_out")
 
 

@@ -116,7 +116,7 @@ def test_a_message_is_skipped_while_exporting(strict: bool) -> None:
     assert isinstance(report.attempt, Exported)
     told = [each.attempt for each in report.kept[:-1] if isinstance(each.attempt, Failed)]
     assert told[-1].diagnosis is not None
-    assert "makes text of its number" in told[-1].diagnosis.sentence
+    assert "formats the size as a string" in told[-1].diagnosis.sentence
     with pytest.raises(RuntimeError):
         report.attempt.program.module()(torch.full((2, 3), torch.nan))
 

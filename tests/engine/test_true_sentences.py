@@ -142,8 +142,8 @@ class Slopes(nn.Module):
 @pytest.mark.parametrize(
     ("model", "example", "said"),
     [
-        (Buckets(), torch.ones(10), "`(x.shape[0] - 1).bit_length()` makes a plain number of it"),
-        (PoolsAll(), torch.ones(10), "takes an int alone, not a symbolic size"),
+        (Buckets(), torch.ones(10), "`(x.shape[0] - 1).bit_length()` needs a concrete number"),
+        (PoolsAll(), torch.ones(10), "requires an int and does not accept a SymInt"),
         (Slopes(), torch.ones(4, 3), "takes a derivative in forward mode, which fixes it"),
     ],
 )
@@ -382,9 +382,9 @@ class FixedRows(nn.Module):
 @pytest.mark.slow
 def test_a_size_that_the_trace_fixed_is_not_said_to_be_the_models_only_one() -> None:
     for model, freely, because in (
-        (CountsRows(), True, "`len(x)` makes a plain number of it"),
+        (CountsRows(), True, "`len(x)` needs a concrete number"),
         (ListsRows(), True, "the loop `for row in x` is unrolled while tracing"),
-        (CountsBesideList(), True, "`len(x)` makes a plain number of it"),
+        (CountsBesideList(), True, "`len(x)` needs a concrete number"),
         (SumsByPattern(), False, "rows can only be 9"),
         (
             FixedRows(),
@@ -696,7 +696,7 @@ def test_the_sentence_comes_before_fixes_and_stop_keeps_those_found(
     found = explain(attempt, told.append)
     assert [fix.title for fix in found.fixes] == ["The first"]
     assert [each.what for each in told] == ["failure", "found"]
-    assert "`len(x)` makes a plain number of it. (test_true_sentences.py, line " in told[0].label
+    assert "`len(x)` needs a concrete number. (test_true_sentences.py, line " in told[0].label
     assert told[1].label == "The first"
 
 

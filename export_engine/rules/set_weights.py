@@ -1,0 +1,110 @@
+"""Findings on weights and constants of a set of programs."""
+
+from __future__ import annotations
+
+from export_engine.rules.kinds import Kind
+from export_engine.rules.rule import Rule, Sentence
+
+
+class SetWeights(Rule, kind=Kind.SET_WEIGHTS):
+    """Two programs have the same weight by its name and size, with different values.
+
+    ## What to do
+
+    Export all programs from one model, at the same state.
+
+    ## Why
+
+    Each program stores its own weights. Changes after an export do not reach it.
+    """
+
+    SENTENCE = Sentence(
+        "`{mine}` of `{one}` and `{theirs}` of `{other}` should be the same weight, but their "
+        "values differ{more}.",
+        mine="gate.bias",
+        one="prefill",
+        theirs="gate.bias",
+        other="decode",
+        more="",
+    )
+    WHY = Sentence(
+        "Their weights have the same names and sizes, so both programs come from one model, "
+        "at two states of it. Export all programs from one model."
+    )
+
+
+class SetTied(Rule, kind=Kind.SET_TIED):
+    """Weights are one tensor in one program, and separate tensors in another.
+
+    ## What to do
+
+    Export all programs from one model, with the weights tied.
+
+    ## Why
+
+    Untied weights can be changed, quantized or stored one without the other.
+    """
+
+    SENTENCE = Sentence(
+        "{names} are one weight in `{one}`, and {count} in `{other}`{differ}",
+        names="`inner.embed.weight` and `inner.head.weight`",
+        one="prefill",
+        count="2",
+        other="decode",
+        differ=".",
+    )
+    WHY = Sentence(
+        "Weight tying was lost: one can be changed, quantized or stored without the other. "
+        "Export all programs from one model."
+    )
+
+
+class SetCopies(Rule, kind=Kind.SET_COPIES):
+    """Several programs store equal weights that do not share memory.
+
+    ## What to do
+
+    Export all programs from one model object: a set stores shared weights once.
+
+    ## Why
+
+    torch.export keeps the tensors that the module has. Copies of a model have weights of their own.
+    """
+
+    SENTENCE = Sentence(
+        "{programs} hold equal copies of {weights}: {spare:,} bytes more than needed.",
+        programs="`one`, `other`",
+        weights="`weight`",
+        spare=128,
+    )
+    WHY = Sentence(
+        "The values are equal but do not share memory: a file, and a process that loads it, "
+        "holds one copy per program. Export all programs from one model."
+    )
+
+
+class SetConstant(Rule, kind=Kind.SET_CONSTANT):
+    """The same op of one model has a different constant in two programs.
+
+    ## What to do
+
+    Export all programs with the same settings of the model.
+
+    ## Why
+
+    A number in `forward`, such as the base of rotary positions, is a constant of each program.
+    """
+
+    SENTENCE = Sentence(
+        "{op} has {mine} in `{one}`, and {theirs} in `{other}`{more}.",
+        op="`aten.pow.Scalar`",
+        mine="10000",
+        one="prefill",
+        theirs="500000",
+        other="decode",
+        more="",
+    )
+    WHY = Sentence(
+        "The programs come from one model, so they should compute one function, but one was "
+        "exported with other settings."
+    )
