@@ -18,6 +18,7 @@ GROUPS = {
     "diagnosis": "Why an export failed",
     "finding": "What is wrong or surprising in an export that succeeded",
     "guarantee": "What torch.export guarantees, and Verify checks",
+    "set": "What does not fit between the programs of a set",
 }
 
 
@@ -64,6 +65,7 @@ _HOW_TO = {
     "diagnosis": "[Fix an export that fails](../../how-to/fix-a-failure.md)",
     "finding": "[Check an export that succeeds](../../how-to/check-a-program.md)",
     "guarantee": "[Check an export that succeeds](../../how-to/check-a-program.md)",
+    "set": "[Ship a program](../../how-to/ship-a-language-model.md)",
 }
 
 

@@ -28,6 +28,7 @@ def as_row(found: Finding, components: list[Component]) -> SetFinding:
         stack=stack,
         place=place,
         seam=found.seam,
+        code=found.kind.code,
     )
 
 

@@ -96,7 +96,7 @@ class SetFinding(msgspec.Struct, frozen=True):
     """Something wrong or surprising between programs."""
 
     kind: str
-    """`sizes-apart`: see `programs.finding.Kind`."""
+    """`sizes-apart`: see `rules.Kind`."""
     heading: str
     severity: Literal["wrong", "surprising", "note"]
     sentence: str
@@ -108,6 +108,8 @@ class SetFinding(msgspec.Struct, frozen=True):
     place: str = ""
     """The line in words: `cache.py:12`."""
     seam: int = -1
+    code: str = ""
+    """Its stable code: `EX401`."""
 
 
 class GenerationTrial(msgspec.Struct, frozen=True):

@@ -147,7 +147,7 @@ def kinds_of(group: Group) -> list[Kind]:
     return [kind for kind in Kind if kind.group == group]
 
 
-CODES: dict[str, Kind] = {kind.code: kind for kind in Kind if kind.group != "set"}
+CODES: dict[str, Kind] = {kind.code: kind for kind in sorted(Kind, key=lambda kind: kind.code)}
 """Per code, its kind."""
 
 

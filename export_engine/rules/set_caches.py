@@ -9,6 +9,29 @@ from export_engine.rules.rule import Rule, Sentence
 class SetInPlace(Rule, kind=Kind.SET_IN_PLACE):
     """A program writes its cache in place and does not return it.
 
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Prefill(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": torch.nn.functional.pad(x, (0, 0, 0, 11))}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache, at):
+            cache.index_copy_(1, at, x)
+            return cache.mean(dim=1)
+
+
+    ex = explorer.explore_many({
+        "prefill": (Prefill(), (torch.ones(3, 5, 8),)),
+        "decode": (Decode(), (torch.ones(3, 1, 8), torch.zeros(3, 16, 8), torch.tensor([5]))),
+    })
+    ```
+
     ## What to do
 
     Return the cache as an output, too.
@@ -34,6 +57,35 @@ class SetInPlace(Rule, kind=Kind.SET_IN_PLACE):
 
 class SetMissing(Rule, kind=Kind.SET_MISSING):
     """A program expects a cache tensor that no earlier program returns.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Prefill(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": [x.sin()]}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            cache = [torch.cat([cache[0], x], dim=1), torch.cat([cache[1], x], dim=1)]
+            return {"logits": cache[0].sum() + cache[1].sum(), "cache": cache}
+
+
+    x, past = torch.ones(3, 1, 8), torch.ones(3, 5, 8)
+    ex = explorer.explore_many({
+        "prefill": (Prefill(), (past,), {}, "x: batch, prompt, _"),
+        "decode": (
+            Decode(),
+            (x, [past, past]),
+            {},
+            "x: batch, _, _; cache.0: batch, past, _; cache.1: batch, past, _",
+        ),
+    })
+    ```
 
     ## What to do
 
@@ -63,6 +115,33 @@ class SetMissing(Rule, kind=Kind.SET_MISSING):
 class SetLost(Rule, kind=Kind.SET_LOST):
     """A program extends its cache and does not return the longer one.
 
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Prefill(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": x.sin()}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            return {"logits": torch.cat([cache, x], dim=1).mean(dim=1)}
+
+
+    ex = explorer.explore_many({
+        "prefill": (Prefill(), (torch.ones(3, 5, 8),), {}, "x: batch, prompt, _"),
+        "decode": (
+            Decode(),
+            (torch.ones(3, 1, 8), torch.ones(3, 5, 8)),
+            {},
+            "x: batch, _, _; cache: batch, past, _",
+        ),
+    })
+    ```
+
     ## What to do
 
     Return the new cache.
@@ -82,6 +161,34 @@ class SetLost(Rule, kind=Kind.SET_LOST):
 
 class SetUnused(Rule, kind=Kind.SET_UNUSED):
     """A program returns a cache tensor that no later program accepts.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Prefill(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": [x.sin(), x.cos()]}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            cache = [torch.cat([cache[0], x], dim=1)]
+            return {"logits": cache[0].sum(), "cache": cache}
+
+
+    ex = explorer.explore_many({
+        "prefill": (Prefill(), (torch.ones(3, 5, 8),), {}, "x: batch, prompt, _"),
+        "decode": (
+            Decode(),
+            (torch.ones(3, 1, 8), [torch.ones(3, 5, 8)]),
+            {},
+            "x: batch, _, _; cache.0: batch, past, _",
+        ),
+    })
+    ```
 
     ## What to do
 
@@ -108,6 +215,35 @@ class SetUnused(Rule, kind=Kind.SET_UNUSED):
 class SetOrder(Rule, kind=Kind.SET_ORDER):
     """Cache tensors come back in a different order than they were passed in, such as values in the
     place of keys.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Prefill(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": [x.sin(), x.cos()]}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            first, second = torch.cat([cache[0], x], dim=1), torch.cat([cache[1], x.cos()], dim=1)
+            return {"logits": first.sum() + second.sum(), "cache": [second, first]}
+
+
+    x, past = torch.ones(3, 1, 8), torch.ones(3, 5, 8)
+    ex = explorer.explore_many({
+        "prefill": (Prefill(), (past,), {}, "x: batch, prompt, _"),
+        "decode": (
+            Decode(),
+            (x, [past, past]),
+            {},
+            "x: batch, _, _; cache.0: batch, past, _; cache.1: batch, past, _",
+        ),
+    })
+    ```
 
     ## What to do
 
@@ -160,6 +296,38 @@ class SetOrder(Rule, kind=Kind.SET_ORDER):
 class SetPosition(Rule, kind=Kind.SET_POSITION):
     """A program always uses the positions of the example, however long the cache is.
 
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Prefill(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": x.sin()}
+
+
+    class Decode(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = torch.nn.Embedding(64, 8)
+
+        def forward(self, x, cache):
+            cache = torch.cat([cache, x + self.table(torch.arange(5, 6))], dim=1)
+            return {"logits": cache.mean(dim=1), "cache": cache}
+
+
+    ex = explorer.explore_many({
+        "prefill": (Prefill(), (torch.ones(3, 5, 8),), {}, "x: batch, prompt, _"),
+        "decode": (
+            Decode(),
+            (torch.ones(3, 1, 8), torch.ones(3, 5, 8)),
+            {},
+            "x: batch, _, _; cache: batch, past, _",
+        ),
+    })
+    ```
+
     ## What to do
 
     Compute positions from an input or from the size of the cache: `cache.shape[1]`.
@@ -179,6 +347,43 @@ class SetPosition(Rule, kind=Kind.SET_POSITION):
 
 class SetShift(Rule, kind=Kind.SET_SHIFT):
     """The positions of one call do not continue those of the call before it.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    table = torch.nn.Embedding(64, 8)
+
+
+    class Prefill(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = table
+
+        def forward(self, x):
+            return {"cache": x + self.table(torch.arange(x.shape[1]))}
+
+
+    class Decode(Prefill):
+        def forward(self, x, cache):
+            start = cache.shape[1] + 1
+            x = x + self.table(torch.arange(start, start + 1))
+            cache = torch.cat([cache, x], dim=1)
+            return {"logits": cache.mean(dim=1), "cache": cache}
+
+
+    ex = explorer.explore_many({
+        "prefill": (Prefill(), (torch.ones(3, 5, 8),), {}, "x: batch, prompt[2..60], _"),
+        "decode": (
+            Decode(),
+            (torch.ones(3, 1, 8), torch.ones(3, 6, 8)),
+            {},
+            "x: batch, _, _; cache: batch, past[2..60], _",
+        ),
+    })
+    ```
 
     ## What to do
 

@@ -9,6 +9,28 @@ from export_engine.rules.rule import Rule, Sentence
 class SetSizes(Rule, kind=Kind.SET_SIZES):
     """A program returns a tensor of a size that the next program does not accept.
 
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Encode(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": x.sin()}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            return x + cache.mean(dim=1, keepdim=True)
+
+
+    ex = explorer.explore_many({
+        "prefill": (Encode(), (torch.ones(3, 5, 8),)),
+        "decode": (Decode(), (torch.ones(3, 1, 8), torch.ones(3, 6, 8))),
+    })
+    ```
+
     ## What to do
 
     Export both programs with examples of the same sizes, or make the dim dynamic in the program
@@ -43,6 +65,28 @@ class SetSizes(Rule, kind=Kind.SET_SIZES):
 class SetDtypes(Rule, kind=Kind.SET_DTYPES):
     """A program returns a tensor of one dtype, and the next program expects a different one.
 
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Encode(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": x.half()}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            return x + cache.mean(dim=1, keepdim=True)
+
+
+    ex = explorer.explore_many({
+        "prefill": (Encode(), (torch.ones(3, 5, 8),)),
+        "decode": (Decode(), (torch.ones(3, 1, 8), torch.ones(3, 5, 8))),
+    })
+    ```
+
     ## What to do
 
     Convert the tensor in one of the models, or export both with the same dtype.
@@ -70,6 +114,34 @@ class SetDtypes(Rule, kind=Kind.SET_DTYPES):
 
 class SetRanges(Rule, kind=Kind.SET_RANGES):
     """The range of sizes that a program returns exceeds the range that the next program accepts.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Encode(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": x.sin()}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            cache = torch.cat([cache, x], dim=1)
+            return {"logits": cache.mean(dim=1), "cache": cache}
+
+
+    ex = explorer.explore_many({
+        "prefill": (Encode(), (torch.ones(3, 5, 8),), {}, "x: batch, prompt[2..512], _"),
+        "decode": (
+            Decode(),
+            (torch.ones(3, 1, 8), torch.ones(3, 5, 8)),
+            {},
+            "x: batch, _, _; cache: batch, past[2..256], _",
+        ),
+    })
+    ```
 
     ## What to do
 
@@ -101,6 +173,28 @@ class SetRanges(Rule, kind=Kind.SET_RANGES):
 class SetState(Rule, kind=Kind.SET_STATE):
     """A program updates a buffer of which another program has a copy of its own.
 
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Held(torch.nn.Module):
+        def __init__(self, writes):
+            super().__init__()
+            self.writes = writes
+            self.register_buffer("kv", torch.zeros(3, 8))
+
+        def forward(self, x):
+            if self.writes:
+                self.kv.add_(x)
+            return x + self.kv
+
+
+    x = torch.ones(3, 8)
+    ex = explorer.explore_many({"prefill": (Held(True), (x,)), "decode": (Held(False), (x,))})
+    ```
+
     ## What to do
 
     Pass the state as an input and return it, instead of keeping it in a buffer.
@@ -126,6 +220,36 @@ class SetState(Rule, kind=Kind.SET_STATE):
 class SetMutated(Rule, kind=Kind.SET_MUTATED):
     """A program mutates its input in place, and another program reads the same tensor and expects
     it unchanged.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Encoder(torch.nn.Module):
+        def forward(self, x):
+            return {"last_hidden_state": x * 3.0}
+
+
+    class Writing(torch.nn.Module):
+        def forward(self, last_hidden_state):
+            last_hidden_state.mul_(2.0)
+            return last_hidden_state.sum(dim=1)
+
+
+    class Reading(torch.nn.Module):
+        def forward(self, last_hidden_state):
+            return last_hidden_state.sum(dim=1)
+
+
+    x = torch.ones(3, 5, 8)
+    ex = explorer.explore_many({
+        "encoder": (Encoder(), (x,)),
+        "prefill": (Writing(), (x * 3.0,)),
+        "decode": (Reading(), (x * 3.0,)),
+    })
+    ```
 
     ## What to do
 
@@ -153,6 +277,28 @@ class SetRounded(Rule, kind=Kind.SET_ROUNDED):
     """A tensor between programs is converted to a lower precision although its dtype says
     otherwise.
 
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Encode(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": x.sin().bfloat16().float()}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            return x + cache.mean(dim=1, keepdim=True)
+
+
+    ex = explorer.explore_many({
+        "prefill": (Encode(), (torch.ones(3, 5, 8),)),
+        "decode": (Decode(), (torch.ones(3, 1, 8), torch.ones(3, 5, 8))),
+    })
+    ```
+
     ## What to do
 
     Keep the tensor in its full precision in the model, or accept the rounding.
@@ -178,6 +324,34 @@ class SetRounded(Rule, kind=Kind.SET_ROUNDED):
 
 class SetLength(Rule, kind=Kind.SET_LENGTH):
     """A dim that varies between calls was exported static, so the set works for one length only.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Encode(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": x.sin()}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, cache):
+            cache = torch.cat([cache, x], dim=1)
+            return {"logits": cache.mean(dim=1), "cache": cache}
+
+
+    ex = explorer.explore_many({
+        "prefill": (Encode(), (torch.ones(3, 5, 8),), {}, "x: batch, prompt, _"),
+        "decode": (
+            Decode(),
+            (torch.ones(3, 1, 8), torch.ones(3, 5, 8)),
+            {},
+            "x: batch, _, _; cache: batch, _, _",
+        ),
+    })
+    ```
 
     ## What to do
 
@@ -226,6 +400,20 @@ class SetLength(Rule, kind=Kind.SET_LENGTH):
 class SetArgument(Rule, kind=Kind.SET_ARGUMENT):
     """An argument that changes from call to call is a constant of the program.
 
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Decode(torch.nn.Module):
+        def forward(self, x, scale):
+            return x * scale
+
+
+    ex = explorer.explore_many({"decode": (Decode(), (torch.ones(3), 2.0))})
+    ```
+
     ## What to do
 
     Pass it as a tensor.
@@ -249,6 +437,28 @@ class SetArgument(Rule, kind=Kind.SET_ARGUMENT):
 class SetQuantization(Rule, kind=Kind.SET_QUANTIZATION):
     """A program quantizes a tensor with one scale or zero point, and the next program reads it with
     another.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Encode(torch.nn.Module):
+        def forward(self, x):
+            return {"cache": (x / 0.05).round().clamp(-128, 127).to(torch.int8)}
+
+
+    class Decode(torch.nn.Module):
+        def forward(self, cache):
+            return (cache.to(torch.float32) * 0.04).mean(dim=1)
+
+
+    ex = explorer.explore_many({
+        "prefill": (Encode(), (torch.ones(3, 5, 8),)),
+        "decode": (Decode(), (torch.ones(3, 5, 8, dtype=torch.int8),)),
+    })
+    ```
 
     ## What to do
 

@@ -9,6 +9,22 @@ from export_engine.rules.rule import Rule, Sentence
 class SetWeights(Rule, kind=Kind.SET_WEIGHTS):
     """Two programs have the same weight by its name and size, with different values.
 
+    ## Example
+
+    ```python
+    import copy
+
+    import explorer
+    import torch
+
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8), torch.nn.Linear(8, 8))
+    changed = copy.deepcopy(model)
+    with torch.no_grad():
+        changed[2].bias.add_(1.0)
+    x = torch.ones(3, 8)
+    ex = explorer.explore_many({"prefill": (model, (x,)), "decode": (changed, (x,))})
+    ```
+
     ## What to do
 
     Export all programs from one model, at the same state.
@@ -36,6 +52,32 @@ class SetWeights(Rule, kind=Kind.SET_WEIGHTS):
 class SetTied(Rule, kind=Kind.SET_TIED):
     """Weights are one tensor in one program, and separate tensors in another.
 
+    ## Example
+
+    ```python
+    import copy
+
+    import explorer
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embed = torch.nn.Embedding(16, 8)
+            self.head = torch.nn.Linear(8, 16, bias=False)
+            self.head.weight = self.embed.weight
+
+        def forward(self, ids):
+            return self.head(self.embed(ids))
+
+
+    model = Model()
+    untied = copy.deepcopy(model)
+    untied.head.weight = torch.nn.Parameter(untied.head.weight.clone())
+    ids = torch.tensor([[1, 2]])
+    ex = explorer.explore_many({"prefill": (model, (ids,)), "decode": (untied, (ids,))})
+    ```
+
     ## What to do
 
     Export all programs from one model, with the weights tied.
@@ -62,6 +104,18 @@ class SetTied(Rule, kind=Kind.SET_TIED):
 class SetCopies(Rule, kind=Kind.SET_COPIES):
     """Several programs store equal weights that do not share memory.
 
+    ## Example
+
+    ```python
+    import copy
+
+    import explorer
+    import torch
+
+    model, x = torch.nn.Linear(8, 8), torch.ones(3, 8)
+    ex = explorer.explore_many({"prefill": (model, (x,)), "decode": (copy.deepcopy(model), (x,))})
+    ```
+
     ## What to do
 
     Export all programs from one model object: a set stores shared weights once.
@@ -85,6 +139,28 @@ class SetCopies(Rule, kind=Kind.SET_COPIES):
 
 class SetConstant(Rule, kind=Kind.SET_CONSTANT):
     """The same op of one model has a different constant in two programs.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self, linear, base):
+            super().__init__()
+            self.linear, self.base = linear, base
+
+        def forward(self, x):
+            return self.linear(x) * self.base
+
+
+    linear, x = torch.nn.Linear(8, 8), torch.ones(3, 8)
+    ex = explorer.explore_many({
+        "prefill": (Model(linear, 10000.0), (x,)),
+        "decode": (Model(linear, 500000.0), (x,)),
+    })
+    ```
 
     ## What to do
 

@@ -656,6 +656,7 @@ export interface SetFinding {
   stack: number;
   place: string;
   seam: number;
+  code: string;
 }
 
 export interface GenerationTrial {
