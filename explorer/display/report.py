@@ -24,6 +24,7 @@ from explorer.validate_options import check_writable
 if TYPE_CHECKING:
     from explorer.page.messages import Code, CodeText
     from export_engine.cost import CostTable
+    from export_engine.record import SetFinding
     from export_engine.source import Token
 
 T = TypeVar("T")
@@ -155,21 +156,22 @@ def frozen_page(session: Session, compared: int = -1, values: bool = False) -> b
         codes=[_codes(entry) for entry in entries],
         diffs=_between(entries, differences),
         texts=_between(entries, lambda one, other: text_differences(one.record, other.record)),
-        pages=_pages(entries),
+        pages=_pages(entries, programs.record.findings if programs else ()),
         programs=SetState(programs.record, programs.numbers()) if programs else None,
         costs=[_cost(entry) for entry in entries],
     )
     return msgspec.json.encode(held)
 
 
-def _pages(entries: Sequence[Entry]) -> dict[str, CodeText]:
+def _pages(entries: Sequence[Entry], between: Sequence[SetFinding]) -> dict[str, CodeText]:
     """The pages on the codes of all attempts; a file may name codes that this version lacks."""
     from explorer.display.handlers import code_text
     from export_engine.record import codes_in
     from export_engine.rules import CODES
 
-    found = {code for entry in entries for code in codes_in(entry.record) if code in CODES}
-    return {code: code_text(code) for code in sorted(found)}
+    found = {code for entry in entries for code in codes_in(entry.record)}
+    found |= {each.code for each in between}
+    return {code: code_text(code) for code in sorted(found & {*CODES})}
 
 
 def _between(

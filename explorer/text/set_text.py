@@ -107,7 +107,7 @@ def _bytes(rows: Sequence[WeightRow]) -> int:
 def finding_lines(programs: ProgramSet) -> list[str]:
     """What is wrong or surprising, a line each."""
     return [
-        f"{each.severity}: {each.sentence}{f' ({each.place})' if each.place else ''}"
+        f"{each.severity} {each.code}: {each.sentence}{f' ({each.place})' if each.place else ''}"
         for each in programs.findings
     ]
 

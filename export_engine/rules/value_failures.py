@@ -89,7 +89,7 @@ class BranchOnUnbacked(Rule, kind=Kind.BRANCH_ON_UNBACKED):
     """
 
     WHY = Sentence(
-        "While tracing, a number computed from tensor values is an unbacked SymInt: Python "
+        "While tracing, a number computed from tensor values is an unbacked symbol: Python "
         "cannot compare it, loop over it or index with it."
     )
     UNNAMED = Sentence(

@@ -1,6 +1,7 @@
 /** What a set of programs has in common, what does not fit, and how its generations went. */
 
 import { bytesText, capped, counted } from "../format";
+import { CodePage } from "../panes/parts/CodePage";
 import { Prose } from "../panes/parts/parts";
 import type { ProgramSet, WeightRow } from "../record.gen";
 import type { Store } from "../store";
@@ -23,6 +24,7 @@ export function FindingsBetween({ store, set }: { store: Store; set: ProgramSet 
             <p class="tx-faint">
               <Prose text={each.why} most={600} />
             </p>
+            <CodePage store={store} code={each.code} />
             {each.component >= 0 && each.node >= 0 && (
               <button
                 type="button"
