@@ -244,7 +244,7 @@ def test_a_function_of_torch_that_others_replaced_is_said(name: str) -> None:
 
     assert functional.gelu is original
     assert finding.severity == "surprising"
-    assert f"`torch.nn.functional.gelu` as other code has replaced it, `{name}`" in finding.sentence
+    assert f"a patched `torch.nn.functional.gelu`: `{name}`" in finding.sentence
     assert not contexts_of(unused)
     verified = ex.verify()
     assert not verified.ok

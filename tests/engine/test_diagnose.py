@@ -115,7 +115,7 @@ def test_a_nested_tensor_is_named_with_what_to_compute_with_instead() -> None:
     assert found.kind is Kind.OPERATOR_FAILED
     assert found.sentence == (
         "`torch.nested.nested_tensor_from_jagged(x, ends)` makes a nested tensor, which "
-        "torch.export does not trace here."
+        "torch.export cannot trace here."
     )
     assert "a padded tensor and a mask" in found.why
 
@@ -474,7 +474,7 @@ def test_an_op_of_fixed_sizes_says_so_in_torchs_terms() -> None:
     attempt = capture(Request(target=draws, args=(torch.ones(2),), shapes=Shapes.parse("x: b")))
     assert isinstance(attempt, Failed)
     sentence = diagnose(attempt).sentence
-    assert "takes no dynamic size" in sentence
+    assert "does not accept a dynamic size" in sentence
     assert ".cpp" not in sentence
 
 
@@ -599,7 +599,7 @@ def test_packed_weights_of_eager_mode_quantization_are_named(strict: bool) -> No
     found = diagnosed(Calls(quantized), torch.ones(1, 2), strict=strict)
 
     assert found.kind is Kind.NOT_A_MODULE
-    assert "`layer.0` is a module of eager mode quantization" in found.sentence
+    assert "`layer.0` is an eager mode quantized module" in found.sentence
 
 
 class Checkpoints(nn.Module):

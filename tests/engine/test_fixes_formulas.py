@@ -102,7 +102,7 @@ def test_a_method_of_the_model_is_not_taken_for_a_function_of_torch() -> None:
         ("return torch.cov(x)", "`torch.cov(x)` calls `equal`, which returns a Python value"),
         (
             "return torch.linalg.lstsq(x, x).solution",
-            "`torch.linalg.lstsq(x, x)` makes a result whose size depends",
+            "`torch.linalg.lstsq(x, x)` returns a tensor whose size depends",
         ),
         (
             "return torch.combinations(x[0])",
