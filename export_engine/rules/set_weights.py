@@ -72,10 +72,10 @@ class SetTied(Rule, kind=Kind.SET_TIED):
 
 
     model = Model()
-    untied = copy.deepcopy(model)
-    untied.head.weight = torch.nn.Parameter(untied.head.weight.clone())
+    copied = copy.deepcopy(model)
+    copied.head.weight = torch.nn.Parameter(copied.head.weight.clone())
     ids = torch.tensor([[1, 2]])
-    ex = explorer.explore_many({"prefill": (model, (ids,)), "decode": (untied, (ids,))})
+    ex = explorer.explore_many({"prefill": (model, (ids,)), "decode": (copied, (ids,))})
     ```
 
     ## What to do
