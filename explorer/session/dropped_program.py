@@ -6,6 +6,7 @@ sizes. So a session keeps every Record, and the programs of the last few attempt
 
 from __future__ import annotations
 
+import hashlib
 import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from explorer.session.stored import CannotLoad, StoredAttempt
 from export_engine.attempt import Agreement, DecompositionTable, Exported, Failed, Request
-from export_engine.defects import passed_over
 from export_engine.error_text import error_text
 
 if TYPE_CHECKING:
@@ -31,8 +31,10 @@ class DroppedProgram(StoredAttempt):
     decomposed_by: DecompositionTable | None
     """What its parent was decomposed by; None if its request was exported."""
     agreement: Agreement | None
-    fingerprint: str
-    """What tells its graph from others."""
+    record: Record
+    """The attempt, described."""
+    held: dict[str, str]
+    """Digests of the values of its constants, which no Record has."""
     known: weakref.ref[Exported]
     """The attempt itself, while someone else holds it."""
 
@@ -64,18 +66,24 @@ class DroppedProgram(StoredAttempt):
 
     def load(self, parent: Callable[[], Exported], progress: Report | None = None) -> Exported:
         """The attempt with its program, rebuilt unless someone still holds it."""
-        from export_engine.verify import fingerprint
-
         found = self.known()
         if found is not None:
             return found
         made = self._made(parent, progress)
-        if fingerprint(made.program) != self.fingerprint:
+        if not self._is_described_by(made):
             raise CannotLoad(
                 "exported again, the model gives another program: it, its arguments or what it "
                 "reads has changed"
             )
         return replace(made, agreement=self.agreement)
+
+    def _is_described_by(self, made: Exported) -> bool:
+        """Whether the Record is of this attempt, too, with the names of its nodes."""
+        from export_engine.archive import find_difference
+        from export_engine.describe import describe
+
+        same = _constants_of(made) == self.held
+        return same and not find_difference(describe(made), self.record)
 
     def _made(self, parent: Callable[[], Exported], progress: Report | None) -> Exported:
         from export_engine.capture import capture
@@ -94,19 +102,24 @@ class DroppedProgram(StoredAttempt):
         raise CannotLoad(f"it does not export any more: {error_text(made.error)}")
 
 
-def drop(attempt: Exported) -> DroppedProgram | None:
-    """What a session keeps of an attempt for good; None of one that cannot be rebuilt."""
+def drop(attempt: Exported, record: Record) -> DroppedProgram | None:
+    """What a session keeps of an attempt for good; None of one that cannot be rebuilt.
+
+    Args:
+        attempt: the attempt.
+        record: the attempt, described.
+    """
     if attempt.request is None or attempt.kept is not None:
         return None
     if attempt.given:  # a rewrite of its graph is in no request
         return None
-    from export_engine.verify import fingerprint
-
-    try:
-        known = fingerprint(attempt.program)
-    except Exception as error:  # noqa: BLE001 - then nobody could tell whether it is the same again
-        passed_over(error, "taking the fingerprint of a program")
-        return None
     table = attempt.level.table if attempt.level is not None else None
-    held = weakref.ref(attempt)
-    return DroppedProgram(attempt.request, table, attempt.agreement, known, held)
+    held, known = _constants_of(attempt), weakref.ref(attempt)
+    return DroppedProgram(attempt.request, table, attempt.agreement, record, held, known)
+
+
+def _constants_of(attempt: Exported) -> dict[str, str]:
+    from export_engine.programs import constants_of
+
+    values = constants_of(attempt.program)
+    return {name: hashlib.blake2b(value).hexdigest() for name, value in values.items()}

@@ -87,8 +87,8 @@ class Entry:
         """The same entry, without its program if that can be rebuilt."""
         if self.stored.live is None:
             return self
-        self.record, self.findings  # noqa: B018 - read off the program, once
-        light = self.stored.drop()
+        self.findings  # noqa: B018 - read off the program, once
+        light = self.stored.drop(self.kept)
         return self if light is self.stored else self.holding(light)
 
     def holding(self, stored: StoredAttempt) -> Entry:

@@ -81,12 +81,12 @@ class LiveAttempt(StoredAttempt):
 
         return constants_of(self.attempt.program) if isinstance(self.attempt, Exported) else {}
 
-    def drop(self) -> StoredAttempt:
+    def drop(self, record: Record) -> StoredAttempt:
         from explorer.session.dropped_program import drop
         from export_engine.attempt import Exported, Failed
 
         if isinstance(self.attempt, Exported):
-            return drop(self.attempt) or self
+            return drop(self.attempt, record) or self
         return _light(self, self.attempt) if isinstance(self.attempt, Failed) else self
 
 

@@ -110,8 +110,12 @@ class StoredAttempt(ABC):
         """The values of its constant tensors, as far as they are at hand."""
         return {}
 
-    def drop(self) -> StoredAttempt:
-        """The same without its program, if that can be rebuilt."""
+    def drop(self, record: Record) -> StoredAttempt:
+        """The same without its program, if that can be rebuilt.
+
+        Args:
+            record: the attempt, described.
+        """
         return self
 
     def trusted(self) -> StoredAttempt:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from export_engine.archive.errors import ArchiveError as ArchiveError
     from export_engine.archive.reading import ReadArchive as ReadArchive
     from export_engine.archive.reading import read as read
+    from export_engine.archive.same_program import find_difference as find_difference
     from export_engine.archive.set_reading import KeptSet as KeptSet
     from export_engine.archive.set_reading import ReadProgram as ReadProgram
     from export_engine.archive.set_reading import ReadSet as ReadSet

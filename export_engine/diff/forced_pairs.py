@@ -19,6 +19,12 @@ from export_engine.source import items_of
 _PLACEHOLDER, _GET_ATTR = OPS.index("placeholder"), OPS.index("get_attr")
 _GETITEM = "operator.getitem"
 _INDEX = re.compile(r"\(\{0\}, (-?\d+)\)")
+_ON_SIZES = frozenset(
+    f"operator.{name}" for name in ("add", "sub", "mul", "neg", "eq", "ne", "lt", "le", "gt", "ge")
+) | {"aten.sym_size.int", "aten.sym_stride.int", "aten.sym_numel.default"}
+"""Ops that read or compute sizes, and raise for none."""
+_DIVISIONS, _BY_A_NUMBER = ("operator.floordiv", "operator.mod"), re.compile(r"\(.*, -?[1-9]\d*\)")
+_ASSERT, _EQUAL = "aten._assert_scalar.default", "operator.eq"
 
 What = Literal["op", "arguments", "inputs", "type", "order"]
 
@@ -45,6 +51,17 @@ class Mismatch(Exception):
     what: What
     before: str
     after: str
+
+
+def find_left_out(record: Record, number: int) -> set[int]:
+    """The nodes of a graph that do nothing, as a result that nobody reads.
+
+    Args:
+        record: of the program.
+        number: of the graph.
+    """
+    side = _Side(record, number)
+    return {node for node in range(len(side)) if side.is_left_out(node)}
 
 
 class _Side:
@@ -104,8 +121,31 @@ class _Side:
         return [node for node, op in enumerate(self.graph.op) if op == _PLACEHOLDER]
 
     def is_left_out(self, node: int) -> bool:
-        """Whether it takes a result that nobody reads: saving adds one for each result."""
-        return not self.is_read[node] and self.target(node) == _GETITEM and self._is_there(node)
+        """Whether it does nothing: it cannot fail, and nobody reads it.
+
+        Saving adds a getitem for each result; tracing an assert of `a != b` once more leaves the
+        comparison behind; one of two sizes that torch knows as the same asserts that a size is
+        itself.
+        """
+        if self.is_read[node]:
+            return False
+        target = self.target(node)
+        if target == _GETITEM:
+            return self._is_there(node)
+        if target in _DIVISIONS:
+            return _BY_A_NUMBER.fullmatch(self.args(node)) is not None and self._is_number(node)
+        if target == _ASSERT:
+            return any(map(self._is_true, self.inputs[node]))
+        return target in _ON_SIZES and self._is_number(node)
+
+    def _is_number(self, node: int) -> bool:
+        number = self.graph.type[node]
+        return number >= 0 and self.record.types[number].kind in ("int", "float", "bool")
+
+    def _is_true(self, node: int) -> bool:
+        """Whether it compares a size with itself."""
+        compared = self.inputs[node] if self.target(node) == _EQUAL else ()
+        return len(compared) == 2 and len({*compared}) == 1
 
     def _is_there(self, node: int) -> bool:
         """Whether the op that a getitem reads has so many results; without, it raises."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from export_engine.diff.argument_changes import changed_arguments
+from export_engine.diff.forced_pairs import find_left_out
 from export_engine.diff.matching import Matching, Nodes
 from export_engine.diff.provenance import Group, provenance
 from export_engine.diff.side import Side
@@ -38,12 +39,9 @@ def diff_graphs(
         Pair(node, found.partner[node], found.why[node], changes.of(node))
         for node in sorted(found.partner)
     ]
-    removed = [
-        node for node in range(len(mine)) if node not in found.partner and _counts(mine, node)
-    ]
-    added = [
-        node for node in range(len(theirs)) if node not in found.origin and _counts(theirs, node)
-    ]
+    idle = find_left_out(before.record, one), find_left_out(after.record, other)
+    removed = [n for n in range(len(mine)) if n not in found.partner and n not in idle[0]]
+    added = [n for n in range(len(theirs)) if n not in found.origin and n not in idle[1]]
     became = _became(known, set(removed), set(added))
     return GraphDiff(one, other, title, pairs, removed, added, became)
 
@@ -55,15 +53,6 @@ def _became(known: list[Group], removed: set[int], added: set[int]) -> list[Beca
         for before, after in known
     )
     return [each for each in left if each.before and each.after]
-
-
-def _counts(nodes: Nodes, node: int) -> bool:
-    """Whether a node is worth a word.
-
-    Saving adds one for each result of an op that has several,
-    also for those that nobody reads.
-    """
-    return bool(nodes.users[node]) or not nodes.labels[node].target.endswith("getitem")
 
 
 class _Changes:

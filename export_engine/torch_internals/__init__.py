@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.loading import UnregisteredContainer as UnregisteredContainer
     from export_engine.torch_internals.loading import load_program as load_program
     from export_engine.torch_internals.loading import nothing_run as nothing_run
+    from export_engine.torch_internals.loading import texts_read_once as texts_read_once
     from export_engine.torch_internals.onnx_converters import onnx_converts as onnx_converts
     from export_engine.torch_internals.operator_table import operator_lines as operator_lines
     from export_engine.torch_internals.operators import aliased as aliased

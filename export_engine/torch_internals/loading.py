@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -67,9 +68,10 @@ def load_program(file: Path, model: str) -> Any:
         Exception: whatever else torch raises for a file that it cannot read.
     """
     try:
-        if model == ONLY:
-            return torch.export.load(file)
-        return torch_has.LOAD_ARCHIVE.value(str(file)).exported_programs[model]
+        with texts_read_once():
+            if model == ONLY:
+                return torch.export.load(file)
+            return torch_has.LOAD_ARCHIVE.value(str(file)).exported_programs[model]
     except RuntimeError as error:
         reason = _reason(file) if model == ONLY and torch_has.LOAD_ARCHIVE else error
         found = _UNREGISTERED.search(str(reason))
@@ -114,6 +116,44 @@ def nothing_run(is_size: Callable[[str], bool]) -> Iterator[list[str]]:
             patches.enter_context(hooked(place, make))
         patches.enter_context(hooked(torch_has.DESERIALIZE, _without_inputs(notes)))
         yield notes
+
+
+@undone
+def texts_read_once() -> Iterator[None]:
+    """For `torch.export.load`, which reads the same texts again for each tensor.
+
+    It has sympy parse each size wherever it stands, and Python evaluate the annotations of each
+    class for each of its instances: about half of the time of a large program.
+    """
+    with hooked(torch_has.PARSE_SIZE, _remembered), hooked(torch_has.ANNOTATIONS, _evaluated_once):
+        yield
+
+
+def _remembered(original: Any) -> Any:
+    """A size by its text and its value in the trace, per program that is being read."""
+    known: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+    def parse(self: Any, text: Any, hint: Any = None) -> Any:
+        if not isinstance(text, str):
+            return original(self, text, hint)
+        sizes = known.setdefault(getattr(self, "shape_env", self), {})
+        key = text, type(hint), hint
+        if key not in sizes:
+            sizes[key] = original(self, text, hint)
+        return sizes[key]
+
+    return parse
+
+
+def _evaluated_once(typing: Any) -> Any:
+    known: dict[Any, Any] = {}
+
+    def hints(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if cls not in known:
+            known[cls] = typing.get_type_hints(cls, *args, **kwargs)
+        return known[cls]
+
+    return _Without(typing, "get_type_hints", hints)
 
 
 def _restricted(thread: int) -> Callable[[Any], Any]:

@@ -455,6 +455,9 @@ PARSE_SIZE = Capability(
     "load",
     takes="self text",
 )
+ANNOTATIONS = Capability(
+    f"{_SERDE}.typing", "", "load", probe=lambda module: callable(module.get_type_hints)
+)
 DESERIALIZE = Capability(
     f"{_SERDE}.GraphModuleDeserializer.deserialize",
     "A file with unreadable example inputs is not opened.",

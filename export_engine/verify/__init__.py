@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from export_engine.verify.program_under_test import examined as examined
     from export_engine.verify.refusals import is_condition as is_condition
     from export_engine.verify.refusals import refusal as refusal
-    from export_engine.verify.same_graph import fingerprint as fingerprint
     from export_engine.verify.uninitialized import unwritten_in as unwritten_in
     from export_engine.verify.uninitialized import unwritten_text as unwritten_text
     from export_engine.verify.uninitialized import without_unwritten as without_unwritten

@@ -14,11 +14,11 @@ from export_engine.error_text import error_text, typed_text
 from export_engine.record import join_path, sizes_tried, split_path
 from export_engine.shapes import Auto, Shapes, Static, leaves_of, shapes_of
 from export_engine.source import raise_if_users
-from export_engine.torch_internals import copied_program, int_bound, symbols_in
+from export_engine.torch_internals import copied_program, int_bound, symbols_in, texts_read_once
 from export_engine.verify.contract_sampling import inside, named_sizes, shown_sizes
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_weights
 from export_engine.verify.program_under_test import Subject
-from export_engine.verify.same_graph import difference
+from export_engine.verify.same_program import find_difference
 
 SAVED = "Saving and loading gives the same program."
 UNFLATTENED = "Unflattened into modules, it runs and agrees."
@@ -42,7 +42,8 @@ def saved(subject: Subject) -> Guarantee:
     size = file.getbuffer().nbytes
     file.seek(0)
     try:
-        loaded = torch.export.load(file)
+        with texts_read_once():
+            loaded = torch.export.load(file)
         module = loaded.module()
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
         passed_over(error, "taking the program there and back")
@@ -50,7 +51,7 @@ def saved(subject: Subject) -> Guarantee:
         problem = f"torch cannot load what it saved: {error_text(error)}"
         return _guarantee("saved", SAVED, "", [problem])
     problems = []
-    found = difference(subject.program, loaded)
+    found = find_difference(subject, loaded)
     if found is not None:
         problems.append(found.text)
     ranges = _ranges(subject.program), _ranges(loaded)
@@ -114,7 +115,7 @@ def re_exported(subject: Subject) -> Guarantee:
         problem = f"It does not export: {error_text(again.error)}"
         return _guarantee("re-exported", RE_EXPORTED, "", [problem])
     assert isinstance(again, Exported)
-    found = difference(subject.program, again.program)
+    found = find_difference(subject, again.program, renamed=True)
     count = sum(node.op == "call_function" for node in subject.program.graph.nodes)
     sentence = f"The same graph of {count:,} {'op' if count == 1 else 'ops'}."
     if found is None:

@@ -75,7 +75,7 @@ def test_a_fork_says_what_this_process_says(
     with_fork = said(long.verify())
     assert len(forks) == 1
     assert has_ended(forks[0])
-    assert sorted(forks[0]._answers) == ["re-exported", "saved", "unflattened"]
+    assert sorted(forks[0]._answers) == ["decomposed", "functional"]
     assert torch.equal(long.program.state_dict["calls"], before)
     assert torch.get_num_threads() == threads
 

@@ -1,0 +1,69 @@
+"""Whether another form of the program under test is the same program, by the proof of a diff."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+
+from export_engine.describe import describe
+from export_engine.diff import prove_identical
+from export_engine.record import Record
+from export_engine.verify.program_under_test import Subject
+
+
+class ProgramDifference(NamedTuple):
+    """The first difference of two programs."""
+
+    text: str
+    node: str
+    """The node of the program under test; empty where it has none."""
+
+
+def find_difference(
+    subject: Subject, program: torch.export.ExportedProgram, *, renamed: bool = False
+) -> ProgramDifference | None:
+    """The first difference from the program under test; None if they are the same up to names.
+
+    Args:
+        subject: the program under test.
+        program: another form of it, such as the one that is loaded from a file.
+        renamed: whether its weights may have other names.
+    """
+    record = subject.record
+    form = replace(subject.exported, program=program, agreement=None, kept=None)
+    other = describe(form)
+    proof = prove_identical(record, other, same_objects=True)
+    if proof.renamed and not renamed:
+        old, new = map(_name, (record, other), proof.renamed[0])
+        return ProgramDifference(f"{old} is named {new}", old)
+    found = proof.mismatch
+    if found is None:
+        return None
+    graph, node = found.graphs[0], found.node
+    name = _name(record, node, graph)
+    if node < 0:
+        return ProgramDifference(f"the other has besides {found.after}", "")
+    if found.after:
+        text = f"{name}: {found.what} {found.after} instead of {found.before}"
+    else:
+        text = f"the other lacks {name}"
+    outer = _outermost(record, graph, node)
+    return ProgramDifference(text[:400], _name(record, outer))
+
+
+def _outermost(record: Record, graph: int, node: int) -> int:
+    """The node of the main graph that a node of a nested one is run by."""
+    runs = {
+        inner.graph: (number, inner.node)
+        for number, each in enumerate(record.graphs)
+        for inner in each.nested
+    }
+    while graph:
+        graph, node = runs[graph]
+    return node
+
+
+def _name(record: Record, node: int, graph: int = 0) -> str:
+    return record.strings[record.graphs[graph].name[node]]
