@@ -42,6 +42,7 @@ from export_engine.torch_internals import (
     counters_kept,
     device_types,
     dynamo_leftovers_freed,
+    inference_mode_left,
     is_fake,
     is_shapes_spec,
     module_hooks_left,
@@ -51,7 +52,7 @@ from export_engine.torch_internals import (
     torch_options,
     transforms_left,
 )
-from export_engine.trace import Change, PartialGraph, Recording
+from export_engine.trace import Change, ContextEffect, PartialGraph, Recording
 
 _CONTAINERS = (
     torch.nn.ModuleList,
@@ -135,7 +136,20 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
                 record.context_effect = find_context_effect(program, capture(request))
         return Exported(program=program, **found)
     assert error is not None
+    _note_hindering_contexts(request, record, values)
     return Failed(error=error, **found)
+
+
+def _note_hindering_contexts(request: Request, record: Recording, values: list[Any]) -> None:
+    """Records the contexts around a failed export without which the call exports."""
+    contexts = (*record.contexts, *inference_mode_left(values))
+    if not contexts:
+        return
+    with contexts_left(values):
+        other = capture(request)
+    if isinstance(other, Exported):
+        record.contexts = contexts
+        record.context_effect = ContextEffect("", "without it, the call exports")
 
 
 def values_of_call(module: torch.nn.Module, request: Request) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from export_engine.attempt import Failed, Fix, NoFix, functions_remembered
 from export_engine.defects import passed_over, passing_over
-from export_engine.diagnose import diagnose
+from export_engine.diagnose import diagnose, name_contexts
 from export_engine.fixes import (
     assumptions,
     containers,
@@ -120,6 +120,7 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
                 explained = replace(explained, diagnosis=diagnosis)
             with passing_over("trying a condition on the model"):
                 explained = replace(explained, diagnosis=tested(explained))
+            explained = replace(explained, diagnosis=name_contexts(explained))
             if progress:
                 progress(Progress(0, 0, _said(explained), "failure"))
             if runs:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.contexts import active_contexts as active_contexts
     from export_engine.torch_internals.contexts import contexts_left as contexts_left
     from export_engine.torch_internals.contexts import device_types as device_types
+    from export_engine.torch_internals.contexts import inference_mode_left as inference_mode_left
     from export_engine.torch_internals.contexts import patches_noted as patches_noted
     from export_engine.torch_internals.dynamic_spec import Container as Container
     from export_engine.torch_internals.dynamic_spec import Variable as Variable

@@ -62,7 +62,7 @@ def contexts_left(values: Collection[Any]) -> Iterator[None]:
             So does inference mode, which is entered if it made one: torch neither writes to that
             outside, nor traces with it.
     """
-    inference = any(isinstance(each, torch.Tensor) and each.is_inference() for each in values)
+    inference = _are_of_inference_mode(values)
     with ExitStack() as undo:
         if inference != torch.is_inference_mode_enabled():
             undo.enter_context(torch.inference_mode(inference))
@@ -84,6 +84,20 @@ def contexts_left(values: Collection[Any]) -> Iterator[None]:
             switch(True)
         undo.enter_context(_modes_left(device_types(values)))
         yield
+
+
+def inference_mode_left(values: Collection[Any]) -> tuple[ActiveContext, ...]:
+    """Inference mode, if it is on here and `contexts_left` leaves it.
+
+    Args:
+        values: the tensors of a call, and anything else.
+    """
+    on = torch.is_inference_mode_enabled() and not _are_of_inference_mode(values)
+    return (ActiveContext("mode", "torch.inference_mode()"),) if on else ()
+
+
+def _are_of_inference_mode(values: Collection[Any]) -> bool:
+    return any(isinstance(each, torch.Tensor) and each.is_inference() for each in values)
 
 
 @undone

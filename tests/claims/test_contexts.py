@@ -320,3 +320,26 @@ def test_values_are_compared_without_the_contexts_of_the_caller() -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         compared = ex.compare()
     assert compared.ok, compared.sentence
+
+
+class AddsOnes(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.ones(4)
+
+
+class Chooses(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.ones(4, device="cpu") if x.sum() > 0 else x
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "hindered"), [(AddsOnes, True), (Chooses, False)])
+def test_a_context_without_which_a_failed_call_exports_is_named(
+    model: type[nn.Module], hindered: bool
+) -> None:
+    with torch.device("meta"):
+        ex = explorer.explore(model(), (X,))
+    assert not ex.ok
+    assert ex.record.failure is not None
+    said = "`torch.device('meta')` was active around the export; without it, the call exports."
+    assert (said in ex.record.failure.why) is hindered

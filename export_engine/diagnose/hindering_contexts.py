@@ -1,0 +1,18 @@
+"""Names what held around a failed export where the call exports without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from export_engine.attempt import Diagnosis, Failed
+from export_engine.listing import listed
+
+
+def name_contexts(attempt: Failed) -> Diagnosis | None:
+    """The diagnosis of an attempt, with the contexts that hinder it as a reason."""
+    diagnosis, effect = attempt.diagnosis, attempt.recording.context_effect
+    if diagnosis is None or effect is None:
+        return diagnosis
+    names = listed([each.name for each in attempt.recording.contexts])
+    said = f"{names} was active around the export; {effect.text}. Export outside of it."
+    return replace(diagnosis, why=f"{diagnosis.why} {said}".strip())
