@@ -36,7 +36,7 @@ from export_engine.fixes.code.branches import (
     tracing_questions,
 )
 from export_engine.fixes.code.calls import max_pool1d, module_conversions
-from export_engine.fixes.code.loops import data_loops, kept_lists, suppression, unrolled_loops
+from export_engine.fixes.code.loops import kept_lists, suppression
 from export_engine.fixes.code.sizes import (
     size_formulas,
     size_guards,
@@ -46,7 +46,7 @@ from export_engine.fixes.code.sizes import (
 )
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.own_lines import in_own_lines
-from export_engine.fixes.rewrite import offer
+from export_engine.fixes.rewrite import chunks, offer, recurrent
 from export_engine.fixes.tested_conditions import tested
 from export_engine.fixes.written_out import after, written_out
 from export_engine.process import answered, raise_if_interrupted, sandbox
@@ -59,9 +59,11 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
 """Fixes for a diagnosed attempt, or why there is none. Raises KeyboardInterrupt only."""
 
 PROVIDERS: tuple[Provider, ...] = (
+    recurrent.offered,
+    chunks.offered,
+    offer.offered,
     specs.offered,
     size_formulas.offered,
-    unrolled_loops.offered,
     max_pool1d.offered,
     size_keyed.offered,
     size_idioms.offered,
@@ -75,7 +77,6 @@ PROVIDERS: tuple[Provider, ...] = (
     shortcuts.offered,
     needless_branches.offered,
     suppression.offered,
-    data_loops.offered,
     kept_lists.offered,
     float_choices.offered,
     data_dependent.offered,
@@ -85,6 +86,18 @@ PROVIDERS: tuple[Provider, ...] = (
     module_conversions.offered,
 )
 """Providers for every failure."""
+_ONE_LINE = frozenset(
+    {
+        shortcuts.offered,
+        needless_branches.offered,
+        suppression.offered,
+        kept_lists.offered,
+        float_choices.offered,
+        data_dependent.offered,
+        checks_and_numpy.offered,
+    }
+)
+"""Not asked where the whole function is rewritten without loss."""
 LAST_RESORTS: tuple[Provider, ...] = (
     other_example.offered,
     other_mode.offered,
@@ -182,10 +195,13 @@ def _drop_frames(error: BaseException) -> None:
 def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) -> None:
     """Adds what every provider offers, or why it does not."""
     with sandbox(), functions_remembered():
+        is_rewritten = False
         for provider in PROVIDERS:
+            if is_rewritten and provider in _ONE_LINE:
+                continue
             _ask(provider, attempt, progress, found)
-        if not any(isinstance(each, Fix) and not (each.lossy or each.narrows) for each in found):
-            _ask(offer.offered, attempt, progress, found)
+            if provider is offer.offered:
+                is_rewritten = any(_leads_on(each) and not each.narrows for each in found)
         if not any(_leads_on(each) for each in found):
             found += _of_written_out(attempt, progress)
         for provider in LAST_RESORTS:

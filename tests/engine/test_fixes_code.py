@@ -370,7 +370,7 @@ def test_a_fix_is_shown_as_a_diff() -> None:
     fix = next(fix for fix in attempt.fixes if fix.kind == "code")
     diff = fix.edits[0].diff("cell")
     assert "-        if x.sum() > 0:  # which way" in diff or "-        if x.sum() > 0:" in diff
-    assert "+        return torch.cond(x.sum() > 0, _then, _otherwise, ())" in diff
+    assert "+        return torch.where(x.sum() > 0, x.sin(), x.cos())" in diff
 
 
 @pytest.mark.after_check
@@ -509,7 +509,7 @@ def test_a_branch_is_rewritten_where_its_code_needs_another_input_to_vary(strict
     shapes = Shapes.parse("x: batch, seq")
     report = autofix(Request(target=Padded(), args=args, shapes=shapes, strict=strict))
     titles = [step.fix.title for step in report.kept]
-    assert titles[0].endswith("with torch.cond")
+    assert titles[0].endswith("with torch.where")
     assert titles[1:] == ["Let mask vary too"]
     assert isinstance(report.attempt, Exported)
     args = (torch.randn(3, 7), torch.rand(3, 7) > 0.5)

@@ -338,7 +338,8 @@ def test_a_loop_over_an_unbacked_size_becomes_a_scan(module: type[nn.Module]) ->
     report = autofix(Request(target=module().eval(), args=(t(2, 5, 3),), shapes=shapes))
     assert isinstance(report.attempt, Exported), report.sentence
     (step,) = report.steps
-    assert step.fix.title.endswith("as a scan, and assume seq >= 1")
+    assert "scan" in step.fix.title
+    assert step.fix.title.endswith(", and assume seq >= 1")
     assert step.fix.gives_up.count("..") == 0
     assert not step.fix.lossy
     program = report.attempt.program.module()

@@ -77,4 +77,4 @@ def test_a_loop_in_one_line_becomes_a_scan(model: type[nn.Module]) -> None:
     assert report.attempt.agreement is not None
     assert report.attempt.agreement.verdict == "agrees"
     (step,) = report.kept
-    assert "as a scan" in step.fix.title
+    assert "scan" in step.fix.title

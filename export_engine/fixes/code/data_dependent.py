@@ -30,7 +30,6 @@ from export_engine.fixes.code.branches.tensor_questions import (
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
 from export_engine.fixes.code.editing.rewrite import NO_STATEMENT, Rewritten
-from export_engine.fixes.code.editing.statements import is_while
 from export_engine.fixes.code.editing.try_edit import (
     edited_file,
     is_dynamic,
@@ -44,12 +43,9 @@ from export_engine.fixes.code.ways import (
 )
 from export_engine.fixes.code.ways_on_data import (
     AFTER,
-    AT_ONCE,
     COND,
-    IN_SCAN,
     MASKED,
     WHERE,
-    WHILE,
     choosing,
     of_states,
     rewrites,
@@ -85,7 +81,7 @@ def offered(
     at, ways = _likeliest_first(
         _Line(request, diagnosis, text, line, _read_line(attempt, place.file))
     )
-    known, refused, looped = {text}, "", ""
+    known, refused = {text}, ""
     rooms = dict[str, bool]()
     tentative: Fix | None = None
     for way in ways:
@@ -94,7 +90,6 @@ def offered(
         except Unclear as reason:
             is_there = str(reason) != NO_STATEMENT
             refused = str(reason) if way is COND and is_there else refused
-            looped = str(reason) if way is WHILE and is_while(text, line) else looped
             continue
         if made.text in known:
             continue
@@ -110,9 +105,7 @@ def offered(
     if tentative is not None:
         yield tentative
         return
-    if looped:
-        yield NoFix(f"The loop in line {place.line} is not rewritten with while_loop: {looped}.")
-    if refused and not looped and diagnosis.kind is Kind.BRANCH_ON_DATA:
+    if refused and diagnosis.kind is Kind.BRANCH_ON_DATA:
         yield NoFix(f"The branch in line {place.line} is not rewritten with torch.cond: {refused}.")
 
 
@@ -136,8 +129,7 @@ def _likeliest_first(at: _Line) -> tuple[_Line, list[Way]]:
         at = at._replace(read=(listed, listed))
     if is_dynamic(at.request):
         unread = kind in (Kind.OUTPUT_FROM_DATA, Kind.SHAPES_VIOLATED)
-        first = [AT_ONCE, *IN_SCAN] if kind is Kind.BRANCH_ON_DATA else MASKED if unread else []
-        ways = [*first, *ways]
+        ways = [*(MASKED if unread else []), *ways]
     return at, ways
 
 

@@ -16,7 +16,6 @@ from export_engine.fixes.code.branches.tensor_questions import (
 )
 from export_engine.fixes.code.calls.notes import note_apart, unsaid, without_note
 from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.loops.loop_continues import else_for_continue
 
 Rewrite = Callable[[str, int], Rewritten]
 _Room = Callable[[str, int], tuple[Rewritten, int]]
@@ -114,12 +113,6 @@ def without_notes(ways: list[Way]) -> list[Way]:
 def appended_apart(ways: list[Way]) -> list[Way]:
     """The rewrites of a branch both of whose ways append, as a choice of what is appended."""
     return [each.after(lambda text, line: (append_apart(text, line), line)) for each in ways]
-
-
-def not_continued(ways: list[Way]) -> list[Way]:
-    """The rewrites of a branch that continues a loop, as one with the rest of it in an `else`."""
-    ways = [*ways, *appended_apart(ways)]
-    return [each.after(lambda text, line: (else_for_continue(text, line), line)) for each in ways]
 
 
 def matched(ways: list[Way]) -> list[Way]:

@@ -41,14 +41,6 @@ from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed
 from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.loops.listed_rows import listed_at_once
-from export_engine.fixes.code.loops.loop_breaks import run_to_end
-from export_engine.fixes.code.loops.loop_returns import returned_at_end
-from export_engine.fixes.code.loops.loop_to_while import as_while_loop
-from export_engine.fixes.code.loops.loops_of_choices import (
-    kept_in_scan,
-    scans_symbols,
-    selected_at_once,
-)
 from export_engine.fixes.code.loops.most_rows import cut_to_the_best
 from export_engine.fixes.code.loops.padded_hits import hits_padded
 from export_engine.fixes.code.loops.row_writes import written_by_mask
@@ -61,7 +53,6 @@ from export_engine.fixes.code.ways import (
     asked_not_zeros,
     asked_of_tensors,
     matched,
-    not_continued,
     states_kept,
     without_notes,
 )
@@ -160,26 +151,6 @@ _ALL_TRUNCATED = _TRUNCATED._replace(
     title="Truncate the numbers in `{function}` with torch",
     rewrite=partial(truncated, all_of_them=True),
 )
-AT_ONCE = Way(
-    "Select with torch.where in line {line}, and run its loop at once with torch.vmap",
-    "torch.where selects for each iteration; vmap computes them all with ops over the whole "
-    "tensors, so the length stays dynamic.",
-    selected_at_once,
-    gives_up="Both values are computed, and all iterations are in memory at once.",
-    selects=selects_alike,
-)
-IN_SCAN = [
-    Way(
-        "Select with torch.where in line {line}, and rewrite its loop as a scan",
-        "torch.where keeps what an iteration computes if its test holds, and the earlier value if "
-        "not; scan is one op for any number of iterations.",
-        partial(kept_in_scan, unrolled=unrolled),
-        gives_up="The branch also runs where eager skips it. The program rejects a length of 0, "
-        "and runs only in a backend that has the operator scan.",
-        selects=scans_symbols,
-    )
-    for unrolled in (False, True)
-]
 _LISTED = Way(
     "Make the list that indexes in line {line} a tensor",
     "To index with a list, torch reads its numbers; those of a tensor are read at run time.",
@@ -242,28 +213,6 @@ _COPIED = Way(
     "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
     copied_by_torch,
 )
-_TO_END = Way(
-    "Run the loop to its end, and keep what it has where line {line} breaks",
-    "torch.where then drops what the iterations after it compute.",
-    run_to_end,
-    gives_up="Every iteration runs, including those that eager skips.",
-)
-_RETURNED = Way(
-    "Run the loop to its end, and select what line {line} returns",
-    "torch.where selects what the first iteration whose test holds would return.",
-    returned_at_end,
-    gives_up="Every iteration runs, including those that eager skips.",
-    selects=selects_alike,
-)
-WHILE = Way(
-    "Rewrite the loop in line {line} with while_loop",
-    "while_loop keeps the test and one iteration as subgraphs, and runs them as long as the test "
-    "holds.",
-    as_while_loop,
-    gives_up="The program runs only in a backend that has the operator while_loop.",
-)
-
-
 _MOST = Way(
     "Select the indices of the rows that line {line} cuts to",
     "Neither branch keeps more rows than that, so torch.where selects the indices of the best "
@@ -305,9 +254,9 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
                 ]
                 padded += appended_apart(padded)
             asked = asked_of_tensors(choosing(text, line))
-            checks = [_check(tensor, strict), NOTE, _TO_END, _RETURNED, WHILE, _MOST]
+            checks = [_check(tensor, strict), NOTE, _MOST]
             noted = without_notes(ways)
-            chosen = [*appended_apart(ways), *not_continued([*ways, AFTER]), *matched(ways)]
+            chosen = [*appended_apart(ways), *matched(ways)]
             states = of_states([WHERE, AFTER, COND] if tensor else [COND])
             states += asked_of_tensors(states)
             if strict and _changes_numbers(text, line):  # of which torch.cond would make symbols
@@ -317,7 +266,7 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
             ways += asked_not_zeros([*choosing(text, line), AFTER, *states]) if tensor else []
             return [*ways, _FLAG, _UNCHECKED, *asked, *_SUMMED, _EVERY, _ROWS_AT_ONCE]
         case Kind.LOOP_ON_DATA:
-            return [WHILE, _ROWS_AT_ONCE]
+            return [_ROWS_AT_ONCE]
         case Kind.UNBACKED_SIZE:
             return [_check(False, strict), COND, UNSAID]
         case Kind.SHAPES_VIOLATED:
@@ -329,7 +278,7 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
         case Kind.COND_ALIASES | Kind.COND_MUTATES:
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
-            asked = [_check(True, strict), NOTE, _TO_END, _RETURNED, *choosing(text, line)]
+            asked = [_check(True, strict), NOTE, *choosing(text, line)]
             made = [UNSAID, _EVERY, _STACKED, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
             return [
                 *made,
@@ -362,8 +311,7 @@ def of_states(ways: list[Way]) -> list[Way]:
         each._replace(selects=_alike_if_known) if each.selects is selects_alike else each
         for each in ways
     ]
-    states = states_kept(ways)
-    return [*states, *not_continued(states)]
+    return states_kept(ways)
 
 
 def _alike_if_known(found: Attempt, file: str) -> bool:

@@ -67,10 +67,10 @@ def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
     for node in walk_scope(function.body):
         match node:
             case ast.Assign([target], value) | ast.NamedExpr(target, value):
-                if (behind := _find_behind(value, views)) or not isinstance(value, ast.expr):
-                    shared |= find_stored(target) | behind
-                elif isinstance(target, ast.Tuple | ast.List):
-                    shared |= find_stored(target)
+                for one, its in _find_pairs(target, value):
+                    behind = _find_behind(its, views)
+                    if behind or isinstance(one, ast.Tuple | ast.List):
+                        shared |= find_stored(one) | behind
             case ast.Assign(targets, _):
                 shared |= set().union(*(find_stored(each) for each in targets))
             case ast.For(target, _):
@@ -78,6 +78,16 @@ def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
             case ast.Call(ast.Attribute(_, "append" | "extend" | "insert"), args):
                 shared |= {each.id for each in args if isinstance(each, ast.Name)}
     return shared
+
+
+def _find_pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What `a, b = c, d` assigns to each, where both sides are as long."""
+    match target, value:
+        case ((ast.Tuple(targets) | ast.List(targets)), (ast.Tuple(values) | ast.List(values))):
+            starred = any(isinstance(each, ast.Starred) for each in [*targets, *values])
+            if len(targets) == len(values) and not starred:
+                return list(zip(targets, values, strict=True))
+    return [(target, value)]
 
 
 def _find_behind(value: ast.expr, views: bool) -> set[str]:
@@ -116,12 +126,13 @@ def find_written_in_place(statements: Block) -> set[str]:
             case ast.Assign(targets, _):
                 found |= {_root(each) for each in targets if isinstance(each, ast.Subscript)}
             case ast.Call(ast.Attribute(of, attr), _):
-                if _is_in_place(attr):
+                if is_in_place(attr):
                     found.add(_root(of))
     return found - {""}
 
 
-def _is_in_place(attr: str) -> bool:
+def is_in_place(attr: str) -> bool:
+    """Whether a method of that name changes a tensor in place."""
     return attr.endswith("_") and not attr.endswith("__")
 
 

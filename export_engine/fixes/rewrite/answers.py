@@ -75,6 +75,8 @@ class Answers:
     ) -> ast.expr:
         """A row at a place that the program knows."""
         places, of, index = note[1], node.value, node.slice
+        if note[0] == "cut":
+            return node
         if note[0] == "row" and (row := self.rows_of(node, places[0])) is not None:
             if not isinstance(index, ast.Tuple) or len(index.elts) == 1:
                 return row
@@ -110,6 +112,8 @@ class Answers:
                 whole = method(first, "long")
                 known = {**made, "int": whole, "whole": method(whole, "item")}
                 return known[str(detail)]
+            case "rows":
+                return first
             case "math":
                 return call(f"torch.{detail}", first)
             case "extreme":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 
 from export_engine.fixes.rewrite.form import Block, Function, Node, find_site
 
@@ -20,13 +22,14 @@ class _Printer:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.lines = function.text.split("\n")
-        self.own = {id(node) for node in ast.walk(function.node)}
+        self.own = {id(node) for node in ast.walk(function.node) if not hasattr(node, "site")}
         self.ends = _find_ends(function.node)
         self.statements = {
             (node.lineno, node.col_offset): node
             for node in ast.walk(function.node)
             if isinstance(node, ast.stmt)
         }
+        self.trailing = _find_trailing(function.text)
         self.noted: set[int] = set()
         """Lines of comments that are printed already."""
 
@@ -101,7 +104,10 @@ class _Printer:
         self.noted.add(line)
         above = self.lines[self.ends[line] : line - 1]
         kept = [each for each in above if not each.strip() or each.lstrip().startswith("#")]
-        return _moved(kept, origin.col_offset, indent)
+        found = _moved(kept, origin.col_offset, indent)
+        if hasattr(origin, "body") and id(node) not in self.own and line in self.trailing:
+            found.append(f"{indent}{self.trailing[line]}")  # of a head that is printed anew
+        return found
 
 
 class _Quoting(ast.NodeTransformer):
@@ -150,6 +156,16 @@ class _Quoting(ast.NodeTransformer):
 
 def _is_store(node: ast.expr) -> bool:
     return any(not isinstance(getattr(n, "ctx", ast.Load()), ast.Load) for n in ast.walk(node))
+
+
+def _find_trailing(text: str) -> dict[int, str]:
+    """The comments that stand behind code, by line."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return {
+        each.start[0]: each.string
+        for each in tokens
+        if each.type == tokenize.COMMENT and each.line[: each.start[1]].strip()
+    }
 
 
 def _find_ends(function: ast.FunctionDef) -> dict[int, int]:

@@ -77,8 +77,12 @@ class Iteration:
     """Whether the shape that an iteration gives is the one that it took."""
     collected: dict[str, Value] = field(default_factory=dict)
     """What is appended, by list."""
+    appended: dict[str, int] = field(default_factory=dict)
+    """How many values an iteration appends, by list."""
     has_sized_length: bool = True
     """Whether the length is known while tracing, up to the sizes of the inputs."""
+    is_needed: bool = False
+    """Whether eager needs an iteration: it stacks what they collect."""
 
 
 @dataclass
@@ -159,5 +163,12 @@ class Masked(list[Any]):
 class Rows:
     """A list that a staged loop or choice fills, as one tensor of equal pieces."""
 
-    def __init__(self, piece: Any, values: torch.Tensor, *, is_masked: bool = False) -> None:
-        self.piece, self.values, self.is_masked = piece, values, is_masked
+    def __init__(
+        self,
+        piece: Any,
+        values: torch.Tensor,
+        *,
+        is_masked: bool = False,
+        loop: Iteration | None = None,
+    ) -> None:
+        self.piece, self.values, self.is_masked, self.loop = piece, values, is_masked, loop

@@ -48,11 +48,26 @@ class Loops:
     def staged_loop(self: Any, node: ast.For | ast.While, live: set[str]) -> Block:
         """A loop of which Python does not know how often it runs."""
         facts = self.facts.loops[find_site(node)]
-        if isinstance(node, ast.For) and not facts.has_sized_length:
-            raise Refusal("a loop runs as often as the data tell")
-        lower = self._while if isinstance(node, ast.While) else self._for
+        counts = isinstance(node, ast.For) and not facts.has_sized_length and not facts.collected
+        lower = self._while if isinstance(node, ast.While) or counts else self._for
         made: Block = lower(node, facts, live)
         return made
+
+    def _check_length(self: Any, elements: list[Element], facts: Iteration) -> Block:
+        """Of a loop that runs as often as the data tell: that it does, as a scan has to know."""
+        if facts.has_sized_length:
+            return []
+        if not facts.is_needed:
+            raise Refusal("a loop runs as often as the data tell, perhaps never")
+        made: Block = []
+        self.needs_strict = True
+        for at, (target, rows) in enumerate(elements):
+            if not isinstance(rows, ast.Name | ast.Attribute):
+                name = self.names.new("rows")
+                made.append(let(name, rows))
+                elements[at] = Element(target, load(name))
+        count = f"{ast.unparse(elements[0].rows)}.shape[0] > 0"
+        return [*made, ast.Expr(call("torch._check", parse_expression(count)))]
 
     def _for(self: Any, node: ast.For, facts: Iteration, live: set[str]) -> Block:
         line = find_site(node)[0]
@@ -83,12 +98,14 @@ class Loops:
                 rest = ast.Subscript(each.rows, ast.Slice(ast.Constant(1)), ast.Load())
                 elements[at] = Element(each.target, rest)
             made += whole
+        cuts = self._cuts(node)
         starts = [
-            method(load(n), "contiguous") if peeled else self._start(n, facts) for n in carried
+            method(load(n), "contiguous") if peeled else self._start(n, facts, cuts)
+            for n in carried
         ]
         outs = [value for _, value, _ in collected]
         outs += [mask for *_, mask in collected if mask is not None]
-        at_once = not carried and not _has_operator(body)
+        at_once = self.at_once and not carried and not cuts and not _has_operator(body)
         names = [name for name, *_ in collected]
         kept = [name for name, _, mask in collected if mask is not None]
         results = [*names, *(f"{name}_kept" for name in kept)]
@@ -97,6 +114,8 @@ class Loops:
             return []
         if not elements:
             elements = [Element(ast.Name("_", ast.Store()), self._count(node))]
+        if not at_once:
+            made += self._check_length(elements, facts)
         targets_of = [each.target for each in elements]
         rows = [each.rows for each in elements]
         filled = [name for name in names if peeled or self._is_filled(name, facts)]
@@ -119,6 +138,11 @@ class Loops:
             self.done.append((line, "scan"))
             self.imports["scan"] = _SCAN
             made += self._scan(step, carried, starts, targets_of, rows, body, outs, results, live)
+        for name in names:
+            if facts.appended.get(name, 1) > 1:
+                own = held.get(name, name)
+                flat = method(load(own), "flatten", ast.Constant(0), ast.Constant(1))
+                made.append(let(own, flat))
         for name in kept:
             mask = results[len(names) + kept.index(name)]
             own = held.get(name, name)
@@ -172,25 +196,52 @@ class Loops:
         made.append(ast.Assign([ast.Tuple([ends, taken], ast.Store())], asked, lineno=0))
         return made
 
-    def _while(self: Any, node: ast.While, facts: Iteration, live: set[str]) -> Block:
+    def _counted(self: Any, node: ast.For, body: Block) -> tuple[Block, ast.expr, Block, str]:
+        """A loop over a range as one that counts: before it, its test, its body, its number."""
+        match node.iter, node.target:
+            case ast.Call(ast.Name(id="range"), [*first, stop], []), ast.Name(id=name):
+                if len(first) > 1:
+                    raise Refusal("a loop counts in steps as often as the data tell")
+            case _:
+                raise Refusal("a loop runs as often as the data tell")
+        number, count = self.names.of(node, "number"), self.names.of(node, "count")
+        start = self.answer(first[0]) if first else ast.Constant(0)
+        before: Block = [let(number, start), let(count, self.answer(stop))]
+        test = ast.Compare(load(number), [ast.Lt()], [load(count)])
+        further = let(number, ast.BinOp(load(number), ast.Add(), ast.Constant(1)))
+        taken = [let(name, load(number))] if name in find_loaded(*body) else []
+        return before, test, [*taken, *body, further], number
+
+    def _while(self: Any, node: ast.For | ast.While, facts: Iteration, live: set[str]) -> Block:
         line = find_site(node)[0]
         inner = live | Liveness.before(node, live)
+        before: Block = []
+        number = ""
         with self.inside():
             body = self.block(node.body, inner)
-            test = self.answer(node.test)
+            if isinstance(node, ast.While):
+                test = self.answer(node.test)
+            else:
+                before, test, body, number = self._counted(node, body)
         stored = find_stored(*body)
         needed = Liveness.of(body, live) | find_loaded(test)
         carried = [name for name in _ordered(body) if name in stored & (needed | live)]
         if not carried or facts.collected:
             raise Refusal("a list is filled as often as the data tell")
         going, step = self.names.of(node, "going"), self.names.of(node, "step")
-        starts = [self._start(name, facts) for name in carried]
+        starts = [
+            call("torch.as_tensor", load(name))
+            if name == number
+            else self._start(name, facts, self._cuts(node))
+            for name in carried
+        ]
         self.done.append((line, "while_loop"))
         self.imports["while_loop"] = _WHILE
         end = ast.Return(ast.Tuple([method(load(n), "clone") for n in carried], ast.Load()))
         operands = ast.Tuple(starts, ast.Load())
         asked = call("while_loop", load(going), load(step), operands)
         made: Block = [
+            *before,
             make_function(going, carried, [ast.Return(test)]),
             make_function(step, carried, [*body, end]),
             ast.Assign(
@@ -200,8 +251,19 @@ class Loops:
         made[0] = mark(made[0], node)
         return made
 
-    def _start(self: Any, name: str, facts: Iteration) -> ast.expr:
-        """What a carried name is before the first iteration, as a tensor of its kind."""
+    def _cuts(self: Any, node: ast.stmt) -> bool:
+        """Whether a loop cuts tensors where numbers of tensors tell."""
+        notes = (self.facts.notes.get(find_site(each), ("",)) for each in ast.walk(node))
+        return any(each[0] == "cut" for each in notes)
+
+    def _start(self: Any, name: str, facts: Iteration, cuts: bool = False) -> ast.expr:
+        """What a carried name is before the first iteration, as a tensor of its kind.
+
+        Args:
+            name: that is carried.
+            facts: of the loop.
+            cuts: whether an iteration reads numbers: of torch.tensor torch reads that of the first.
+        """
         start, after = facts.start.get(name, Value("undefined")), facts.after[name]
         if after.kind not in ("tensor", "bool", "int", "float"):
             raise Refusal(f"`{name}` is not a tensor after an iteration")
@@ -213,9 +275,11 @@ class Loops:
         if start.kind not in ("undefined", "none") and not start.is_number:
             raise Refusal(f"`{name}` is not a tensor before the loop")
         if start.is_number and not after.rank:
-            if after.kind == "tensor" and after.dtype is not None:
-                return call("torch.tensor", load(name), **self.starts.dtype_of(start, after))
-            return call("torch.tensor", load(name))
+            is_tensor = after.kind == "tensor" and after.dtype is not None
+            dtype = self.starts.dtype_of(start, after) if is_tensor else {}
+            if cuts:
+                return call("torch.full", ast.Tuple([], ast.Load()), load(name), **dtype)
+            return call("torch.tensor", load(name), **dtype)
         return zeros_of(after, facts.start, fill)
 
     def _is_filled(self: Any, name: str, facts: Iteration) -> bool:
@@ -228,6 +292,7 @@ class Loops:
     ) -> tuple[Block, list[tuple[str, ast.expr, ast.expr | None]]]:
         """A body without what it appends at its end, and that."""
         found: dict[str, tuple[str, ast.expr, ast.expr | None]] = {}
+        several: dict[str, list[ast.expr]] = {}
         kept: Block = []
         for at, each in enumerate(body):
             collected = as_collected(each)
@@ -237,7 +302,7 @@ class Loops:
                 kept.append(each)
                 continue
             name, value, mask = collected
-            if name in found:
+            if name in found and (mask is not None or found[name][2] is not None):
                 raise Refusal(f"`{name}` is appended to more than once in an iteration")
             if find_loaded(value) & find_stored(*body[at + 1 :]):
                 free = self.names.new(f"{name}_row")
@@ -247,6 +312,9 @@ class Loops:
                 free = self.names.new(f"{name}_counts")
                 kept.append(let(free, mask))
                 mask = load(free)
+            several.setdefault(name, []).append(value)
+            if len(several[name]) > 1:
+                value = call("torch.stack", ast.List(list(several[name]), ast.Load()))
             found[name] = name, value, mask
         if missing := [name for name in lists if name not in found]:
             raise Refusal(f"`{missing[0]}` is filled, but not by appending")
@@ -262,7 +330,11 @@ class Loops:
     def _of(self: Any, target: ast.expr, rows: ast.expr, before: Block) -> list[Element]:
         match rows:
             case ast.Call(ast.Name(id="range"), args):
-                return [Element(target, call("torch.arange", *map(self.answer, args)))]
+                tensors = self.facts.notes.get(find_site(rows), ("", ()))[1]
+                ends = [self.answer(each) for each in args]
+                for at, _ in filter(lambda each: each[1], enumerate(tensors)):
+                    ends[at] = method(ends[at], "item")
+                return [Element(target, call("torch.arange", *ends))]
             case ast.Call(ast.Name(id="enumerate"), [of]) if isinstance(target, ast.Tuple):
                 inner = self._of(target.elts[1], of, before)
                 first = inner[0].rows

@@ -47,8 +47,14 @@ _SAYS = frozenset({"print", "warnings", "logging", "logger", "log", "LOG", "_log
 class Lowering(Loops):
     """One function's staged sites, lowered together."""
 
-    def __init__(self, function: Function, facts: Facts, names: Names) -> None:
+    def __init__(
+        self, function: Function, facts: Facts, names: Names, *, at_once: bool = True
+    ) -> None:
         self.function, self.facts, self.names = function, facts, names
+        self.at_once = at_once
+        """Whether independent iterations become vmap, not scan."""
+        self.needs_strict = False
+        """Whether torch exports what is made in strict mode only."""
         self.answers = Answers(facts, self.masks_of)
         self.shared = find_shared(function.node)
         self.shared_lists = find_shared(function.node, views=False)
@@ -446,6 +452,9 @@ class Lowering(Loops):
                 if elts:
                     raise Refusal(f"`{name}` has elements before the loop")
                 return [node, let(self.masks[name], ast.List([], ast.Load()))]
+            case ast.Assign([ast.Tuple(parts)], ast.Tuple()):
+                masks = [self.masks.get(getattr(each, "id", "")) for each in parts]
+                return [node, *(let(each, ast.List([], ast.Load())) for each in masks if each)]
         changed: dict[str, Block] = {}
         for part in ("body", "orelse"):
             block = getattr(node, part, None)

@@ -11,6 +11,9 @@ from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
 
+import torch
+
+from export_engine.fixes.rewrite.analysis import is_in_place
 from export_engine.fixes.rewrite.expressions import Names, Staged, is_touched, lift
 from export_engine.fixes.rewrite.form import (
     COLLECT,
@@ -27,6 +30,7 @@ from export_engine.fixes.rewrite.form import (
     let,
     load,
     mark,
+    method,
     rename,
 )
 
@@ -162,6 +166,12 @@ class Normal:
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
                 made = mark(call(COLLECT, load(name), value), node)
                 return [mark(let(name, made), node)]
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), args, keywords)):
+                if is_in_place(attr):
+                    if not hasattr(torch.Tensor, attr[:-1]):
+                        raise Refusal(f"line {node.lineno} calls `{attr}` for its effect")
+                    changed = ast.Call(method(load(name), attr[:-1]).func, args, keywords)
+                    return [mark(let(name, changed), node)]
         return [node]
 
     # -- exits ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 
-from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
+from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Request, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.eager_trials import takes_what_eager_takes
 from export_engine.fixes.code.editing.failing_text import fixed_places
@@ -18,7 +18,7 @@ from export_engine.fixes.code.loops.no_gradients import (
     tried_in_some_mode,
 )
 from export_engine.fixes.rewrite.form import Refusal
-from export_engine.fixes.rewrite.rewriting import Rewritten, is_asked, rewrite
+from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
 from export_engine.progress import Progress, Report
 
 _KINDS = frozenset(
@@ -29,6 +29,7 @@ _KINDS = frozenset(
         Kind.ASSERT_ON_DATA,
         Kind.OUTPUT_FROM_DATA,
         Kind.SHAPES_VIOLATED,
+        Kind.UNBACKED_SIZE,
     }
 )
 _NAMES = {
@@ -64,14 +65,26 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         if progress:
             progress(Progress(0, 0, f"rewriting the control flow of `{place.function}`", "fix"))
         try:
-            made = rewrite(request, place.file, text, line)
+            staged = probe(request, place.file, text, line)
+            made = lower(staged)
+            fix = _try(attempt, made, progress)
+            is_known = fix is not None and fix.leads_to is not None
+            if not is_known and "vmap" in _kinds(made):  # it has no rule for some ops
+                fix = _try_as_scan(attempt, staged, progress) or fix
         except Refusal as reason:
             yield NoFix(f"The control flow of `{place.function}` is not rewritten: {reason}.")
             continue
-        fix = _try(attempt, made, progress)
         if fix is not None:
             yield fix
             return
+
+
+def _try_as_scan(attempt: Failed, staged: Staged, progress: Report | None) -> Fix | None:
+    """The fix whose loops are scans, where vmap was tried; None where there is no other."""
+    try:
+        return _try(attempt, lower(staged, at_once=False), progress)
+    except Refusal:
+        return None
 
 
 def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | None:
@@ -80,6 +93,9 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     assert request is not None
     assert diagnosis is not None
     edit: Edit = made.edit
+    switched = made.needs_strict and not request.strict
+    if switched:
+        request = request.with_changes(strict=True)
     found, quiet = tried_in_some_mode(request, edit)
     if isinstance(found, Exported):
         program = found.program.module()
@@ -90,10 +106,10 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     costs = [_COSTS[each] for each in _NAMES if each in _kinds(made) and each in _COSTS]
     fix = Fix(
         kind="code",
-        title=_title(made),
+        title=_title(made) + (", and export in strict mode" if switched else ""),
         why="Python cannot decide these lines while tracing; the operators decide at run time.",
         gives_up=" ".join([*costs, *([COSTS] if quiet else [])]),
-        change=partial(edited_without_gradients if quiet else with_edit, edit=edit),
+        change=partial(_changed, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
         leads_to=found if isinstance(found, Exported) else None,
@@ -101,6 +117,12 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     if diagnosis.kind is Kind.SHAPES_VIOLATED and not isinstance(found, Exported):
         return None
     return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
+
+
+def _changed(request: Request, *, edit: Edit, is_quiet: bool, is_strict: bool) -> Request:
+    """The request with a rewritten function, in the mode that its operators need."""
+    made = (edited_without_gradients if is_quiet else with_edit)(request, edit)
+    return made.with_changes(strict=True) if is_strict else made
 
 
 def _kinds(made: Rewritten) -> set[str]:

@@ -263,13 +263,17 @@ class Probe:
                 loop.is_steady[name] = _same_shape(before.get(name), value)
                 if isinstance(value, list) and value:
                     loop.collected[name] = describe(value[-1])
+                    taken_list = given.get(name)
+                    before_it = len(taken_list) if isinstance(taken_list, list) else 0
+                    loop.appended[name] = max(len(value) - before_it, 1)
                 if isinstance(value, Rows):
                     loop.collected[name] = describe(value.piece)
             before = before | {n: v for n, v in result.items() if v is not UNDEFINED}
         gathered = {}
         for name, value in result.items():
             is_filled = isinstance(value, Rows) or (isinstance(value, list) and value)
-            gathered[name] = _stacked(value, sequence.length) if is_filled else before.get(name)
+            count = sequence.length * loop.appended.get(name, 1)
+            gathered[name] = _stacked(value, count, loop) if is_filled else before.get(name)
         return [gathered.get(name, UNDEFINED) for name in outs]
 
     def repeat(
@@ -349,7 +353,14 @@ class Probe:
             if isinstance(index, int | torch.SymInt):
                 return of.piece
             return of.values[index]
+        if isinstance(of, torch.Tensor) and self.depth:
+            cut = _with_known_ends(index)
+            if cut is not index:
+                self.facts.notes[site] = ("cut", (), of.dim())
+                index = cut
         if isinstance(of, torch.Tensor) and (places := _scalar_places(index)):
+            if self.facts.notes.get(site, ("",))[0] == "cut":
+                raise Refusal("a part of a tensor is a row, and cut where only the data tell")
             self.facts.notes[site] = ("item", places, of.dim())
             parts = index if isinstance(index, tuple) else (index,)
             if self._is_whole(of, parts, places[0]):
@@ -375,6 +386,11 @@ class Probe:
             name = ""
         match name:
             case "range":
+                if any(isinstance(each, torch.Tensor) for each in args):
+                    self.facts.notes[site] = (
+                        "range",
+                        tuple(isinstance(each, torch.Tensor) for each in args),
+                    )
                 return _Range.of(*args) if _is_dynamic(args) else range(*args)
             case "zip" | "enumerate" | "reversed":
                 return _arrange(name, function, args, keywords)
@@ -441,6 +457,8 @@ class Probe:
             values = whole[torch.ones(len(rows), dtype=torch.bool, device="cpu")]
         else:
             values = rows.values
+        if isinstance(rows, Rows) and rows.loop is not None and not self.depth:
+            rows.loop.is_needed |= name in ("stack", "cat", "concat", "vstack")
         if name == "stack":
             self.facts.notes[site] = ("stack", dim)
             return values.movedim(0, dim)
@@ -474,7 +492,9 @@ class Probe:
             if name == "unbind" and not isinstance(of.shape[(args or (0,))[0]], int):
                 return _Rowwise(of, (args or (keywords.get("dim", 0),))[0])
             if name == "tolist" and (self.depth or not isinstance(of.numel(), int)):
-                return _Rowwise(of, 0)
+                self.facts.notes[site] = ("rows", 0)
+                size: Any = of.shape[0]
+                return list(of) if isinstance(size, int) else _Rowwise(of, 0)
         if of is math and args and isinstance(args[0], torch.Tensor) and name in _MATH:
             self.facts.notes[site] = ("math", name)
             return getattr(torch, name)(args[0])
@@ -599,6 +619,23 @@ def _scalar_places(index: Any) -> tuple[int, ...]:
     return tuple(found)
 
 
+def _with_known_ends(index: Any) -> Any:
+    """An index whose slices end at numbers that a program reads, if they end at tensors."""
+    parts = index if isinstance(index, tuple) else (index,)
+    made = []
+    for each in parts:
+        if isinstance(each, slice):
+            known = (each.start, each.stop, each.step)
+            ends = tuple(e.item() if isinstance(e, torch.Tensor) else e for e in known)
+            is_known = all(a is b for a, b in zip(ends, known, strict=True))
+            made.append(each if is_known else slice(*ends))
+            continue
+        made.append(each)
+    if all(a is b for a, b in zip(made, parts, strict=True)):
+        return index
+    return tuple(made) if isinstance(index, tuple) else made[0]
+
+
 def _same_shape(one: Any, two: Any) -> bool:
     if not isinstance(one, torch.Tensor) or not isinstance(two, torch.Tensor):
         return type(one) is type(two)
@@ -628,7 +665,7 @@ def _collected(one: Any, two: Any) -> Any:
     return Masked(one if len(one) > len(two) else two)
 
 
-def _stacked(value: Any, length: Any) -> Rows:
+def _stacked(value: Any, length: Any, loop: Any) -> Rows:
     piece = value.piece if isinstance(value, Rows) else value[-1]
     if not isinstance(piece, torch.Tensor):
         if not isinstance(piece, bool | int | float):
@@ -636,7 +673,7 @@ def _stacked(value: Any, length: Any) -> Rows:
         piece = _as_tensor(piece)
     is_masked = isinstance(value, Masked) or getattr(value, "is_masked", False)
     values = piece.unsqueeze(0).expand(length, *piece.shape).clone()
-    return Rows(piece, values, is_masked=is_masked)
+    return Rows(piece, values, is_masked=is_masked, loop=loop)
 
 
 def _as_tensor(value: Any) -> torch.Tensor:

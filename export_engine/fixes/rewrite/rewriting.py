@@ -11,11 +11,12 @@ from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.fixes.rewrite.emit import emit
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
-from export_engine.fixes.rewrite.form import Refusal, parse_function
+from export_engine.fixes.rewrite.form import Function, Refusal, parse_function
 from export_engine.fixes.rewrite.instrument import instrument
 from export_engine.fixes.rewrite.lower import Lowering
 from export_engine.fixes.rewrite.normalize import Normal
 from export_engine.fixes.rewrite.probe import probing
+from export_engine.fixes.rewrite.selected import loop_over_all
 from export_engine.source import unedited
 
 _ASKED = (ast.If, ast.IfExp, ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.BoolOp)
@@ -28,6 +29,17 @@ class Rewritten(NamedTuple):
     edit: Edit
     done: tuple[tuple[int, str], ...]
     """Each site's line, and what it became: where, cond, scan, vmap, while_loop, check, skip."""
+    needs_strict: bool = False
+    """Whether torch exports it in strict mode only."""
+
+
+class Staged(NamedTuple):
+    """A function, and what a run of its normal form told."""
+
+    file: str
+    text: str
+    function: Function
+    facts: Facts
 
 
 def is_asked(text: str, line: int) -> bool:
@@ -47,6 +59,21 @@ def is_asked(text: str, line: int) -> bool:
                 pass
         if part is not None and _start(part) <= line <= (getattr(part, "end_lineno", 0) or 0):
             return True
+    return _makes_list(function.node, line)
+
+
+def _makes_list(function: ast.FunctionDef, line: int) -> bool:
+    """Whether a line makes what a loop of the function may go through."""
+    nodes = list(ast.walk(function))
+    if not any(isinstance(node, ast.For | ast.ListComp | ast.GeneratorExp) for node in nodes):
+        return False
+    for node in nodes:
+        if _start(node) <= line <= (getattr(node, "end_lineno", 0) or 0):
+            match node:
+                case ast.Call(ast.Attribute(attr="tolist" | "unbind" | "split" | "chunk")):
+                    return True
+                case ast.BinOp(ast.List(), ast.Mult(), _):
+                    return True
     return False
 
 
@@ -57,6 +84,14 @@ def _start(node: ast.AST) -> int:
 def rewrite(request: Request, file: str, text: str, line: int) -> Rewritten:
     """The function around a line, with every site that Python cannot decide as an operator.
 
+    As `probe` and `lower`.
+    """
+    return lower(probe(request, file, text, line))
+
+
+def probe(request: Request, file: str, text: str, line: int) -> Staged:
+    """The function around a line, and what torch cannot decide in it.
+
     One export runs its normal form; nothing of that is kept but facts.
 
     Args:
@@ -66,22 +101,38 @@ def rewrite(request: Request, file: str, text: str, line: int) -> Rewritten:
         line: in the text.
 
     Raises:
-        Refusal: it cannot be, or no site is staged.
+        Refusal: it cannot be run in another form.
     """
-    function = parse_function(text, line)
+    function = loop_over_all(parse_function(text, line))
     names = Names(function.node)
     whole = Normal(function, names, lambda node: isinstance(node, _ALL)).find_form()
     made = instrument(function, whole)
     facts = _run(request, Edit(unedited(file), text, made, (function.name,)))
+    return Staged(file, text, function, facts)
+
+
+def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
+    """A function with every site that Python cannot decide as an operator.
+
+    Args:
+        staged: the function, and what a run of it told.
+        at_once: whether iterations that need no other one become vmap; else a scan.
+
+    Raises:
+        Refusal: it cannot be, or no site is staged.
+    """
+    file, text, function, facts = staged
+    names = Names(function.node)
     body = Normal(function, names, facts.is_staged).find_form()
-    lowering = Lowering(function, facts, names)
+    lowering = Lowering(function, facts, names, at_once=at_once)
     lowered = lowering.lower(body)
     if not lowering.done:
         raise Refusal("nothing in the function depends on data or on a dynamic size")
     after = emit(function, lowered)
     ast.parse(after)
     done = tuple(dict.fromkeys(sorted(lowering.done)))
-    return Rewritten(Edit(unedited(file), text, after, (function.name,)), done)
+    edit = Edit(unedited(file), text, after, (function.name,))
+    return Rewritten(edit, done, lowering.needs_strict)
 
 
 def _run(request: Request, edit: Edit) -> Facts:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from export_engine.attempt import Edit, Failed, Fix, text_in_effect
+from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
@@ -23,6 +23,7 @@ from export_engine.fixes.code.editing.try_edit import plain_fix, tried
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, unedited
 
+_KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
 _WHY = (
     "The chunks only bound memory use: that none depends on where it ends was compared with eager, "
     "on inputs of several chunks. Without them the size stays dynamic."
@@ -39,8 +40,8 @@ class AtOnce(NamedTuple):
     probe: Rewritten
 
 
-def chunks_at_once(attempt: Failed, progress: Report | None) -> Fix | None:
-    """The fix of chunks in a function that led to a bound; None where eager answers otherwise.
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The fix of chunks in a function that led to a bound; none where eager answers otherwise.
 
     torch says where it asked for a size, which is mostly where a chunk is computed with.
 
@@ -48,8 +49,9 @@ def chunks_at_once(attempt: Failed, progress: Report | None) -> Fix | None:
         attempt: a diagnosed failure.
         progress: called before an export.
     """
-    request = attempt.request
-    assert request is not None
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+        return
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         for at, texts in _chunks(text, line):
@@ -58,8 +60,8 @@ def chunks_at_once(attempt: Failed, progress: Report | None) -> Fix | None:
                 continue
             fix = _fix(attempt, edit, place.line + at - line, progress)
             if fix is not None:
-                return fix
-    return None
+                yield fix
+                return
 
 
 def _places(attempt: Failed) -> list[Location]:

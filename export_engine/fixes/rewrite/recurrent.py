@@ -1,0 +1,404 @@
+"""torch's own RNN, LSTM and GRU as a scan over their cell: export unrolls them over the length.
+
+`pack_padded_sequence` leaves out what is behind the end of a row, so that a row's state stays as it
+is from there on. The scan runs for all rows, and a mask keeps the state: the results are the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+import torch
+
+from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
+from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
+from export_engine.fixes.code.editing.comprehensions import free_name
+from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.failing_text import fixed_places
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.try_edit import tried, with_edit
+from export_engine.progress import Progress, Report
+from export_engine.source import unedited
+
+_KINDS = (Kind.LOOP_ON_DATA, Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
+_COSTS = "The program rejects a length of 0, and runs only in a backend that has the operator scan."
+_NOT_REJECTED = "It does not reject lengths that pack_padded_sequence rejects."
+_UNROLLED = (
+    "{name} is torch's own {kind}, which torch.export unrolls over its length, so the length is "
+    "fixed. It is not rewritten as a scan: {why}."
+)
+_STEPS = {
+    "LSTM": """
+h, c = carry
+gate = each + {linear}(h, w, bias)
+i, f, g, o = gate.chunk(4, -1)
+c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+h = o.sigmoid() * c.tanh()
+return (h, c), h.clone()
+""",
+    "GRU": """
+(h,) = carry
+r, z, n = each.chunk(3, -1)
+hr, hz, hn = {linear}(h, w, bias).chunk(3, -1)
+z = (z + hz).sigmoid()
+h = (1 - z) * (n + (r + hr).sigmoid() * hn).tanh() + z * h
+return (h,), h.clone()
+""",
+    "RNN": """
+h = each + {linear}(carry[0], w, bias)
+h = h.{act}()
+return (h,), h.clone()
+""",
+}
+_LAYERS = """
+    ways = 2 if rnn.bidirectional else 1
+    zeros = x.new_zeros(len(rnn.all_weights), x.shape[1], rnn.hidden_size)
+    starts = ({zeros}) if hx is None else {given}
+    lasts = []
+    for layer in range(rnn.num_layers):
+        outs = []
+        for way in range(ways):
+            number = layer * ways + way
+            weights = {weights}
+            bias = weights[3] if rnn.bias else None
+
+            def {cell}:
+{step}
+
+            inputs = {linear}(x, weights[0], weights[2] if rnn.bias else None)
+            start = tuple(each[number].clone() for each in starts)
+            last, out = scan(step, start, {scanned}, reverse=way == 1)
+            lasts.append(last)
+            outs.append(out)
+        x = {torch}.cat(outs, -1)
+    last = tuple({torch}.stack(each) for each in zip(*lasts))
+"""
+_OF_ONE_STORAGE = "[each.clone() for each in rnn.all_weights[number]]  # parts of one storage"
+_WHOLE = """
+def {name}(rnn, x, hx=None):
+    # the same as {kind}, which torch.export unrolls over its length
+    from torch._higher_order_ops.scan import scan
+
+    x = x.transpose(0, 1) if rnn.batch_first else x
+{layers}
+    x = x.transpose(0, 1) if rnn.batch_first else x
+    return x, {last}
+"""
+_PACK, _PAD = "pack_padded_sequence", "pad_packed_sequence"
+_PACK_GIVEN = ("input", "lengths", "batch_first", "enforce_sorted")
+_PAD_GIVEN = ("sequence", "batch_first", "padding_value", "total_length")
+
+_PACKED = """
+def _packed(x, lengths, batch_first=False, enforce_sorted=True):
+    # the rows as they are padded, time first, and their lengths
+    x = x.transpose(0, 1) if batch_first else x
+    return x, {torch}.as_tensor(lengths, dtype={torch}.int64, device="cpu")
+"""
+_PADDED = """
+def _padded(packed, batch_first=False, padding_value=0.0, total_length=None):
+    x, lengths = packed
+    longest = lengths.max().item() if total_length is None else total_length
+    alive = {torch}.arange(x.shape[0], device=x.device)[:, None] < lengths.to(x.device)
+    x = x.masked_fill(~alive.unsqueeze(-1), padding_value)
+    more = {torch}.sym_max(longest - x.shape[0], 0) if total_length is not None else 0
+    x = {torch}.nn.functional.pad(x, (0, 0, 0, 0, 0, more), value=padding_value)[:longest]
+    return x.transpose(0, 1) if batch_first else x, lengths
+"""
+_RNN = """
+def {name}(rnn, packed, hx=None):
+    # the same as {kind} of packed rows: a row's state stays as it is behind its end
+    from torch._higher_order_ops.scan import scan
+
+    x, lengths = packed
+    alive = {torch}.arange(x.shape[0], device=x.device)[:, None] < lengths.to(x.device)
+    alive = alive.unsqueeze(-1)
+{layers}
+    return (x, lengths), {last}
+"""
+_CELL = "cell(carry, each, w, bias)"
+_MASKED = """
+
+            def step(carry, each, w=weights[1], bias=bias):
+                each, goes_on = each
+                new, _ = cell(carry, each, w, bias)
+                kept = [{torch}.where(goes_on, n, old) for n, old in zip(new, carry)]
+                return tuple(kept), kept[0].clone()
+"""
+
+
+def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The scan for a recurrent module of torch that fixes a length, or why there is none."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
+        return
+    own = _find_modules(request.target)
+    whole = _of_torch_alone(request.target)
+    for place in fixed_places(attempt) if own else ():
+        text, line = text_in_effect(request.edits, place.file, place.line)
+        try:
+            made, what, costs = _rewrite(text, line, own, whole)
+        except Unclear as reason:
+            name = "" if whole else _called_module(text, line, own)
+            if whole or name:
+                said, kind = f"`{name}`" if name else "The model", type(whole or own[name]).__name__
+                yield NoFix(_UNROLLED.format(name=said, kind=kind, why=reason))
+            continue
+        what = what if whole else f"{what} in line {place.line}"
+        if progress:
+            progress(Progress(0, 0, f"rewriting the {what}", "fix"))
+        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        found = tried(request, edit)
+        fix = Fix(
+            kind="code",
+            title=f"Rewrite the {what} as a {'masked ' if costs else ''}scan",
+            why="scan keeps one step as a subgraph and runs it for each element, so the length "
+            "stays dynamic.",
+            gives_up=f"{_COSTS}{costs}",
+            change=partial(with_edit, edit=edit),
+            edits=with_edit(request, edit).edits,
+            stack=diagnosis.stack,
+            leads_to=found if isinstance(found, Exported) else None,
+        )
+        bounded = with_needed_bounds(request, diagnosis, edit, fix, found, progress)
+        if bounded is not None:
+            yield bounded
+            return
+
+
+def _rewrite(
+    text: str, line: int, own: Mapping[str, torch.nn.RNNBase], whole: torch.nn.RNNBase | None
+) -> tuple[Rewritten, str, str]:
+    """The text with recurrent modules as scans, what they are called, and what more it costs."""
+    if whole is not None:
+        return *_rewrite_whole(text, line, whole), ""
+    source = Source(text, line)
+    if any(_name(n) == _PACK for n in ast.walk(source.function) if isinstance(n, ast.Call)):
+        made, kinds = _rewrite_packed(source, own)
+        return made, f"{kinds} of packed rows", f" {_NOT_REJECTED}"
+    return *_rewrite_calls(source, line, own), ""
+
+
+def _find_modules(target: object) -> dict[str, torch.nn.RNNBase]:
+    """torch's own recurrent modules of a model, by the last name of their path."""
+    modules = getattr(target, "named_modules", dict)
+    return {
+        path.rpartition(".")[2]: module
+        for path, module in modules()
+        if isinstance(module, torch.nn.RNNBase)
+    }
+
+
+def _of_torch_alone(target: object) -> torch.nn.RNNBase | None:
+    """What is exported, if it is a recurrent module of torch itself: no line calls it then."""
+    if not isinstance(target, torch.nn.RNNBase):
+        return None
+    return target if type(target).forward.__module__ == torch.nn.RNNBase.__module__ else None
+
+
+def _called_module(text: str, line: int, modules: Mapping[str, object]) -> str:
+    """The name of one of some modules that a line calls; empty if it calls none."""
+    for node in ast.walk(Source(text, line).function):
+        called = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(called, ast.Attribute) or called.attr not in modules:
+            continue
+        if called.lineno <= line <= (called.end_lineno or 0):
+            return called.attr
+    return ""
+
+
+def _rewrite_calls(
+    source: Source, line: int, modules: Mapping[str, torch.nn.RNNBase]
+) -> tuple[Rewritten, str]:
+    """The text with a function's calls of torch's own recurrent modules as scans; their classes.
+
+    Raises:
+        Unclear: there is no such call, or the module does what the scan does not.
+    """
+    calls = {
+        node: modules[node.func.attr]
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in modules
+    }
+    if not any(node.lineno <= line <= (node.end_lineno or 0) for node in calls):
+        raise Unclear("the line does not call a recurrent module of torch by its name")
+    pieces: list[Piece] = []
+    taken = source.names
+    kinds: dict[str, str] = {}
+    for call, module in calls.items():
+        _refuse(module)
+        kind = _kind_of(module)
+        name = free_name(f"_{kind.lower()}", taken)
+        if kind not in kinds:
+            one = any(map(_shares_storage, calls.values()))
+            pieces.append(_helper(source, _cell_of(_WHOLE, name, kind, source.torch, shared=one)))
+        kinds[kind] = name
+        owner = source.of(call.func)
+        pieces.append(Piece(source.start(call), source.end(call.func), name))
+        given = call.args[0] if call.args else call.keywords[0]
+        pieces.append(Piece(source.start(given), source.start(given), f"{owner}, "))
+    return source.changed(pieces), " and ".join(each.partition("_")[0] for each in kinds)
+
+
+def _rewrite_whole(text: str, line: int, module: torch.nn.RNNBase) -> tuple[Rewritten, str]:
+    """The text with the `forward` of torch's own recurrent module as a scan; its class."""
+    _refuse(module)
+    source = Source(text, line)
+    kind = _kind_of(module)
+    name = free_name(f"_{kind.lower()}", source.names)
+    given = ", ".join(each.arg for each in source.function.args.args)
+    cell = _cell_of(_WHOLE, name, kind, source.torch, shared=_shares_storage(module))
+    made = _helper(source, f"{cell.strip()}\n\nreturn {name}({given})")
+    body = Piece(made.start, source.end(source.function.body[-1]), made.text.rstrip())
+    return source.changed([body]), kind.partition("_")[0]
+
+
+def _kind_of(module: torch.nn.RNNBase) -> str:
+    """The class of a recurrent module, of an RNN with its activation."""
+    return module.mode if isinstance(module, torch.nn.RNN) else type(module).__name__
+
+
+def _shares_storage(module: torch.nn.RNNBase) -> bool:
+    """Whether weights of a module are parts of one storage, as cuDNN has them on a GPU."""
+    weights = list(module.parameters())
+    return len({each.untyped_storage().data_ptr() for each in weights}) < len(weights)
+
+
+def _helper(source: Source, text: str) -> Piece:
+    """A function that another one uses, before its first statement.
+
+    Raises:
+        Unclear: the function has no statement.
+    """
+    first = _first_statement(source)
+    at, indent = source.start(first), source.indent(first)
+    deeper = "\n".join(f"{indent}{each}" if each else "" for each in text.split("\n"))
+    return Piece(at, at, f"{deeper.strip()}\n\n{indent}")
+
+
+def _first_statement(source: Source) -> ast.stmt:
+    """The first statement behind a docstring."""
+    body = source.function.body
+    documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    if len(body) == 1 and documented:
+        raise Unclear("the function has no statement")
+    return body[1 if documented else 0]
+
+
+def _refuse(module: torch.nn.RNNBase) -> None:
+    """Raises Unclear for a module that is more than its cells."""
+    if module.proj_size:
+        raise Unclear("the module projects its state")
+    if module.training and module.dropout and module.num_layers > 1:
+        raise Unclear("the module is in training mode, and drops values between its layers")
+
+
+def _cell_of(
+    template: str,
+    name: str,
+    kind: str,
+    torch_name: str,
+    cell: str = "step(carry, each, w=weights[1], bias=bias)",
+    masked: str = "",
+    scanned: str = "inputs",
+    shared: bool = False,
+) -> str:
+    """The text of a function that runs the cell of a kind of module for each step.
+
+    Args:
+        template: with `{name}`, `{kind}`, `{layers}`, `{torch}` and `{last}`.
+        name: of the function.
+        kind: as of `_kind_of`.
+        torch_name: what torch is called there.
+        cell: the function that is one step of the cell, with what it takes.
+        masked: what makes the step of the scan of it, if it is another one.
+        scanned: what the scan goes through.
+        shared: whether the module's weights are parts of one storage, which a scan refuses.
+    """
+    lstm = kind == "LSTM"
+    linear = f"{torch_name}.nn.functional.linear"
+    act = kind.removeprefix("RNN_").lower()
+    step = _STEPS[kind.partition("_")[0]].format(linear=linear, act=act).strip()
+    step = "\n".join(f"{' ' * 16}{each}" for each in step.splitlines())
+    layers = _LAYERS.format(
+        cell=cell,
+        zeros="zeros, zeros" if lstm else "zeros,",
+        given="hx" if lstm else "(hx,)",
+        step=step + masked.replace("{torch}", torch_name).rstrip(),
+        linear=linear,
+        scanned=scanned,
+        weights=_OF_ONE_STORAGE if shared else "rnn.all_weights[number]",
+        torch=torch_name,
+    )
+    return template.format(
+        name=name,
+        kind=f"torch.nn.{kind.partition('_')[0]}",
+        layers=layers.strip("\n"),
+        torch=torch_name,
+        last="last" if lstm else "last[0]",
+    ).strip()
+
+
+def _rewrite_packed(
+    source: Source, modules: Mapping[str, torch.nn.RNNBase]
+) -> tuple[Rewritten, str]:
+    """The text with a function's recurrent modules of packed rows as masked scans; their classes.
+
+    Raises:
+        Unclear: the rows are packed otherwise, or a module does what the scan does not.
+    """
+    calls = [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
+    packs = [each for each in calls if _name(each) == _PACK]
+    pads = [each for each in calls if _name(each) == _PAD]
+    runs = [
+        each for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr in modules
+    ]
+    if not packs or not runs:
+        raise Unclear("the rows are not packed in the function that runs the recurrent module")
+    if {"_packed", "_padded"} & source.names:
+        raise Unclear("the function has names that the rewrite needs")
+    pieces, helpers, kinds = list[Piece](), {"": _PACKED}, list[str]()
+    for each in packs:
+        _refuse_keywords(each, _PACK_GIVEN)
+        pieces.append(Piece(source.start(each), source.end(each.func), "_packed"))
+    for each in pads:
+        _refuse_keywords(each, _PAD_GIVEN)
+        pieces.append(Piece(source.start(each), source.end(each.func), "_padded"))
+        helpers["padded"] = _PADDED
+    for each in runs:
+        assert isinstance(each.func, ast.Attribute)
+        module = modules[each.func.attr]
+        _refuse(module)
+        if not each.args or isinstance(each.args[0], ast.Starred):
+            raise Unclear("the recurrent module is called by keywords")
+        kind = _kind_of(module)
+        name = f"_{kind.lower()}"
+        one = any(map(_shares_storage, modules.values()))
+        helpers[kind] = _cell_of(
+            _RNN, name, kind, source.torch, _CELL, _MASKED, "(inputs, alive)", one
+        )
+        kinds.append(kind.partition("_")[0])
+        owner = source.of(each.func)
+        pieces.append(Piece(source.start(each), source.end(each.func), name))
+        pieces.append(Piece(source.start(each.args[0]), source.start(each.args[0]), f"{owner}, "))
+    made = (each.replace("{torch}", source.torch).strip() for each in helpers.values())
+    pieces.append(_helper(source, "\n\n".join(made)))
+    return source.changed(pieces), " and ".join(dict.fromkeys(kinds))
+
+
+def _name(call: ast.Call) -> str:
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
+
+
+def _refuse_keywords(call: ast.Call, known: tuple[str, ...]) -> None:
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(
+        each.arg not in known for each in call.keywords
+    ):
+        raise Unclear("the rows are packed in a way that is not known")
+    first = call.keywords[0].arg if call.keywords and not call.args else None
+    if first is not None:
+        raise Unclear("the rows are given by keyword")

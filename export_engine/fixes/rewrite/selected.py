@@ -1,0 +1,127 @@
+"""A loop over the indices at which a mask holds, as one over all of them, each asking the mask.
+
+`for i in mask.nonzero()` runs as often as the data tell; `for i in range(len(mask))` does not, and
+what an iteration does where the mask does not hold is dropped as that of any other branch.
+"""
+
+from __future__ import annotations
+
+import ast
+from copy import copy
+from typing import Any
+
+from export_engine.fixes.rewrite.form import (
+    Block,
+    Function,
+    call,
+    find_stored,
+    let,
+    load,
+    map_children,
+    mark,
+    parse_expression,
+)
+
+
+def loop_over_all(function: Function) -> Function:
+    """A function whose loops over `nonzero()` ask the mask; the same one where there is none."""
+    changed: dict[int, Block] = {}
+    body = function.node.body
+    for node in body:
+        if isinstance(node, ast.For) and not node.orelse and isinstance(node.target, ast.Name):
+            changed |= _find_changes(body, node, node.target.id)
+    if not changed:
+        return function
+    made = copy(function.node)
+    made.body = [new for each in body for new in changed.get(id(each), [each])]
+    return function._replace(node=made)
+
+
+def _find_changes(body: Block, loop: ast.For, name: str) -> dict[int, Block]:
+    """What stands in the place of a loop, and of the statement that makes what it goes through."""
+    rows, maker = loop.iter, None
+    if isinstance(rows, ast.Name):
+        makers = [each for each in body if rows.id in find_stored(each)]
+        uses = [n for each in body for n in ast.walk(each) if isinstance(n, ast.Name)]
+        uses = [n for n in uses if n.id == rows.id and isinstance(n.ctx, ast.Load)]
+        maker = makers[0] if len(makers) == 1 else None
+        if not isinstance(maker, ast.Assign) or len(maker.targets) != 1 or len(uses) != 1:
+            return {}
+        rows = maker.value
+    found = _find_mask(rows)
+    is_read = any(
+        isinstance(n, ast.Name) and n.id == name
+        for each in body[body.index(loop) + 1 :]
+        for n in ast.walk(each)
+    )
+    if found is None or is_read or (maker is None and not isinstance(found[0], ast.Name)):
+        return {}
+    mask, is_number = found
+    taken = loop.body
+    if not is_number:
+        uses_of = _Indices(name)
+        taken = [uses_of.visit(each) for each in loop.body]
+        if uses_of.left:
+            return {}
+    held: ast.expr = load(loop.iter.id) if isinstance(loop.iter, ast.Name) else mask
+    count = parse_expression(f"{ast.unparse(held)}.shape[0]")
+    branch = ast.If(ast.Subscript(held, load(name), ast.Load()), taken, [])
+    branch = mark(ast.copy_location(branch, loop), loop, "selected")
+    whole = ast.For(loop.target, call("range", count), [branch], [])
+    whole = mark(ast.copy_location(whole, loop), loop)
+    made: dict[int, Block] = {id(loop): [whole]}
+    if isinstance(maker, ast.Assign):
+        made[id(maker)] = [mark(ast.copy_location(let(maker.targets[0], mask), maker), maker)]
+    return made
+
+
+def _find_mask(rows: ast.expr) -> tuple[ast.expr, bool] | None:
+    """The mask whose indices are gone through, and whether each is a number and not a row of it."""
+    match rows:
+        case ast.Call(ast.Attribute(of, "flatten" | "tolist"), []):
+            found = _find_mask(of)
+            return (found[0], True) if found else None
+        case ast.Call(ast.Attribute(of, "squeeze" | "view" | "reshape"), [ast.UnaryOp()]):
+            found = _find_mask(of)
+            return (found[0], True) if found else None
+        case ast.Subscript(ast.Call(ast.Attribute(of, "nonzero"), [], [keyword]), ast.Constant(0)):
+            return (of, True) if keyword.arg == "as_tuple" else None
+        case ast.Subscript(ast.Call(ast.Attribute(ast.Name("torch"), "where"), [of]), _):
+            return of, True
+        case ast.Call(ast.Attribute(ast.Name("torch"), "nonzero"), [of], []):
+            return of, False
+        case ast.Call(ast.Attribute(of, "nonzero"), [], []):
+            return of, False
+    return None
+
+
+class _Indices:
+    """The uses of a tensor of one index, in a copy, as those of the index."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.left = False
+        """Whether there is a use of another kind."""
+
+    def _is_it(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == self.name
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node: the same object where nothing in it changes."""
+        match node:
+            case ast.Call(ast.Attribute(of, "squeeze" | "item"), _) if self._is_it(of):
+                return of
+            case ast.Call(ast.Name(id="int"), [of]) | ast.Subscript(of, _) if self._is_it(of):
+                return of
+            case ast.Call(ast.Attribute(ast.Subscript(of, at), "squeeze"), [ast.Constant(value=0)]):
+                if self._is_it(at):
+                    return mark(ast.Subscript(self.visit(of), at, ast.Load()), node)
+            case ast.Subscript(ast.Attribute(), at) if self._is_it(at):
+                return node
+            case ast.Subscript(of, at) if self._is_it(at):
+                end = ast.BinOp(load(self.name), ast.Add(), ast.Constant(1))
+                part = ast.Slice(load(self.name), end)
+                return mark(ast.Subscript(self.visit(of), part, node.ctx), node)
+        self.left |= self._is_it(node)
+        made = map_children(node, self.visit)
+        return node if made is node else mark(made, node)
