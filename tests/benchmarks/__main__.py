@@ -24,6 +24,7 @@ BENCHMARKS = (
     "comparing",
     "differing",
     "first_hour",
+    "five_tasks",
     "sharing",
     "memory",
     "fixing",

@@ -7,6 +7,7 @@ import { bytesText, capped, counted, countText, grouped, shareText } from "../..
 import type { GroupBy, Total } from "../../profile";
 import type { Program } from "../../program";
 import type { Store } from "../../store";
+import { DearestLine } from "../parts/DearestLine";
 import { Empty, Fact, More, RowButton, Waiting } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";
 import { SymbolSize } from "../shapes/Probe";
@@ -150,9 +151,11 @@ function Ranking({ store, model, at }: { store: Store; model: CostModel; at: Cos
   const name = coloured === "moved" ? "moved" : "flops";
   const amounts = at[name];
   const totals = useMemo(() => model.ranking(amounts, by), [model, amounts, by]);
+  const lines = useMemo(() => model.ranking(amounts, "line"), [model, amounts]);
   const whole = name === "moved" ? at.totalMoved : at.totalFlops;
   return (
     <section aria-label="Ranking" data-testid="costs">
+      <DearestLine store={store} program={model.program} lines={lines} whole={whole} />
       <div class="tx-filters">
         <label>
           Most of{" "}

@@ -6,6 +6,7 @@ import { type GroupBy, type Total, totalsBy } from "../../profile";
 import type { Program } from "../../program";
 import type { Profile } from "../../record.gen";
 import type { Store } from "../../store";
+import { DearestLine } from "../parts/DearestLine";
 import { More, RowButton } from "../parts/parts";
 
 const FEW = 8;
@@ -32,6 +33,7 @@ export function Costs({ store, program, profile }: CostsProps) {
   const memory = store.colouring.value?.name === "memory";
   const costs = memory ? profile.bytes : profile.microseconds;
   const totals = useMemo(() => totalsBy(program, costs, by), [program, costs, by]);
+  const lines = useMemo(() => totalsBy(program, costs, "line"), [program, costs]);
   const whole = costs.reduce((sum, each) => sum + Math.max(each, 0), 0);
   return (
     <section aria-label="Profile" data-testid="costs" data-result="profile">
@@ -40,6 +42,7 @@ export function Costs({ store, program, profile }: CostsProps) {
         {durationText(profile.total / 1e6)} op by op on {profile.device}, {profile.inputs}; medians
         of {profile.runs} runs
       </p>
+      <DearestLine store={store} program={program} lines={lines} whole={whole} />
       <div class="tx-filters">
         <label>
           Most of{" "}
