@@ -36,7 +36,7 @@ from export_engine.fixes.code.branches import (
     tracing_questions,
 )
 from export_engine.fixes.code.calls import max_pool1d, module_conversions
-from export_engine.fixes.code.loops import kept_lists, suppression
+from export_engine.fixes.code.loops import kept_lists
 from export_engine.fixes.code.sizes import (
     size_formulas,
     size_guards,
@@ -46,7 +46,7 @@ from export_engine.fixes.code.sizes import (
 )
 from export_engine.fixes.eager_too import beside_eager
 from export_engine.fixes.own_lines import in_own_lines
-from export_engine.fixes.rewrite import chunks, offer, recurrent
+from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
 from export_engine.fixes.tested_conditions import tested
 from export_engine.fixes.written_out import after, written_out
 from export_engine.process import answered, raise_if_interrupted, sandbox
@@ -76,7 +76,7 @@ PROVIDERS: tuple[Provider, ...] = (
     fake_kernels.offered,
     shortcuts.offered,
     needless_branches.offered,
-    suppression.offered,
+    shrinking.offered,
     kept_lists.offered,
     float_choices.offered,
     data_dependent.offered,
@@ -90,7 +90,7 @@ _ONE_LINE = frozenset(
     {
         shortcuts.offered,
         needless_branches.offered,
-        suppression.offered,
+        shrinking.offered,
         kept_lists.offered,
         float_choices.offered,
         data_dependent.offered,

@@ -109,7 +109,7 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
         title=_title(made) + (", and export in strict mode" if switched else ""),
         why="Python cannot decide these lines while tracing; the operators decide at run time.",
         gives_up=" ".join([*costs, *([COSTS] if quiet else [])]),
-        change=partial(_changed, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),
+        change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
         leads_to=found if isinstance(found, Exported) else None,
@@ -119,7 +119,7 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
 
 
-def _changed(request: Request, *, edit: Edit, is_quiet: bool, is_strict: bool) -> Request:
+def in_mode(request: Request, *, edit: Edit, is_quiet: bool, is_strict: bool) -> Request:
     """The request with a rewritten function, in the mode that its operators need."""
     made = (edited_without_gradients if is_quiet else with_edit)(request, edit)
     return made.with_changes(strict=True) if is_strict else made
