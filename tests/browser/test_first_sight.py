@@ -20,10 +20,14 @@ from explorer.display.report import frozen_page
 from widgets import front_end, front_end_layout
 
 from ..models import Case, VisionNet, branching, gpt2_2, llama, tutorial, vision
+from .lab import open_tab
 
 WIDTHS = (584, 648, 1018, 1418)
 """What a cell of JupyterLab leaves of windows of 700, 830, 1200 and 1600 pixels."""
 MOST_CHROME = 90
+SET = "a set"
+ROW_OF_A_SET = 34
+"""Pixels for the row with the programs of a set."""
 LEAST_TEXT = 9
 ROOM = 1.0
 """A pixel, for rounding."""
@@ -165,7 +169,19 @@ MEASURE = """() => {
         const { left, right } = each.getBoundingClientRect();
         return left < view.left || right > view.right;
     });
+    const covered = ["legend", "minimap"].flatMap((name) => {
+        const over = of(`.tx-${name}`);
+        if (!over?.width) return [];
+        const [left, right] = [over.left - graph.left, over.right - graph.left];
+        const [top, bottom] = [over.top - graph.top, over.bottom - graph.top];
+        return window.painted.boxes.filter((box) => {
+            const isFrame = box[2] - box[0] > graph.width / 2 || box[3] - box[1] > graph.height / 2;
+            const isOver = box[0] < right && box[2] > left && box[1] < bottom && box[3] > top;
+            return isOver && !isFrame;
+        }).map((box) => [name, ...box]);
+    });
     return {
+        covered,
         chrome: graph.top - view.top,
         graph: graph.width,
         view: view.width,
@@ -198,7 +214,10 @@ def held() -> dict[str, str]:
         assert ex.ok, name
         packed = gzip.compress(frozen_page(ex.session), 1)
         found[name] = base64.b64encode(packed).decode()
-    return found
+    case = tutorial()
+    kit = dict.fromkeys(("encoder", "decoder"), (case.model, case.args, case.kwargs))
+    packed = gzip.compress(frozen_page(explorer.explore_many(kit).session), 1)
+    return {**found, SET: base64.b64encode(packed).decode()}
 
 
 @pytest.fixture(scope="module")
@@ -228,24 +247,35 @@ def look(page: Page, held: str, width: int, scheme: str) -> dict[str, Any]:
     return measures
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"),
-    [*((width, "light") for width in WIDTHS), (584, "dark"), (1018, "dark")],
-)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_first_sight_is_whole_legible_and_has_the_room(
     page: Page, held: dict[str, str], width: int, scheme: str
 ) -> None:
     for name, packed in held.items():
         seen = look(page, packed, width, scheme)
         told = f"{name} at {width}, {scheme}: {seen}"
-        assert seen["chrome"] <= MOST_CHROME, told
+        assert seen["chrome"] <= MOST_CHROME + ROW_OF_A_SET * (name == SET), told
         assert seen["graph"] + 2 * ROOM >= seen["view"] / 2, told
         assert seen["graph"] >= seen["details"], told
         assert seen["smallest"] >= LEAST_TEXT - 0.01, told
         assert seen["cut"] == [], told
         assert seen["boxes"] > 0, told
+        assert seen["covered"] == [], told
         assert seen["cutBoxes"] == [], told
         if name not in TOO_LARGE:
             assert seen["beyond"] == [], told
         assert seen["rows"] == 1, told
         assert seen["tabs"] <= ROOM, told
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_scale_of_colours_covers_no_box(page: Page, held: dict[str, str], width: int) -> None:
+    for name in ("three ops", "branches", "text", "layers", "recurrent"):
+        look(page, held[name], width, "light")
+        open_tab(page, "Cost")
+        page.get_by_test_id("cost-heat").select_option("flops")
+        page.wait_for_selector("[data-testid=scale]")
+        page.evaluate("() => new Promise((done) => setTimeout(done, 60))")
+        seen = page.evaluate(MEASURE)
+        assert seen["covered"] == [], f"{name} at {width}: {seen}"

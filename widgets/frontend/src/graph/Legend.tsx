@@ -41,8 +41,12 @@ export function Legend({ store, program, aside }: LegendProps) {
       <summary>
         Legend{" "}
         {colouring?.measure && (
-          <span class="tx-legend-scale" data-testid="scale">
-            {colouring.title}: 0
+          <span
+            class="tx-legend-scale"
+            data-testid="scale"
+            title={capped(`${colouring.title}: up to ${colouring.measure.text(most)}`)}
+          >
+            <span class="tx-legend-word">{colouring.title}: 0</span>
             {most > 0 ? (
               <>
                 <span
@@ -50,7 +54,7 @@ export function Legend({ store, program, aside }: LegendProps) {
                   style={{ "--tx-legend-most": colouring.measure.colour }}
                   aria-hidden="true"
                 />
-                {capped(colouring.measure.text(most), 60)}
+                <span class="tx-legend-word">{capped(colouring.measure.text(most), 60)}</span>
               </>
             ) : (
               " everywhere"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Rect } from "./camera";
-import { coversBoxes, needsMinimap, standsAside } from "./minimap";
+import { coversBoxes, freerCorner, needsMinimap } from "./minimap";
 import type { Scene, SceneBox } from "./scene";
 
 const MAP = { width: 100, height: 140 };
@@ -33,11 +33,11 @@ const PLACES: [where: string, box: Rect, aside: boolean][] = [
 
 test.each(PLACES)("the minimap gives way to a selected box %s: %s", (_, box, expected) => {
   const full = sceneOf([at(0, 350, 600)]);
-  expect(standsAside(MAP, full, box, CAMERA, VIEW, false)).toBe(expected);
+  expect(freerCorner(MAP, full, box, CAMERA, VIEW) === "left").toBe(expected);
 });
 
 test.each(PLACES)("and to any box %s: %s", (_, box, expected) => {
-  expect(standsAside(MAP, sceneOf([box]), undefined, CAMERA, VIEW, false)).toBe(expected);
+  expect(freerCorner(MAP, sceneOf([box]), undefined, CAMERA, VIEW) === "left").toBe(expected);
   const zoomed = { x: 100, y: 50, zoom: 2 };
   const there = {
     x: 100 + box.x / 2,
@@ -45,21 +45,20 @@ test.each(PLACES)("and to any box %s: %s", (_, box, expected) => {
     width: box.width / 2,
     height: box.height / 2,
   };
-  expect(standsAside(MAP, sceneOf([there]), undefined, zoomed, VIEW, false)).toBe(expected);
+  expect(freerCorner(MAP, sceneOf([there]), undefined, zoomed, VIEW) === "left").toBe(expected);
 });
 
 test("it stays where it is unless there is more room at the other side", () => {
   for (const boxes of [[], [at(10, 350), at(460, 350)]]) {
-    for (const isAside of [false, true])
-      expect(standsAside(MAP, sceneOf(boxes), undefined, CAMERA, VIEW, isAside)).toBe(isAside);
+    expect(freerCorner(MAP, sceneOf(boxes), undefined, CAMERA, VIEW)).toBe(null);
   }
-  expect(standsAside(MAP, sceneOf([at(10, 350)]), undefined, CAMERA, VIEW, true)).toBe(false);
+  expect(freerCorner(MAP, sceneOf([at(10, 350)]), undefined, CAMERA, VIEW)).toBe("right");
 });
 
 test("of an open module, only what is in it is in the way", () => {
   const module = { x: 0, y: 0, width: 600, height: 400 };
   const aside = (inside: Rect): boolean =>
-    standsAside(MAP, open(module, [inside]), undefined, CAMERA, VIEW, false);
+    freerCorner(MAP, open(module, [inside]), undefined, CAMERA, VIEW) === "left";
   expect(aside(at(460, 350))).toBe(true);
   expect(aside(at(200, 350))).toBe(false);
 });

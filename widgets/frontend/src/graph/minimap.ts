@@ -44,25 +44,24 @@ export function needsMinimap(scene: Scene, seen: Rect, view: Size): boolean {
 const ROOM = 16;
 
 /**
- * Whether a minimap belongs at the lower left: where the selection is at the lower right, or no
- * box is at the left and some are at the right. With as much at both sides it stays where it is.
+ * Which lower corner has more room for something that lies over the graph: the one without the
+ * selection, else the one without boxes; null where both are the same.
  */
-export function standsAside(
-  map: Size,
+export function freerCorner(
+  thing: Size,
   scene: Scene,
   selected: Rect | undefined,
   camera: Camera,
   view: Size,
-  isAside: boolean,
-): boolean {
-  const [left, right] = cornersOf(map, camera, view);
+): "left" | "right" | null {
+  const [left, right] = cornersOf(thing, camera, view);
   const tests = [(corner: Rect) => selected !== undefined && isOver(selected, corner)];
   tests.push((corner: Rect) => isOverBoxes(corner, scene.root.children));
   for (const covers of tests) {
     const isCovering = covers(right);
-    if (isCovering !== covers(left)) return isCovering;
+    if (isCovering !== covers(left)) return isCovering ? "left" : "right";
   }
-  return isAside;
+  return null;
 }
 
 /** Whether a minimap would lie over boxes in either corner. */

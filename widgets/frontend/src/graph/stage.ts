@@ -17,7 +17,7 @@ import {
   zoomAt,
 } from "./camera";
 import type { Marks } from "./marks";
-import { coversBoxes, Minimap, minimapScale, needsMinimap, standsAside } from "./minimap";
+import { coversBoxes, freerCorner, Minimap, minimapScale, needsMinimap } from "./minimap";
 import { LEAST_HEADER, paintMarquee, paintPlates, platesOf } from "./overview";
 import { paint } from "./paint";
 import { onPaletteChange, type Palette, readPalette } from "./palette";
@@ -27,6 +27,9 @@ import { CanvasSurface } from "./surface";
 const GLIDE_MS = 180;
 export const SIDES = ["above", "below", "left", "right"] as const;
 const LONGEST_MEASURED = 200;
+/** The closed legend, in CSS pixels, and with a scale of colours in it. */
+const LEGEND: Size = { width: 84, height: 30 };
+const LEGEND_OF_HEAT: Size = { ...LEGEND, width: 160 };
 
 interface Glide {
   from: Camera;
@@ -37,7 +40,7 @@ interface Glide {
 export class Stage {
   /** Whether the scene is larger than the view. */
   readonly crowded: Signal<boolean> = signal(false);
-  /** Whether the minimap is at the left, because at the right it would cover more. */
+  /** Whether the minimap is at the left and the legend at the right, because they cover less there. */
   readonly aside: Signal<boolean> = signal(false);
   /** How many boxes the fitted view leaves out, by where; null once the user has moved. */
   readonly beyond: Signal<Beyond | null> = signal(null);
@@ -221,6 +224,7 @@ export class Stage {
     paintPlates(context, platesOf(scene, camera, size, this.measure), palette);
     if (this.marquee) paintMarquee(context, this.marquee, palette);
     if (this.crowded.peek()) this.paintMap(scene, seen, ratio);
+    else if (this.isFitted()) this.makeRoom(this.legend(), "right", scene);
     this.lookAround(scene, seen);
     this.lookBeyond(scene, seen);
     for (const peer of this.peers) peer.follow(camera);
@@ -261,16 +265,24 @@ export class Stage {
       Object.assign(this.map, { width: deviceWidth, height: deviceHeight });
       Object.assign(this.map.style, { width: `${width}px`, height: `${height}px` });
     }
-    const { lit, decorations } = this.marks();
-    const { camera, palette, size } = this;
-    const [lead] = lit;
-    const selected = lead && scene.boxOf.get(lead);
-    // Under the pointer that drags in it, or while the view moves by itself, it would jump.
-    if (!this.glide && !this.map.matches(":active")) {
-      const isAside = this.aside.peek();
-      this.aside.value = standsAside(shrunk, scene, selected, camera, size, isAside);
-    }
+    this.makeRoom(shrunk, "left", scene);
+    const { palette } = this;
+    const { decorations } = this.marks();
     this.minimap.paint({ scene, scale: shrunk, palette, decorations, ratio }, seen);
+  }
+
+  private legend(): Size {
+    return this.marks().decorations.scale ? LEGEND_OF_HEAT : LEGEND;
+  }
+
+  /** Keeps what lies in a lower corner off the selection and the boxes; it gives way to `away`. */
+  private makeRoom(thing: Size, away: "left" | "right", scene: Scene): void {
+    // Under the pointer that drags in it, or while the view moves by itself, it would jump.
+    if (this.glide || this.map?.matches(":active")) return;
+    const [lead] = this.marks().lit;
+    const selected = lead && scene.boxOf.get(lead);
+    const free = freerCorner(thing, scene, selected, this.camera, this.size);
+    if (free) this.aside.value = free === away;
   }
 
   private lookAround(scene: Scene, seen: Rect): void {
