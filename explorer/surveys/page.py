@@ -10,15 +10,15 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from explorer.surveys.rows import Row, by_code, headline
+from explorer.surveys.rows import GOOD, Row, by_code, headline
 from explorer.text.escape import escaped
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
-_COLUMNS = (
-    *("model", "group", "mode", "shapes", "torch", "outcome", "code", "why, or what it is"),
-    *("cured by", "eager", "backends", "ops", "parameters", "seconds", "memory (MB)"),
-)
-_NUMBERS = ("ops", "parameters", "seconds", "memory (MB)")
+_NUMBERS = ("ops", "parameters", "seconds", "MB")
+_SHARED = ("group", "mode", "torch")
+"""Columns that are left out where all rows have the same in them."""
+_GROUPED = ("code", "outcome", "group", "mode", "torch")
+"""Columns that rows can be grouped by."""
 _STYLE = """
 :root { color-scheme: light dark; --line: light-dark(#c8ccd1, #45494f);
   --good: light-dark(#0b6b2e, #7ddb9a); --bad: light-dark(#a31515, #ff9b93); }
@@ -32,12 +32,17 @@ thead th { position: sticky; top: 0; background: Canvas; white-space: nowrap; }
 thead button { font: inherit; font-weight: 600; border: 0; padding: 2px; background: none;
   color: inherit; cursor: pointer; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; }
-td.why { min-width: 26em; overflow-wrap: anywhere; } td.good { color: var(--good); }
+tbody th { font-weight: 600; } th small { display: block; font-weight: 400; max-width: 22em; }
+td.why { min-width: 18em; max-width: 40em; overflow-wrap: anywhere; }
+td.eager { min-width: 9em; max-width: 20em; } summary { cursor: pointer; }
+td.good { color: var(--good); }
 td.bad { color: var(--bad); } tr.group th { text-align: left; padding-top: 14px; }
 .bar { display: inline-block; height: 10px; background: currentColor; opacity: 0.55; }
 """
 _SCRIPT = """
-const body = document.querySelector("tbody");
+const table = document.getElementById("trials");
+const body = table.tBodies[0];
+const columns = [...table.tHead.rows[0].cells].map((head) => head.textContent);
 const rows = [...body.rows];
 const found = document.getElementById("shown");
 let sorted = -1;
@@ -46,8 +51,9 @@ const cell = (row, column) => row.cells[column].dataset.value ?? row.cells[colum
 const show = () => {
   const words = document.getElementById("filter").value.toLowerCase().split(/\\s+/).filter(Boolean);
   const outcome = document.getElementById("outcome").value;
-  const group = Number(document.getElementById("group").value);
-  const kept = rows.filter((row) => (!outcome || cell(row, 5) === outcome) &&
+  const group = columns.indexOf(document.getElementById("group").value);
+  const at = columns.indexOf("outcome");
+  const kept = rows.filter((row) => (!outcome || cell(row, at) === outcome) &&
     words.every((word) => row.textContent.toLowerCase().includes(word)));
   if (sorted >= 0) {
     kept.sort((a, b) => {
@@ -77,11 +83,11 @@ for (const id of ["filter", "outcome", "group"]) {
   document.getElementById(id).addEventListener("input", show);
 }
 document.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
-document.querySelectorAll("thead button").forEach((button, column) => {
+table.querySelectorAll("thead button").forEach((button, column) => {
   button.addEventListener("click", () => {
     down = sorted === column && !down;
     sorted = column;
-    for (const each of document.querySelectorAll("thead th")) each.removeAttribute("aria-sort");
+    for (const each of table.tHead.rows[0].cells) each.removeAttribute("aria-sort");
     button.parentElement.setAttribute("aria-sort", down ? "descending" : "ascending");
     show();
   });
@@ -92,11 +98,12 @@ show();
 
 def survey_page(rows: Sequence[Row]) -> str:
     """The page's text."""
+    columns = _columns(rows)
     heads = "".join(
-        f'<th scope="col"><button type="button">{escaped(name)}</button></th>' for name in _COLUMNS
+        f'<th scope="col"><button type="button">{escaped(name)}</button></th>' for name in columns
     )
-    cells = "\n".join(f"<tr>{''.join(_cells(row))}</tr>" for row in rows)
-    versions = ", ".join(sorted({row.torch for row in rows if row.torch}))
+    cells = "\n".join(f"<tr>{''.join(_cells(row, columns))}</tr>" for row in rows)
+    groups = "".join(f"<option>{name}</option>" for name in _GROUPED if name in columns)
     day = time.strftime("%Y-%m-%d")
     return f"""<!doctype html>
 <html lang="en">
@@ -111,19 +118,17 @@ def survey_page(rows: Sequence[Row]) -> str:
 <body>
 <main>
 <h1>Survey of exports</h1>
-<p>{escaped(headline(rows))} torch {escaped(versions)}, {day}.</p>
+<p>{escaped(headline(rows))} {escaped(_same_for_all(rows))}{day}.</p>
 {_histogram(rows)}
 <form role="search">
 <label>Filter <input id="filter" type="search"></label>
 <label>Outcome <select id="outcome"><option value="">all</option>
 {_outcomes(rows)}</select></label>
-<label>Group by <select id="group"><option value="-1">nothing</option>
-<option value="6">code</option><option value="1">group</option><option value="5">outcome</option>
-<option value="2">mode</option><option value="4">torch</option></select></label>
+<label>Group by <select id="group"><option value="">nothing</option>{groups}</select></label>
 <output id="shown"></output>
 </form>
 <div class="scroll" tabindex="0" role="region" aria-label="Trials">
-<table>
+<table id="trials">
 <thead><tr>{heads}</tr></thead>
 <tbody>
 {cells}
@@ -158,22 +163,60 @@ def _outcomes(rows: Sequence[Row]) -> str:
     return "".join(f"<option>{escaped(name)}</option>" for name in names)
 
 
-def _cells(row: Row) -> Iterator[str]:
+def _columns(rows: Sequence[Row]) -> list[str]:
+    """The columns that tell rows apart, or that some row has something in."""
+    varied = [name for name in _SHARED if len({getattr(row, name) for row in rows}) > 1]
+    run = ["backends"] if any(row.backends for row in rows) else []
+    return ["model", *varied, "outcome", "code", "sizes, or why not", "eager", *run, *_NUMBERS]
+
+
+def _same_for_all(rows: Sequence[Row]) -> str:
+    """What is the same in all rows, and has no column: `torch 2.15.0, non-strict, `."""
+    same = []
+    for name in _SHARED:
+        values = {getattr(row, name) for row in rows}
+        if len(values) == 1 and (value := values.pop()):
+            same.append(f"torch {value}" if name == "torch" else value)
+    return "".join(f"{each}, " for each in same)
+
+
+def _cells(row: Row, columns: Sequence[str]) -> Iterator[str]:
     """The cells of a trial, one per column."""
     name = escaped(row.name)
     if row.page:
         name = f'<a href="{escaped(_link(row.page))}">{name}</a>'
-    yield f'<th scope="row">{name}</th>'
-    yield from (_cell(text) for text in (row.group, row.mode, row.shapes, row.torch))
+    shapes = f"<small>{escaped(row.shapes)}</small>" if row.shapes else ""
+    yield f'<th scope="row" data-value="{escaped(row.name)}">{name}{shapes}</th>'
+    yield from (_cell(getattr(row, name)) for name in _SHARED if name in columns)
     yield _cell(row.outcome, "good" if row.ok else "bad")
     yield _cell(row.code)
-    why = f"{row.place}: {row.sentence}" if row.place else row.sentence
-    yield _cell(why, "why")
-    yield _cell("; ".join(row.fixes) if row.outcome == "fixed" else "")
-    yield _cell(row.agreement or row.agrees)
-    yield _cell(", ".join(f"{each.backend} {each.outcome}" for each in row.backends))
+    yield _cell(_explanation(row), "why")
+    yield _compared(row)
+    if "backends" in columns:
+        yield _cell(", ".join(f"{each.backend} {each.outcome}" for each in row.backends))
     for number in (sum(row.ops.values()), row.parameters, row.seconds, row.peak // 10**6):
         yield f'<td class="number" data-value="{number}">{number:,}</td>'
+
+
+def _explanation(row: Row) -> str:
+    """Why there is no program; of a program, the ranges of its sizes, and what cured it."""
+    if row.outcome not in GOOD:
+        return f"{row.place}: {row.sentence}" if row.place else row.sentence
+    ranges = [f"{name} in {interval}" for name, interval in row.symbols.items()]
+    said = ", ".join(ranges) or "all sizes static"
+    if row.outcome == "fixed":
+        said += f"; failed in {row.place}" if row.place else ""
+        said += f"; fixed by: {'; '.join(row.fixes)}"
+    return said
+
+
+def _compared(row: Row) -> str:
+    """The verdict beside eager; the sentence with all sizes opens below it."""
+    said = f"{row.agrees}, {row.sizes} calls" if row.sizes else row.agrees
+    if not row.agreement:
+        return f'<td class="eager" data-value="{row.agrees}">{said}</td>'
+    more = f"<details><summary>{said}</summary>{escaped(row.agreement)}</details>"
+    return f'<td class="eager" data-value="{row.agrees}">{more}</td>'
 
 
 def _cell(text: str, kind: str = "") -> str:
