@@ -77,6 +77,8 @@ class Answers:
         places, of, index = note[1], node.value, node.slice
         if note[0] == "cut":
             return node
+        if note[0] == "turned":
+            return method(of, "flip", ast.Constant(0))
         if note[0] == "row" and (row := self.rows_of(node, places[0])) is not None:
             if not isinstance(index, ast.Tuple) or len(index.elts) == 1:
                 return row

@@ -35,8 +35,8 @@ class _Printer:
 
     def print_file(self, body: Block) -> str:
         node = self.function.node
-        first = node.body[0]
-        before = self.ends[first.lineno]
+        first = self.function.first or node.body[0]
+        before = self.ends.get(first.lineno, first.lineno - 1)
         indent = self.lines[first.lineno - 1][: first.col_offset]
         made = _spaced(self._block(body, indent))
         return "\n".join([*self.lines[:before], *made, *self.lines[node.end_lineno or 0 :]])

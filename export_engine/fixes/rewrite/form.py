@@ -33,6 +33,17 @@ class Function(NamedTuple):
     node: ast.FunctionDef
     name: str
     """Qualified name."""
+    first: ast.stmt | None = None
+    """The first statement of the text, where the body is another."""
+
+    def with_body(self, body: Block) -> Function:
+        """The function with another body; itself where it is the same."""
+        own = self.node.body
+        if len(body) == len(own) and all(a is b for a, b in zip(body, own, strict=True)):
+            return self
+        made = copy(self.node)
+        made.body = body
+        return self._replace(node=made, first=self.first or own[0])
 
 
 def parse_function(text: str, line: int) -> Function:

@@ -39,8 +39,9 @@ def instrument(function: Function, body: Block) -> str:
     text = "\n".join(ast.unparse(ast.fix_missing_locations(each)) for each in made)
     node = function.node
     lines = function.text.split("\n")
-    first = node.body[0].lineno - 1
-    indent = lines[first][: node.body[0].col_offset]
+    begun = function.first or node.body[0]
+    first = begun.lineno - 1
+    indent = lines[first][: begun.col_offset]
     inside = textwrap.indent(f"{_IMPORT}\n{PROBE}.reach()\n{text}", indent)
     return "\n".join([*lines[:first], inside, *lines[node.end_lineno :]])
 

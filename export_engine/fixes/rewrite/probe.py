@@ -350,6 +350,9 @@ class Probe:
     def item(self, site: Site, of: Any, index: Any) -> Any:
         """`of[index]`."""
         if isinstance(of, Rows):
+            if isinstance(index, slice) and index == slice(None, None, -1):
+                self.facts.notes[site] = ("turned", (), 0)
+                return Rows(of.piece, of.values.flip(0), is_masked=of.is_masked, loop=of.loop)
             if isinstance(index, int | torch.SymInt):
                 return of.piece
             return of.values[index]

@@ -13,6 +13,7 @@ from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
 from export_engine.fixes.rewrite.form import Function, Refusal, parse_function
 from export_engine.fixes.rewrite.instrument import instrument
+from export_engine.fixes.rewrite.listed import append_in_order, cut_pieces
 from export_engine.fixes.rewrite.lower import Lowering
 from export_engine.fixes.rewrite.normalize import Normal
 from export_engine.fixes.rewrite.probe import probing
@@ -103,7 +104,7 @@ def probe(request: Request, file: str, text: str, line: int) -> Staged:
     Raises:
         Refusal: it cannot be run in another form.
     """
-    function = loop_over_all(parse_function(text, line))
+    function = cut_pieces(append_in_order(loop_over_all(parse_function(text, line))))
     names = Names(function.node)
     whole = Normal(function, names, lambda node: isinstance(node, _ALL)).find_form()
     made = instrument(function, whole)

@@ -7,7 +7,6 @@ what an iteration does where the mask does not hold is dropped as that of any ot
 from __future__ import annotations
 
 import ast
-from copy import copy
 from typing import Any
 
 from export_engine.fixes.rewrite.form import (
@@ -30,11 +29,7 @@ def loop_over_all(function: Function) -> Function:
     for node in body:
         if isinstance(node, ast.For) and not node.orelse and isinstance(node.target, ast.Name):
             changed |= _find_changes(body, node, node.target.id)
-    if not changed:
-        return function
-    made = copy(function.node)
-    made.body = [new for each in body for new in changed.get(id(each), [each])]
-    return function._replace(node=made)
+    return function.with_body([new for each in body for new in changed.get(id(each), [each])])
 
 
 def _find_changes(body: Block, loop: ast.For, name: str) -> dict[int, Block]:

@@ -1,0 +1,209 @@
+"""Lists that a loop fills by place, or goes through as pieces, as loops that append and cut.
+
+`outs = [None] * n` with `outs[t] = v` is a list that is appended to; `outs.insert(0, v)` is one
+that is turned behind the loop. Of `torch.split(x, lengths.tolist())` each piece is a slice of `x`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from export_engine.fixes.rewrite.form import (
+    Block,
+    Function,
+    Namer,
+    call,
+    find_names,
+    let,
+    load,
+    map_children,
+    mark,
+    method,
+    parse_expression,
+)
+
+
+def append_in_order(function: Function) -> Function:
+    """A function whose lists are appended to in the order of the loop; the same if all are."""
+    return function.with_body(_appending(function.node, function.node.body))
+
+
+def cut_pieces(function: Function) -> Function:
+    """A function that cuts tensors where it went through pieces of them; the same without any."""
+    names = Namer(find_names(function.node))
+    return function.with_body(_cutting(function.node, function.node.body, names))
+
+
+def _at(node: ast.stmt, origin: ast.stmt, part: str = "") -> ast.stmt:
+    return mark(ast.copy_location(node, origin), origin, part)
+
+
+# -- lists that are filled by place -------------------------------------------------------------
+
+
+def _appending(function: ast.FunctionDef, body: Block) -> Block:
+    found: Block = []
+    for each in body:
+        made = _turned(function, each) if isinstance(each, ast.For) else None
+        if made is None:
+            found.append(each)
+            continue
+        name, loop, is_turned, start = made
+        begun = [_at(let(name, ast.List([], ast.Load())), start)] if start else []
+        found = [new for old in found for new in (begun if old is start else [old])]
+        found.append(loop)
+        if is_turned:
+            back = parse_expression(f"{name}[::-1]")
+            found.append(_at(let(name, back), each, "turned"))
+    return found
+
+
+def _turned(
+    function: ast.FunctionDef, loop: ast.For
+) -> tuple[str, ast.stmt, bool, ast.stmt | None] | None:
+    """The list that a loop fills, the loop that appends, whether its order is other, its start."""
+    for at, each in enumerate(loop.body):
+        match each:
+            case ast.Assign([ast.Subscript(ast.Name(id=name), ast.Name(id=index))], value):
+                start = _find_start(function, name)
+                order = _find_order(loop, index, start)
+                is_turned = order == "down"
+                if order is None:
+                    continue
+            case ast.Expr(
+                ast.Call(ast.Attribute(ast.Name(id=name), "insert"), [ast.Constant(value=0), value])
+            ):
+                start, is_turned = None, True
+            case _:
+                continue
+        uses = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
+        if len(uses) > 1:
+            continue
+        appended = _at(ast.Expr(method(load(name), "append", value)), each)
+        body = [*loop.body[:at], appended, *loop.body[at + 1 :]]
+        made = _at(ast.For(loop.target, loop.iter, body, loop.orelse), loop)
+        return name, made, is_turned, start
+    return None
+
+
+def _find_start(function: ast.FunctionDef, name: str) -> ast.Assign | None:
+    """The statement `outs = [None] * n`, if it alone binds a list of this name."""
+    stored = [
+        n
+        for n in ast.walk(function)
+        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+    ]
+    for each in function.body:
+        match each:
+            case ast.Assign([ast.Name(id=own)], ast.BinOp(ast.List([_]), ast.Mult(), _)):
+                if own == name and len(stored) == 1:
+                    return each
+    return None
+
+
+def _find_order(loop: ast.For, index: str, start: ast.Assign | None) -> str | None:
+    """Whether a loop goes up or down over every place of a list; None for another loop."""
+    if start is None or not isinstance(loop.target, ast.Name) or loop.target.id != index:
+        return None
+    assert isinstance(start.value, ast.BinOp)
+    count = ast.unparse(start.value.right)
+    down = (f"range({count} - 1, -1, -1)", f"reversed(range({count}))")
+    return {f"range({count})": "up", **dict.fromkeys(down, "down")}.get(ast.unparse(loop.iter))
+
+
+# -- pieces of lengths that the program knows ----------------------------------------------------
+
+
+def _cutting(function: ast.FunctionDef, body: Block, names: Namer) -> Block:
+    found: Block = []
+    for each in body:
+        made, checks, gone = each, Block(), set[int]()
+        for over, target in list(_find_iterated(each)):
+            cut = _find_cut(function, over)
+            piece = target.elts[1] if isinstance(target, ast.Tuple) else target
+            if cut is None or not isinstance(piece, ast.Name):
+                continue
+            of, lengths, made_by = cut
+            ends = [names.new("start"), names.new("end")]
+            made = _Cutting(over, piece.id, of, lengths, ends).visit(made)
+            gone |= {id(statement) for statement in made_by}
+            text = f"{ast.unparse(lengths)}.sum() == {ast.unparse(of)}.shape[0]"
+            said = ast.Constant("the lengths are not those of all pieces")
+            check = call("torch._assert_async", parse_expression(text), said)
+            checks.append(_at(ast.Expr(check), each, "lengths"))
+        found = [old for old in found if id(old) not in gone]
+        found += [*checks, made]
+    return found
+
+
+def _find_iterated(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What loops and comprehensions of a statement go through, and their targets."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.For | ast.comprehension):
+            match each.iter, each.target:
+                case ast.Call(ast.Name(id="enumerate"), [of]), ast.Tuple([_, _]):
+                    yield of, each.target
+                case _, ast.Name():
+                    yield each.iter, each.target
+
+
+def _find_cut(
+    function: ast.FunctionDef, node: ast.expr
+) -> tuple[ast.expr, ast.expr, list[ast.stmt]] | None:
+    """The tensor that is split, the lengths of its pieces, and what only names them."""
+    node, made_by = _follow(function, node)
+    match node:
+        case ast.Call(ast.Attribute(ast.Name(id="torch"), "split"), [of, sizes, *dims], keywords):
+            pass
+        case ast.Call(ast.Attribute(of, "split"), [sizes, *dims], keywords):
+            pass
+        case _:
+            return None
+    dims += [each.value for each in keywords]
+    if any(not isinstance(each, ast.Constant) or each.value != 0 for each in dims):
+        return None
+    sizes, more = _follow(function, sizes)
+    match sizes:
+        case ast.Call(ast.Attribute(lengths, "tolist"), []):
+            if isinstance(of, ast.Name | ast.Attribute):
+                return of, lengths, [*made_by, *more]
+    return None
+
+
+def _follow(function: ast.FunctionDef, node: ast.expr) -> tuple[ast.expr, list[ast.stmt]]:
+    """What a name that is read once is bound to, and the statement."""
+    if not isinstance(node, ast.Name):
+        return node, []
+    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == node.id]
+    for each in function.body:
+        match each:
+            case ast.Assign([ast.Name(id=name)], value) if name == node.id and len(uses) == 2:
+                return value, [each]
+    return node, []
+
+
+class _Cutting:
+    """Puts the ends of pieces in the place of what is gone through, and a slice in that of one."""
+
+    def __init__(
+        self, over: ast.expr, piece: str, of: ast.expr, lengths: ast.expr, ends: list[str]
+    ) -> None:
+        self.over, self.piece = over, piece
+        ended = method(lengths, "cumsum", ast.Constant(0))
+        self.rows = call("zip", ast.BinOp(ended, ast.Sub(), lengths), ended)
+        self.slice = ast.Subscript(of, ast.Slice(load(ends[0]), load(ends[1])), ast.Load())
+        self.ends = ast.Tuple([ast.Name(each, ast.Store()) for each in ends], ast.Store())
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node: the same object where nothing in it changes."""
+        if node is self.over:
+            return self.rows
+        if isinstance(node, ast.Name) and node.id == self.piece:
+            return self.ends if isinstance(node.ctx, ast.Store) else self.slice
+        made = map_children(node, self.visit)
+        return node if made is node else mark(made, node)
+
+
+__all__ = ["append_in_order", "cut_pieces"]
