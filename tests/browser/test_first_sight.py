@@ -279,3 +279,15 @@ def test_a_scale_of_colours_covers_no_box(page: Page, held: dict[str, str], widt
         page.evaluate("() => new Promise((done) => setTimeout(done, 60))")
         seen = page.evaluate(MEASURE)
         assert seen["covered"] == [], f"{name} at {width}: {seen}"
+
+
+@pytest.mark.parametrize("width", [1018, 1418])
+def test_no_tab_is_cut_where_source_is_below(page: Page, held: dict[str, str], width: int) -> None:
+    look(page, held["layers"], width, "light")
+    page.get_by_role("button", name="Source and Code below").click()
+    page.wait_for_selector("[role=tablist][aria-label=Facts]")
+    page.evaluate("() => new Promise((done) => setTimeout(done, 60))")
+    cut = """() => [...document.querySelectorAll("[role=tablist]")]
+        .map((each) => each.scrollWidth - each.clientWidth)"""
+    assert max(page.evaluate(cut)) <= ROOM
+    page.get_by_role("button", name="Source and Code as tabs").click()

@@ -4,6 +4,7 @@ import { capped } from "../../format";
 import type { Frame, Program } from "../../program";
 import type { Store } from "../../store";
 import { bestFrame } from "../../user_frames";
+import { Dotted } from "./parts";
 
 interface LineLinkProps {
   store: Store;
@@ -35,7 +36,7 @@ export function FrameLink({ store, program, frame }: FrameLinkProps) {
         store.goTo(frame.file, frame.line);
       }}
     >
-      {capped(`${file?.name ?? "?"}:${frame.line}`, 120)}
+      <Dotted name={capped(`${file?.name ?? "?"}:${frame.line}`, 120)} />
     </button>
   );
 }

@@ -36,12 +36,13 @@ export function NodeLink({ store, program, node, origin }: NodeLinkProps) {
   );
 }
 
-/** A dotted name that may break into lines behind its dots. */
+/** A dotted name, or a path, that may break into lines after its dots or slashes. */
 export function Dotted({ name }: { name: string }) {
+  const parts = name.includes("/") ? /(?<=\/)/ : /(?<=\.)/;
   return (
     <>
       {capped(name, 300)
-        .split(/(?<=\.)/)
+        .split(parts)
         .map((part, index) => (
           <Fragment key={index}>
             {index > 0 && <wbr />}
