@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from export_engine.process.children import another_python as another_python
     from export_engine.process.forks import Forked as Forked
     from export_engine.process.forks import can_fork as can_fork
+    from export_engine.process.forks import ends_python as ends_python
     from export_engine.process.forks import forked as forked
     from export_engine.process.forks import heap_frozen as heap_frozen
     from export_engine.process.generators import seed as seed
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from export_engine.process.lock import sandbox as sandbox
     from export_engine.process.lock import undone as undone
     from export_engine.process.patience import ELSEWHERE as ELSEWHERE
+    from export_engine.process.patience import EndsPython as EndsPython
     from export_engine.process.patience import Patience as Patience
 else:
     __getattr__, __dir__ = lazy_names(__name__)

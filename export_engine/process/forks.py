@@ -7,6 +7,7 @@ who waits for it needs another way to it.
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import pickle
@@ -73,6 +74,8 @@ class Forked(Generic[_T]):
         """
         self._began = time.monotonic()
         self._answers: dict[str, _T] = {}
+        self.is_over = False
+        """Whether the fork has said all that it will: it has ended, or died."""
         self._read, write = os.pipe()
         with warnings.catch_warnings():  # Python warns of a fork with threads
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -118,6 +121,7 @@ class Forked(Generic[_T]):
             if select.select([self._read], [], [], _STEP)[0]:
                 part = os.read(self._read, count - len(data))
                 if not part:
+                    self.is_over = True
                     return b""
                 data += part
         return data if len(data) == count else b""
@@ -149,11 +153,30 @@ def forked(calls: Mapping[str, Callable[[], _T]]) -> Iterator[Forked[_T]]:
         fork.end()
 
 
+def ends_python(call: Callable[[], object]) -> bool:
+    """Whether a call ends the process that it is made in, as native code may; tried in a fork.
+
+    One that has not ended in time is not known to.
+
+    Raises:
+        KeyboardInterrupt: the user interrupted.
+    """
+
+    def survive() -> bool:
+        with suppress(BaseException):
+            call()
+        return True
+
+    with forked({"call": survive}) as fork:
+        return fork.wait("call") is None and fork.is_over
+
+
 def _answer(calls: Mapping[str, Callable[[], Any]], write: int) -> None:
     """What the fork does. An interrupt is for the process that it is of."""
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.disable()  # should native code end the fork, nobody is to read of it
     torch.set_num_threads(1)  # its threads are gone, and OpenMP would wait for them
     for name, call in calls.items():
         with passing_over(f"checking {name} in a fork"):

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from export_engine.process.forks import ends_python
 from export_engine.process.interrupts import whole
 
 ELSEWHERE = 60.0
@@ -28,6 +29,10 @@ class TookTooLong(Exception):
     """A call had not ended in its time."""
 
 
+class EndsPython(Exception):
+    """A call would end this process: it ended a fork of it."""
+
+
 class _Over(BaseException):
     """Raised in a call; not an Exception, so that no model takes it for an error of its own."""
 
@@ -35,12 +40,15 @@ class _Over(BaseException):
 class Patience:
     """A limit on calls of one model: many times what the first of them took, or `ELSEWHERE`."""
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(self, seconds: float | None = None, *, native: bool = False) -> None:
         """Begins.
 
         Args:
             seconds: the limit, where the first call is not the user's own; it stays the same.
+            native: whether native code that may end Python is called: then every call but the first
+                is made in a fork before.
         """
+        self._native = native
         self.fair = seconds or 0.0
         self.seconds = seconds
         """The limit of the next call; None for the first."""
@@ -50,6 +58,7 @@ class Patience:
 
         Raises:
             TookTooLong: it had not ended in time. One op that does not return is not stopped.
+            EndsPython: it ends the process that it is made in.
         """
         began, seconds = time.monotonic(), self.seconds
         if seconds is None:
@@ -58,6 +67,8 @@ class Patience:
             finally:
                 self.fair = _TIMES * (time.monotonic() - began)
                 self.seconds = max(_LEAST, self.fair)
+        if self._native and ends_python(lambda: called(*args, **kwargs)):
+            raise EndsPython("the call ends Python: native code crashes")
         alarm = Alarm(seconds)
         try:
             with alarm:

@@ -27,6 +27,7 @@ from export_engine.verify.compared_numbers import find_code_numbers, find_number
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call, run
 from export_engine.verify.missing_values import missing_values
+from export_engine.verify.program_under_test import patience_with
 from export_engine.verify.refusals import refusal
 from export_engine.verify.uninitialized import memory_filled_in_calls
 from export_engine.verify.untraced_sizes import (
@@ -78,7 +79,7 @@ def check(
         memory_filled_in_calls(op.name for op in ops_of(exported.program)),
     ):
         program = callable_module(exported.program)
-        patience = Patience()
+        patience = patience_with(exported)
         run_both = partial(_trial, program, restore=restore, patience=patience)
 
         def run_eager(wrapped: Callable[[Any], Any], call: Request, seed: int) -> object:

@@ -19,7 +19,7 @@ from export_engine.attempt import (
 from export_engine.capture import contexts_entered, in_eval_mode, model_kept, quiet
 from export_engine.defects import passed_over
 from export_engine.error_text import error_text
-from export_engine.process import Patience, sandbox, undone
+from export_engine.process import Patience, can_fork, sandbox, undone
 from export_engine.record import Record, in_user_names
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import (
@@ -33,6 +33,7 @@ from export_engine.torch_internals import (
 from export_engine.transform import kept_whole
 from export_engine.verify.compare_outputs import Difference, compare_calls
 from export_engine.verify.compared_numbers import Number, find_numbers
+from export_engine.verify.custom_ops import find_custom
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
 from export_engine.verify.missing_values import missing_values
@@ -83,6 +84,16 @@ def tensors_of(exported: Exported) -> list[Any]:
     ]
 
 
+def patience_with(exported: Exported) -> Patience:
+    """A limit on calls of a program and its model.
+
+    Where it calls an op that is not torch's own, whose kernel may not know a size of 0, each call
+    at other sizes is made in a fork before, if this process can fork.
+    """
+    native = bool(find_custom(exported.program.graph_module)) and can_fork(tensors_of(exported))
+    return Patience(native=native)
+
+
 class Decomposed(NamedTuple):
     """What torch's default decompositions give."""
 
@@ -114,7 +125,8 @@ class Subject:
         self.sizes = sizes
         self.mistyped = ""
         """The first output, in any run of the program, that has not the declared dtype."""
-        self._patience = Patience()
+        self.patience = patience_with(exported)
+        """How long a call may take; see `patience_with`."""
 
     @cached_property
     def symbolic(self) -> Sizes:
@@ -209,7 +221,7 @@ class Subject:
             TookTooLong: one of the others had not ended in many times as long.
         """
         try:
-            found = call(called, request, seed, patience=self._patience)
+            found = call(called, request, seed, patience=self.patience)
         finally:
             self.restore()
         if called is self.module and not self.mistyped:

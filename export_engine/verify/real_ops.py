@@ -27,16 +27,12 @@ from export_engine.torch_internals import (
     written,
 )
 from export_engine.verify.contract_sampling import inside
+from export_engine.verify.custom_ops import find_custom, is_custom
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_weights
 from export_engine.verify.isolated_run import call
 from export_engine.verify.program_under_test import Subject
 
 OPS = "Every custom op returns what its fake kernel says and mutates only what its schema declares."
-_TORCHS_OWN = frozenset(
-    {"aten", "prim", "prims", "higher_order", "quantized", "_c10d_functional", "c10d_functional"}
-    | {"c10d", "inductor", "profiler", "rngprims", "export", "_quantized", "mkldnn", "onednn"}
-    | {"quantized_decomposed", "fsdp", "streams", "debugprims", "mkldnn_prepacked", "static"}
-)
 _MOST_SIZES = 3
 
 
@@ -47,13 +43,7 @@ class _Problem(NamedTuple):
 
 def real_ops(subject: Subject) -> Guarantee:
     """Runs the program op by op and looks at each custom op before and after."""
-    custom = [
-        node
-        for module in subject.program.graph_module.modules()
-        if isinstance(module, torch.fx.GraphModule)
-        for node in module.graph.nodes
-        if _is_custom(node)
-    ]
+    custom = find_custom(subject.program.graph_module)
     if not custom:
         said = "All ops are torch's own."
         return Guarantee(name="ops", claim=OPS, verdict="not applicable", sentence=said)
@@ -102,11 +92,6 @@ def _found(
     )
 
 
-def _is_custom(node: torch.fx.Node) -> bool:
-    target = node.target
-    return isinstance(target, OpOverload) and target.namespace not in _TORCHS_OWN
-
-
 def _run(subject: Subject, request: Request, seed: int) -> _Watching:
     module = subject.module
     assert isinstance(module, torch.fx.GraphModule)
@@ -117,7 +102,7 @@ def _run(subject: Subject, request: Request, seed: int) -> _Watching:
         return watching.run(*flat, enable_io_processing=False)
 
     try:
-        call(run, request, seed)
+        call(run, request, seed, patience=subject.patience)
     finally:
         subject.restore()
     return watching
@@ -147,7 +132,7 @@ class _Watching(torch.fx.Interpreter):
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         if target is torch.ops.higher_order.cond:
             self._try_branches(*args, **kwargs)
-        if not (isinstance(target, OpOverload) and target.namespace not in _TORCHS_OWN):
+        if not is_custom(target):
             return super().call_function(target, args, kwargs)
         before = _copied(args, kwargs)
         claimed = fake_result(target, *_copied(args, kwargs))
@@ -184,12 +169,7 @@ class _Inner:
     def __init__(self, module: torch.fx.GraphModule, outer: _Watching) -> None:
         self._module = module
         self._outer = outer
-        self.has_custom = any(
-            _is_custom(node)
-            for each in module.modules()
-            if isinstance(each, torch.fx.GraphModule)
-            for node in each.graph.nodes
-        )
+        self.has_custom = bool(find_custom(module))
 
     def __call__(self, *args: Any) -> Any:
         if not self.has_custom or any(map(is_fake, pytree.tree_leaves(args))):

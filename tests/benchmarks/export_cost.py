@@ -2,7 +2,7 @@
 
 Budgets: capture, describe and encode together at most 1.15 of the bare export; describe and encode
 alone at most 0.05 of it; at most 300 bytes of Record an op. Verify takes at most as long as 3
-bare exports: of a large program it checks some guarantees in a fork, so its CPU time stands beside.
+bare exports: it decomposes a large program in a fork, so its CPU time stands beside.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _verify_rows(layers: int) -> Iterator[Row]:
         statistics.median(ours / bare for bare, ours in pairs),
         "bare exports",
         most=3,
-        means="two processes; decomposing takes about 2, saving and loading 1, exporting again 1",
+        means="two processes; torch's decomposing takes about 2, exporting again 1, saving 0.6",
     )
     paired = [(ours, sum(bare)) for bare, ours in zip(*spent.values(), strict=True)]
     for name, of_processes, means in (

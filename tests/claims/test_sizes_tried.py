@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import nn
 
 import explorer
 from export_engine.attempt import Agreement, Trial
+from export_engine.process import can_fork
 from export_engine.record import sizes_tried
 from export_engine.verify.compared_numbers import Number
 from export_engine.verify.untraced_sizes import Sizes, choose_sizes
@@ -173,3 +175,31 @@ def test_of_all_planted_sizes_at_least_95_percent_are_named_and_no_twin_is() -> 
     named = [judged(each, each.faulty)[1].endswith("# <-") for each in PLANTS]
     assert sum(named) >= 0.95 * len(PLANTS)
     assert [each.name for each in PLANTS if judged(each, each.clean) != (True, "")] == []
+
+
+@torch.library.custom_op("claims::read_first", mutates_args=())
+def read_first(x: Tensor) -> Tensor:
+    """Ends Python where there is no first row, as native code that reads out of bounds does."""
+    if not len(x):
+        os.abort()
+    return x + x[:1]
+
+
+@read_first.register_fake
+def _(x: Tensor) -> Tensor:
+    return torch.empty_like(x)
+
+
+class ReadsFirst(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return read_first(x)  # type: ignore[no-any-return]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not can_fork([]), reason="no fork here: Linux with two cores")
+def test_a_size_at_which_a_custom_op_ends_python_is_tried_in_a_fork() -> None:
+    ex = opened(ReadsFirst(), "x: batch, _")
+    sound = next(each for each in ex.verify().guarantees if each.name == "sound")
+    assert sound.verdict == "holds"
+    assert any("batch 0" in each or "batch = 0" in each for each in sound.evidence), sound.evidence
+    assert any("the call ends Python" in each for each in sound.evidence)
