@@ -21,8 +21,10 @@ _GETITEM = "operator.getitem"
 _INDEX = re.compile(r"\(\{0\}, (-?\d+)\)")
 _ON_SIZES = frozenset(
     f"operator.{name}" for name in ("add", "sub", "mul", "neg", "eq", "ne", "lt", "le", "gt", "ge")
-) | {"aten.sym_size.int", "aten.sym_stride.int", "aten.sym_numel.default"}
+) | {"aten.sym_numel.default"}
 """Ops that read or compute sizes, and raise for none."""
+_OF_A_DIM = ("aten.sym_size.int", "aten.sym_stride.int")
+"""Ops that raise where there is no such dim."""
 _DIVISIONS, _BY_A_NUMBER = ("operator.floordiv", "operator.mod"), re.compile(r"\(.*, -?[1-9]\d*\)")
 _ASSERT, _EQUAL = "aten._assert_scalar.default", "operator.eq"
 
@@ -132,11 +134,22 @@ class _Side:
         target = self.target(node)
         if target == _GETITEM:
             return self._is_there(node)
+        if target in _OF_A_DIM:
+            return self._has_dim(node)
         if target in _DIVISIONS:
             return _BY_A_NUMBER.fullmatch(self.args(node)) is not None and self._is_number(node)
         if target == _ASSERT:
             return any(map(self._is_true, self.inputs[node]))
         return target in _ON_SIZES and self._is_number(node)
+
+    def _has_dim(self, node: int) -> bool:
+        """Whether the tensor that a size is read of has the dim."""
+        index = _INDEX.fullmatch(self.args(node))
+        number = self.graph.type[self.inputs[node][0]] if len(self.inputs[node]) else -1
+        if index is None or number < 0:
+            return False
+        dims = len(self.record.types[number].shape)
+        return -dims <= int(index[1]) < dims
 
     def _is_number(self, node: int) -> bool:
         number = self.graph.type[node]
