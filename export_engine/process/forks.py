@@ -161,14 +161,8 @@ def ends_python(call: Callable[[], object]) -> bool:
     Raises:
         KeyboardInterrupt: the user interrupted.
     """
-
-    def survive() -> bool:
-        with suppress(BaseException):
-            call()
-        return True
-
-    with forked({"call": survive}) as fork:
-        return fork.wait("call") is None and fork.is_over
+    with forked({"call": lambda: call() is None, "afterwards": lambda: True}) as fork:
+        return fork.wait("afterwards") is None and fork.is_over
 
 
 def _answer(calls: Mapping[str, Callable[[], Any]], write: int) -> None:
