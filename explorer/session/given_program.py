@@ -36,7 +36,7 @@ def entry_of(program: Any, title: str = "", call: Call | None = None) -> Entry:
             f"A {type(program).__name__} is not a program. Give an ExportedProgram, a GraphModule, "
             "a dict of them, or the path of a .pt2 file; explorer.explore exports a model."
         )
-    kind = _kind(program)
+    kind = kind_of(program)
     attempt: Attempt
     if kind == "GraphModule":
         refuse_inputs(call, "a GraphModule")
@@ -68,7 +68,7 @@ def is_program(given: object) -> bool:
     return is_graph or is_exported_program(given)
 
 
-def _kind(program: torch.export.ExportedProgram | torch.fx.GraphModule) -> str:
+def kind_of(program: torch.export.ExportedProgram | torch.fx.GraphModule) -> str:
     """What to call it: an edge program is ExecuTorch's dialect of an ExportedProgram."""
     import torch
 

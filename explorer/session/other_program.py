@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.session.entry import Entry
-from explorer.session.given_program import entry_of, is_program
+from explorer.session.given_program import entry_of, is_program, kind_of
 from explorer.session.session import Session
 from export_engine.plain_errors import WrongArgument
 
@@ -40,7 +40,7 @@ def lend_program(given: Any, model: str | None = None) -> Entry:
     if isinstance(session, Session):
         return session.lend()
     if is_program(given):
-        return Session([entry_of(given, "program")]).lend()
+        return Session([entry_of(given, kind_of(given))]).lend()
     raise TypeError(
         f"A {type(given).__name__} is not a program. Give an Exploration, an ExportedProgram, a "
         "GraphModule, a set or the path of a .pt2 file."

@@ -396,7 +396,8 @@ class Session:
         """
         number = self.current if number is None else number
         entry = self.entries[number]
-        step = f"{entry.record.title}, {entry.label}"
+        given = entry.record.mode == "given"
+        step = entry.record.title if given else f"{entry.record.title}, {entry.label}"
         return entry.placed(stored=BorrowedAttempt(self, number), parent=-1, step=step)
 
     def add_other(self, entry: Entry, number: int, name: str) -> int:

@@ -12,7 +12,6 @@ import msgspec
 import torch
 
 from export_engine.attempt import Attempt, Exported, Failed, GivenGraph
-from export_engine.describe.asked_shapes import as_shapes
 from export_engine.describe.decomposition import describe_level
 from export_engine.describe.eager_check import describe_check
 from export_engine.describe.failure import describe_failure
@@ -44,7 +43,7 @@ from export_engine.record import (
     sizes_said,
     with_groups,
 )
-from export_engine.shapes import Shapes, call_paths, other_form, symbol_names
+from export_engine.shapes import Shapes, call_paths, other_form, shapes_of, symbol_names
 from export_engine.torch_internals import Area, LiveProgram, left_out
 
 
@@ -175,7 +174,7 @@ def _names(program: LiveProgram | None, paths: list[str], attempt: Attempt) -> d
 
 def _shapes(attempt: Attempt) -> Shapes | None:
     request = attempt.request
-    return as_shapes(request, request.shapes) if request else None
+    return shapes_of(request) if request else None
 
 
 def _shapes_text(attempt: Attempt) -> str:

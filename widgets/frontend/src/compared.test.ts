@@ -162,6 +162,26 @@ test("each side names its own ops and modules", () => {
   expect([module, cos].map((each) => writer.before(each)?.title)).toEqual(["old", "sin"]);
 });
 
+test("a module that only one side groups is not named for what it is in there", () => {
+  const net = (scoped: boolean, size: number) => {
+    const build = new RecordBuilder("net(x)");
+    const scope = scoped ? build.scope("norm", "LayerNorm") : -1;
+    let last = build.call("relu", [build.input("x", [size])]);
+    for (const op of ["sin", "exp"]) last = build.call(op, [last], scoped ? { scope } : {});
+    build.output([last]);
+    return new Program(build.record());
+  };
+  const pairs = Array.from({ length: 5 }, (_, node) => pair(node, node));
+  const drawing = drawingOfBoth(merge(net(false, 8), net(true, 4), diffOf({ pairs })), PLAIN);
+  const writer = writerOf(drawing, () => 10);
+  const norm = drawing.forest.itemOf.get(2)?.parent as Item;
+  expect(writer.box(norm).title).toBe("norm");
+  expect(writer.before(norm)).toBeNull();
+  const [edge] = drawing.links.inside(drawing.forest.root);
+  const said = [edge && writer.edge(edge), edge && writer.edgeBefore(edge)];
+  expect(said.map((line) => line?.pieces.map(({ text }) => text).join(""))).toEqual(["4", "8"]);
+});
+
 test("a graph that only the program before runs is there, and gone", () => {
   const build = new RecordBuilder("net(x)");
   const x = build.input("x", [4]);

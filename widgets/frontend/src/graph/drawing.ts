@@ -34,6 +34,8 @@ export interface Drawing {
 export interface Before {
   program: Program;
   itemOf: (item: Item) => Item | null;
+  /** A node's number there; undefined for one that only the other has. */
+  nodeOf: (node: NodeId) => NodeId | undefined;
 }
 
 export function drawingOf(program: Program, options: Omit<Options, "only">): Drawing {
@@ -49,8 +51,8 @@ export function drawingOfBoth(merged: Merged, options: Options): Drawing {
   return drawn(merged.program, forest, merged, beforeOf(merged, options));
 }
 
-/** A container is what the same node of both is in, so many levels above it. */
-function beforeOf({ before, twins }: Merged, options: Options): Before {
+/** A container is what the same node of both is in, so many levels above it, and as deep. */
+function beforeOf({ before, twins, removed }: Merged, options: Options): Before {
   const itemOf = (item: Item): Item | null => {
     const { itemOf } = forestOf(before, options); // made when a box is first painted
     let leaf: Item | undefined = item;
@@ -61,10 +63,14 @@ function beforeOf({ before, twins }: Merged, options: Options): Before {
     }
     let twin: Item | null = itemOf.get(twins.get(leaf?.node ?? -1) ?? -1) ?? null;
     for (; twin && levels > 0; levels -= 1) twin = twin.parent;
-    return twin?.kind === item.kind ? twin : null;
+    const alike = twin?.kind === item.kind && (item.node >= 0 || depth(twin) === depth(item));
+    return alike ? twin : null;
   };
-  return { program: before, itemOf };
+  const nodeOf = (node: NodeId): NodeId | undefined => twins.get(node) ?? removed.get(node);
+  return { program: before, itemOf, nodeOf };
 }
+
+const depth = ({ parent }: Item): number => (parent ? 1 + depth(parent) : 0);
 
 function drawn(
   program: Program,

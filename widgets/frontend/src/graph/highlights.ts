@@ -10,6 +10,7 @@ import type { Store } from "../store";
 import { AFTER, BEFORE, BOTH, type Merged } from "../two_programs";
 import { type Decorations, decorate, UNDECORATED } from "./decorated";
 import type { Drawing } from "./drawing";
+import type { Link } from "./links";
 import { type Marks, marksOf, NO_MARKS, shownFor } from "./marks";
 import type { Scene } from "./scene";
 import type { Stage } from "./stage";
@@ -103,6 +104,7 @@ export class Highlights {
         sides: BEFORE,
         decorations: this.decorationsBefore(),
         wordsOf: (item: Item) => writer?.before(item) ?? null,
+        textOf: (link: Link) => writer?.edgeBefore(link) ?? null,
       };
       this.madeBefore = { of, marks };
     }

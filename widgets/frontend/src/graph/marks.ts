@@ -8,8 +8,9 @@ import type { Selection } from "../selection";
 import { BOTH } from "../two_programs";
 import { type Decorations, decorate, UNDECORATED } from "./decorated";
 import type { Drawing } from "./drawing";
+import type { Link } from "./links";
 import { pathThrough } from "./neighbours";
-import type { Scene, Words } from "./scene";
+import type { Line, Scene, Words } from "./scene";
 
 export interface Marks {
   lit: ReadonlySet<Item>;
@@ -25,6 +26,8 @@ export interface Marks {
   sides: number;
   /** What a box has written in it, if not what it has in the scene. */
   wordsOf?: (item: Item) => Words | null;
+  /** The same of the label of an edge. */
+  textOf?: (link: Link) => Line | null;
 }
 
 export const NO_MARKS: Marks = {

@@ -310,9 +310,10 @@ class Painter {
     if (edge.label && this.texts) {
       const [middle, y] = edge.label;
       const grown = sizeOf(this.font.label) / sizeOf(FONT.label);
-      const room = Math.min(edge.text.width, WIDEST_LABEL);
+      const text = this.marks.textOf?.(edge.link) ?? edge.text;
+      const room = Math.min(text.width, WIDEST_LABEL);
       // It grows away from its edge, which is at its left.
-      this.line(edge.text, middle - room / 2, y, room * grown + 2, "label");
+      this.line(text, middle - room / 2, y, room * grown + 2, "label");
     }
   }
 

@@ -12,6 +12,8 @@ export interface Writer {
   /** What a box has in the program before; null where it is not known to be there. */
   before(item: Item): Words | null;
   edge(link: Link): Line;
+  /** What an edge carries in the program before; null where it is not there. */
+  edgeBefore(link: Link): Line | null;
 }
 
 /** Texts already made for a drawing, reused by its next sketch. */
@@ -44,6 +46,7 @@ function makeWriter(drawing: Drawing, measure: Measure): Writer {
   const boxes = new Map<Item, Words>();
   const boxesBefore = new Map<Item, Words | null>();
   const edges = new Map<string, Line>();
+  const edgesBefore = new Map<Link, Line | null>();
   const words = (item: Item, lines: Piece[][]): Words => {
     return {
       title: item.title,
@@ -61,9 +64,15 @@ function makeWriter(drawing: Drawing, measure: Measure): Writer {
     const twin = before?.itemOf(item);
     return before && twin ? words(twin, boxLines(before.program, twin, [])) : null;
   };
+  const writeEdgeBefore = (link: Link): Line | null => {
+    const values = link.values.flatMap((node) => before?.nodeOf(node) ?? []);
+    if (!before || values.length === 0) return null;
+    return line(edgePieces(before.program, { ...link, values }, dtype), FONT.label);
+  };
   return {
     box: (item) => ensure(boxes, item, () => write(item)),
     before: (item) => ensure(boxesBefore, item, () => writeBefore(item)),
+    edgeBefore: (link) => ensure(edgesBefore, link, () => writeEdgeBefore(link)),
     // Most edges carry values of a few types.
     edge: (link) =>
       ensure(edges, `${program.typeIndex(link.values[0] ?? -1)} ${link.values.length}`, () =>
