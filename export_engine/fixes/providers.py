@@ -36,7 +36,6 @@ from export_engine.fixes.code.branches import (
     tracing_questions,
 )
 from export_engine.fixes.code.calls import max_pool1d, module_conversions
-from export_engine.fixes.code.loops import kept_lists
 from export_engine.fixes.code.sizes import (
     size_formulas,
     size_guards,
@@ -77,7 +76,6 @@ PROVIDERS: tuple[Provider, ...] = (
     shortcuts.offered,
     needless_branches.offered,
     shrinking.offered,
-    kept_lists.offered,
     float_choices.offered,
     data_dependent.offered,
     checks_and_numpy.offered,
@@ -91,7 +89,6 @@ _ONE_LINE = frozenset(
         shortcuts.offered,
         needless_branches.offered,
         shrinking.offered,
-        kept_lists.offered,
         float_choices.offered,
         data_dependent.offered,
         checks_and_numpy.offered,

@@ -42,13 +42,13 @@ def test_the_fixed_code_of_a_file_is_shown_shared_and_saved(either: Any, tmp_pat
     ex.autofix()
     fixed = next(n for n, file in enumerate(ex.record.files) if "(fixed)" in file.name)
 
-    assert "torch.cond" in source_text(ex.record, fixed)
+    assert "torch.where" in source_text(ex.record, fixed)
     held = msgspec.json.decode(frozen_page(ex.session))
     words = [word for line in held["sources"][-1][fixed] for _, word in line]
-    assert "cond" in words
+    assert "where" in words
     ex.save(tmp_path / "model.pt2")
     again = explorer.load(tmp_path / "model.pt2").record
-    assert any("torch.cond" in file.text for file in again.files)
+    assert any("torch.where" in file.text for file in again.files)
 
 
 @pytest.mark.slow

@@ -106,10 +106,10 @@ def test_a_model_that_needs_a_fix_gets_it_and_stays_as_it_was() -> None:
     learn = guided.steps[1].lines[-1].text
     assert learn == "Learn: `notebooks/04_graph_breaks_and_cond.ipynb` is about this."
     assert (ROOT / learn.split("`")[1]).is_file()
-    assert "torch.cond" in guided.steps[2].reason
+    assert "torch.where" in guided.steps[2].reason
     assert "guided.exploration.fixed_source" in guided.steps[2].after
     assert guided.exploration is not None
-    assert "torch.cond" in next(iter(guided.exploration.fixed_source.values()))
+    assert "torch.where" in next(iter(guided.exploration.fixed_source.values()))
     assert not explorer.explore(Undecided(), (torch.randn(4, 4),)).ok
 
 

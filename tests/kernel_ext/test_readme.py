@@ -403,7 +403,7 @@ def test_the_python_way_works_line_by_line(
         if line.startswith("ex.undo()"):
             assert not names["ex"].ok
             names["ex"].apply(0)
-    assert "torch.cond" in next(iter(names["ex"].fixed_source.values()))
+    assert "torch.where" in next(iter(names["ex"].fixed_source.values()))
 
 
 @pytest.mark.slow

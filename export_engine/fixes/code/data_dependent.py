@@ -32,7 +32,6 @@ from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eag
 from export_engine.fixes.code.editing.rewrite import NO_STATEMENT, Rewritten
 from export_engine.fixes.code.editing.try_edit import (
     edited_file,
-    is_dynamic,
     leads_on,
     tried,
     with_edit,
@@ -44,7 +43,6 @@ from export_engine.fixes.code.ways import (
 from export_engine.fixes.code.ways_on_data import (
     AFTER,
     COND,
-    MASKED,
     WHERE,
     choosing,
     of_states,
@@ -127,9 +125,6 @@ def _likeliest_first(at: _Line) -> tuple[_Line, list[Way]]:
     if listed is not None:
         ways += numbers_kept([*choosing(text, line), AFTER], listed)
         at = at._replace(read=(listed, listed))
-    if is_dynamic(at.request):
-        unread = kind in (Kind.OUTPUT_FROM_DATA, Kind.SHAPES_VIOLATED)
-        ways = [*(MASKED if unread else []), *ways]
     return at, ways
 
 

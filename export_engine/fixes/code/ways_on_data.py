@@ -13,8 +13,6 @@ from export_engine.attempt import (
 from export_engine.diagnose import DataDependent
 from export_engine.fixes.code.branches.branch_copies import copied
 from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
-from export_engine.fixes.code.branches.list_choice import in_a_stack, stacks_alike
-from export_engine.fixes.code.branches.module_choice import all_run
 from export_engine.fixes.code.branches.number_states import numbers_as_tensors
 from export_engine.fixes.code.branches.plain_flags import without_bool
 from export_engine.fixes.code.branches.raise_to_check import checked
@@ -28,22 +26,11 @@ from export_engine.fixes.code.branches.select_to_where import (
 from export_engine.fixes.code.branches.tensor_questions import (
     copied_by_torch,
     decided,
-    truncated,
 )
 from export_engine.fixes.code.branches.tests_of_each import summed
 from export_engine.fixes.code.calls.data_writes import write_in_the_open
 from export_engine.fixes.code.calls.distributions import unvalidated
-from export_engine.fixes.code.calls.index_writes import written_by_number
-from export_engine.fixes.code.calls.math_of_tensors import computed_by_torch
-from export_engine.fixes.code.calls.number_index import selected_by_number
-from export_engine.fixes.code.calls.stacked_tensors import stacked
-from export_engine.fixes.code.calls.tensor_index import indexed_by_list, indexed_by_tensors
-from export_engine.fixes.code.calls.typed_tensors import made_by_tensor
 from export_engine.fixes.code.editing.conditions import Unclear
-from export_engine.fixes.code.loops.listed_rows import listed_at_once
-from export_engine.fixes.code.loops.most_rows import cut_to_the_best
-from export_engine.fixes.code.loops.padded_hits import hits_padded
-from export_engine.fixes.code.loops.row_writes import written_by_mask
 from export_engine.fixes.code.ways import (
     NOTE,
     TENSOR,
@@ -81,8 +68,6 @@ AFTER = Way(
     gives_up="The branch also runs where eager skips it.",
     selects=selects_alike,
 )
-_PADDED = "Pad the rows that the test in line {line} counts"
-"""What is done before another way, so that the rows that it guards can be read for all data."""
 _FLAG = Way(
     "Keep the flag in line {line} a tensor",
     "A flag that stays a tensor is evaluated at run time.",
@@ -111,88 +96,6 @@ _UNCHECKED = Way(
     gives_up="The program accepts arguments that the distribution rejects.",
 )
 
-_EVERY = Way(
-    "Run every module of the list in line {line}, and select an output",
-    "The chosen module is data-dependent. All modules run, and their stacked outputs are indexed "
-    "at run time.",
-    all_run,
-    gives_up="Every module runs, including those that eager does not choose.",
-)
-_KEYED = _EVERY._replace(rewrite=partial(all_run, keyed=True))
-_STACKED = Way(
-    "Stack the list in line {line}, and index the tensor",
-    "The chosen tensor is data-dependent. All tensors of the list are stacked, and indexed at run "
-    "time.",
-    in_a_stack,
-    selects=stacks_alike,
-)
-_SELECT = Way(
-    "Use select for the data-dependent index in line {line}",
-    "`select` takes one index, which may be data-dependent; the other indices follow.",
-    selected_by_number,
-)
-_INDEXED = Way(
-    "Index with a tensor of one element in line {line}",
-    "Indexing with a tensor is an op of the program, and Python needs no number.",
-    indexed_by_tensors,
-)
-_ALL_INDEXED = _INDEXED._replace(rewrite=partial(indexed_by_tensors, everywhere=True))
-_TRUNCATED = Way(
-    "Truncate the number in line {line} with torch",
-    "`.long()` truncates as int() does, and `.item()` reads the result as a data-dependent number.",
-    truncated,
-    selects=lambda found, _: isinstance(found, Exported),
-)
-_ELEMENTS_TRUNCATED = _TRUNCATED._replace(
-    rewrite=partial(truncated, listed=True), selects=None, is_tentative=True
-)
-"""What an index asks of the list is said where it is."""
-_ALL_TRUNCATED = _TRUNCATED._replace(
-    title="Truncate the numbers in `{function}` with torch",
-    rewrite=partial(truncated, all_of_them=True),
-)
-_LISTED = Way(
-    "Make the list that indexes in line {line} a tensor",
-    "To index with a list, torch reads its numbers; those of a tensor are read at run time.",
-    indexed_by_list,
-)
-_LISTED_TENSORS = _LISTED._replace(rewrite=partial(indexed_by_list, how="stack"))
-_MATH = Way(
-    "Use torch for the math function in line {line}",
-    "Python's math needs a plain number. torch computes the same in float64, as a Python float is, "
-    "and `.item()` reads the result as a data-dependent number.",
-    computed_by_torch,
-    gives_up="Where math raises an error, as for the square root of a negative number, the program "
-    "goes on with NaN or an infinity.",
-)
-_ROWS_AT_ONCE = Way(
-    "Compute the list in line {line} as one tensor",
-    "Python reads a number of each element, which is unknown while tracing; torch computes all of "
-    "them with ops over the whole tensor.",
-    listed_at_once,
-    room=listed_at_once,
-)
-_STACKED_NUMBERS = Way(
-    "Make the tensor in line {line} with torch.stack",
-    "torch.tensor reads the values of the tensors in a list; torch.stack is an op of the program.",
-    stacked,
-)
-_TYPED = Way(
-    "Make the tensor in line {line} with torch.tensor",
-    "torch.tensor takes data-dependent numbers; calling a tensor type needs plain ones.",
-    made_by_tensor,
-)
-MASKED = [
-    Way(
-        "Write the rows in line {line} with a mask",
-        "A comparison with the column numbers says which columns of each row are written, so the "
-        "loop over the rows is one op, and their number stays dynamic.",
-        partial(written_by_mask, behind=behind),
-        selects=lambda found, _: isinstance(found, Exported),
-    )
-    for behind in (0, 1, 2)
-]
-"""Of tensors with so many dims behind that of the part."""
 _SUMMED = [
     Way(
         "Sum with torch.where in line {line}",
@@ -203,22 +106,10 @@ _SUMMED = [
     )
     for as_number in (False, True)
 ]
-_WRITTEN = Way(
-    "Read the index in line {line} with item()",
-    "Python reads a tensor that is an index of a write; a number from `.item()` stays symbolic.",
-    written_by_number,
-)
 _COPIED = Way(
     "Let torch make the tensor copies of `{function}`",
     "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
     copied_by_torch,
-)
-_MOST = Way(
-    "Select the indices of the rows that line {line} cuts to",
-    "Neither branch keeps more rows than that, so torch.where selects the indices of the best "
-    "rows, or of all.",
-    cut_to_the_best,
-    gives_up="The best rows are looked for even where there are few.",
 )
 
 
@@ -245,28 +136,23 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
     tensor = not (isinstance(facts, DataDependent) and facts.condition)
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
-            ways, padded = choosing(text, line), list[Way]()
+            ways = choosing(text, line)
             if not tensor:  # torch.where takes no symbol, but the tensor that `.item()` reads
                 reads = ".item()" in text.split("\n")[line - 1]
                 ways = [_number(facts), *(ways if reads else [COND])]
-                padded = [
-                    each.behind(_PADDED).after(hits_padded) for each in (_number(facts), COND)
-                ]
-                padded += appended_apart(padded)
             asked = asked_of_tensors(choosing(text, line))
-            checks = [_check(tensor, strict), NOTE, _MOST]
+            checks = [_check(tensor, strict), NOTE]
             noted = without_notes(ways)
             chosen = [*appended_apart(ways), *matched(ways)]
             states = of_states([WHERE, AFTER, COND] if tensor else [COND])
             states += asked_of_tensors(states)
             if strict and _changes_numbers(text, line):  # of which torch.cond would make symbols
                 ways = [*[each for each in ways if each is not COND], *states, COND]
-            ways = [*padded, *ways]
             ways = [*checks, *ways, APART, AFTER, *noted, *chosen, *states]
             ways += asked_not_zeros([*choosing(text, line), AFTER, *states]) if tensor else []
-            return [*ways, _FLAG, _UNCHECKED, *asked, *_SUMMED, _EVERY, _ROWS_AT_ONCE]
+            return [*ways, _FLAG, _UNCHECKED, *asked, *_SUMMED]
         case Kind.LOOP_ON_DATA:
-            return [_ROWS_AT_ONCE]
+            return []
         case Kind.UNBACKED_SIZE:
             return [_check(False, strict), COND, UNSAID]
         case Kind.SHAPES_VIOLATED:
@@ -279,29 +165,14 @@ def rewrites(diagnosis: Diagnosis, text: str, line: int, strict: bool) -> list[W
             return [_COPY]
         case Kind.OUTPUT_FROM_DATA:
             asked = [_check(True, strict), NOTE, *choosing(text, line)]
-            made = [UNSAID, _EVERY, _STACKED, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
-            return [
-                *made,
-                _ELEMENTS_TRUNCATED,
-                _TRUNCATED,
-                _ALL_TRUNCATED,
-                _LISTED_TENSORS,
-                _LISTED,
-                _ROWS_AT_ONCE,
-                _TYPED,
-                _STACKED_NUMBERS,
-                _MATH,
-                _INDEXED,
-                _ALL_INDEXED,
-                _WRITTEN,
-            ]
+            return [UNSAID, _COPIED, *asked_of_tensors(asked), _UNCHECKED, TENSOR]
         case Kind.GRAPH_BREAK:
-            return [UNSAID, _UNCHECKED, _BOOL, _COPIED, _STACKED, _SELECT, _INDEXED, _ALL_INDEXED]
+            return [UNSAID, _UNCHECKED, _BOOL, _COPIED]
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
             # a symbol's text is a key that no dict has
-            return [_BOOL, _MATH, _SELECT, _KEYED]
+            return [_BOOL]
     return []
 
 

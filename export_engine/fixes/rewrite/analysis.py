@@ -63,7 +63,7 @@ def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
         views: whether what is in a tensor or a list counts, too.
     """
     given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-    shared = set(given)
+    shared = {name for name in given if not _is_bound_first(function, name)}
     for node in walk_scope(function.body):
         match node:
             case ast.Assign([target], value) | ast.NamedExpr(target, value):
@@ -88,6 +88,19 @@ def _find_pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.e
             if len(targets) == len(values) and not starred:
                 return list(zip(targets, values, strict=True))
     return [(target, value)]
+
+
+def _is_bound_first(function: ast.FunctionDef, name: str) -> bool:
+    """Whether the first statement with an argument's name binds it to a new value."""
+    for each in function.body:
+        if name in find_loaded(each) | find_stored(each):
+            match each:
+                case ast.Assign([ast.Name(id=bound)], ast.BinOp() | ast.List() | ast.Constant()):
+                    return bound == name
+                case ast.Assign([ast.Name(id=bound)], ast.Call(ast.Attribute(attr="clone"))):
+                    return bound == name
+            return False
+    return False
 
 
 def _find_behind(value: ast.expr, views: bool) -> set[str]:

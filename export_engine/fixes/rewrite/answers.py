@@ -6,8 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
 from export_engine.fixes.rewrite.form import (
+    Refusal,
     as_collected,
     call,
     find_site,
@@ -25,8 +27,14 @@ _JOINED = {ast.And: ast.BitAnd, ast.Or: ast.BitOr}
 class Answers:
     """Replaces the expressions of which a run noted something; others stay the user's."""
 
-    def __init__(self, facts: Facts, masks: Callable[[str], str | None]) -> None:
-        self.facts, self.masks = facts, masks
+    def __init__(self, facts: Facts, names: Names, masks: Callable[[str], str | None]) -> None:
+        self.facts, self.names, self.masks = facts, names, masks
+        self.lines: list[int] = []
+        """Of what was replaced."""
+        self.required: list[str] = []
+        """What holds wherever eager raises no error, whichever way it takes."""
+        self.held: dict[str, str] = {}
+        """By list of which only some pieces count: the name of a tensor of those."""
         self.first_of: Callable[[], str] = lambda: ""
         """The name that says of the loop around whether it is the first iteration."""
         self.rows_of: Callable[[ast.Subscript, int], ast.expr | None] = lambda *_: None
@@ -41,7 +49,10 @@ class Answers:
         )
         answer = getattr(self, f"answer_{type(node).__name__.lower()}", None)
         made = map_children(node, self.visit)
-        return made if note is None or answer is None else answer(made, note)
+        if note is None or answer is None:
+            return made
+        self.lines.append(find_site(node)[0])
+        return answer(made, note)
 
     def answer_boolop(self, node: ast.BoolOp, note: tuple[str, ...]) -> ast.expr:
         """`a and b` as `(a) & (b)`; what Python decides is asked first."""
@@ -64,21 +75,49 @@ class Answers:
             ast.Compare(a, [how], [b])
             for a, how, b in zip(lefts, node.ops, node.comparators, strict=False)
         ]
+        if note == ("in", "tensor"):
+            same_ones = ast.Compare(node.comparators[0], [ast.Eq()], [node.left])
+            found = method(same_ones, "any")
+            return found if isinstance(node.ops[0], ast.In) else negate(found)
+        match node:
+            case ast.Compare(
+                _, [ast.In() | ast.NotIn() as among], [ast.Tuple(e) | ast.List(e) | ast.Set(e)]
+            ):
+                is_in = isinstance(among, ast.In)
+                same: ast.cmpop = ast.Eq() if is_in else ast.NotEq()
+                parts = [ast.Compare(node.left, [same], [each]) for each in e]
+                return _fold(parts, ast.BitOr() if is_in else ast.BitAnd())
         return _fold(parts, ast.BitAnd())
 
     def answer_unaryop(self, node: ast.UnaryOp, note: str) -> ast.expr:
         """`not a`."""
         return negate(node.operand, note)
 
-    def answer_subscript(
-        self, node: ast.Subscript, note: tuple[str, tuple[int, ...], int]
-    ) -> ast.expr:
+    def answer_subscript(self, node: ast.Subscript, note: tuple[Any, ...]) -> ast.expr:
         """A row at a place that the program knows."""
         places, of, index = note[1], node.value, node.slice
         if note[0] == "cut":
             return node
         if note[0] == "turned":
             return method(of, "flip", ast.Constant(0))
+        match note[0]:
+            case "keyed" if note[1] != "tensors":
+                return node  # what calls it asks all of them
+            case "keyed" | "choose":
+                return self._chosen_tensor(node, note[0] == "keyed")
+            case "stacked" | "listed":
+                function = "torch.stack" if note[0] == "stacked" else "torch.tensor"
+                changed = _with_parts(index, places, lambda each: call(function, each))
+                return ast.Subscript(of, changed, node.ctx)
+            case "place" | "write" if isinstance(node.ctx, ast.Store):
+                return _selected_place(of, index, places, note[3])
+            case "sliced":
+                return ast.Subscript(of, _with_parts(index, places, _read_ends), node.ctx)
+            case "required" if isinstance(of, ast.Name):
+                self.required.append(f"torch._check({of.id}.shape[0] >= {note[1]})")
+                return node
+            case "padded":
+                return ast.Subscript(_padded(of, note[1]), index, node.ctx)
         if note[0] == "row" and (row := self.rows_of(node, places[0])) is not None:
             if not isinstance(index, ast.Tuple) or len(index.elts) == 1:
                 return row
@@ -91,6 +130,39 @@ class Answers:
                 return ast.Subscript(row, index, ast.Load())
         index, at = index_as_rows(index, places)
         return method(ast.Subscript(of, index, ast.Load()), "squeeze", ast.Constant(at))
+
+    def answer_name(self, node: ast.Name, note: tuple[str, object]) -> ast.expr:
+        """Whether a list has elements."""
+        return parse_expression(f"{ast.unparse(self.rows(node))}.shape[0] > 0")
+
+    def answer_joinedstr(self, node: ast.JoinedStr, note: tuple[str, object]) -> ast.expr:
+        """A number whose text would be a key."""
+        assert isinstance(node.values[0], ast.FormattedValue)
+        return node.values[0].value
+
+    def _chosen_tensor(self, node: ast.Subscript, is_keyed: bool) -> ast.expr:
+        """A tensor that the data choose from a list, or from a dict with the keys 0, 1, …."""
+        every: ast.expr = call("tuple", node.value)
+        if is_keyed:
+            name = self.names.new("key")
+            text = f"[{ast.unparse(node.value)}[str({name})] for {name} in range(len({{}}))]"
+            every = parse_expression(text.format(ast.unparse(node.value)))
+        return take(call("torch.stack", every), node.slice, rejects_negative=is_keyed)
+
+    def _chosen_output(self, node: ast.Call) -> ast.expr:
+        """The output of the module that the data choose: all run, and one is selected."""
+        assert isinstance(node.func, ast.Subscript)
+        modules, name = node.func.value, self.names.new("module")
+        is_keyed = self.facts.notes[find_site(node.func)][1] == "modules"
+        function: ast.expr = load(name)
+        rows = modules
+        if is_keyed:
+            rows = parse_expression(f"range(len({ast.unparse(modules)}))")
+            function = ast.Subscript(modules, call("str", load(name)), ast.Load())
+        every = ast.Call(function, node.args, node.keywords)
+        over = ast.comprehension(ast.Name(name, ast.Store()), rows, [], 0)
+        stacked = call("torch.stack", ast.ListComp(every, [over]))
+        return take(stacked, node.func.slice, rejects_negative=is_keyed)
 
     def answer_assign(self, node: ast.Assign, note: tuple[str, object]) -> ast.stmt:
         """`rows.append(value)` of a list that is a tensor now."""
@@ -105,6 +177,8 @@ class Answers:
     def answer_call(self, node: ast.Call, note: tuple[str, object]) -> ast.expr:
         """A number, or a list that became a tensor."""
         kind, detail = note[:2]
+        if kind == "chosen":
+            return self._chosen_output(node)
         given = node.func.value if isinstance(node.func, ast.Attribute) else None
         first = node.args[0] if node.args else given
         assert first is not None
@@ -112,10 +186,20 @@ class Answers:
             case "number":
                 made = {"same": first, "bool": ast.Compare(first, [ast.NotEq()], [ast.Constant(0)])}
                 whole = method(first, "long")
+                made["shaped"] = method(first, "reshape", ast.Tuple([], ast.Load()))
                 known = {**made, "int": whole, "whole": method(whole, "item")}
                 return known[str(detail)]
-            case "rows":
+            case "text" | "rows":
                 return first
+            case "typed":
+                return call("torch.tensor", first, dtype=parse_expression(str(detail)))
+            case "numbers":
+                return method(first, "unbind")
+            case "stacked":
+                stacked = call("torch.stack", first)
+                return method(stacked, "to", parse_expression(str(detail))) if detail else stacked
+            case "reduced":
+                return method(call("torch.stack", first), str(detail))
             case "math":
                 return call(f"torch.{detail}", first)
             case "extreme":
@@ -123,23 +207,81 @@ class Answers:
             case "clamp":
                 return _clamped(node, str(detail))
             case "length":
-                return parse_expression(f"{ast.unparse(self._rows(first))}.shape[0]")
+                return parse_expression(f"{ast.unparse(self.rows(first))}.shape[0]")
             case "stack" | "tensor":
-                return _turned(self._rows(first), int(str(detail)))
+                return _turned(self.rows(first), int(str(detail)))
             case "cat":
                 dim = int(str(detail))
-                turned = _turned(self._rows(first), dim)
+                turned = _turned(self.rows(first), dim)
                 return method(turned, "flatten", ast.Constant(dim), ast.Constant(dim + 1))
             case "sum":
-                return method(self._rows(first), "sum", ast.Constant(0))
+                return method(self.rows(first), "sum", ast.Constant(0))
         return node
 
-    def _rows(self, node: ast.expr) -> ast.expr:
+    def rows(self, node: ast.expr) -> ast.expr:
         """A list that is a tensor now; of one that stays a list, those of its pieces that count."""
+        if isinstance(node, ast.Name) and node.id in self.held:
+            return load(self.held[node.id])
         mask = self.masks(node.id) if isinstance(node, ast.Name) else None
         if mask is None:
             return node
         return ast.Subscript(call("torch.stack", node), call("torch.stack", load(mask)), ast.Load())
+
+
+def take(rows: ast.expr, index: ast.expr, *, rejects_negative: bool = False) -> ast.expr:
+    """A row at a place that the program knows."""
+    one = method(index, "reshape", ast.Constant(1))
+    if rejects_negative:
+        taken: ast.expr = method(rows, "index_select", ast.Constant(0), one)
+    else:
+        taken = ast.Subscript(rows, one, ast.Load())
+    return method(taken, "squeeze", ast.Constant(0))
+
+
+def _selected_place(
+    of: ast.expr, index: ast.expr, places: tuple[int, ...], dims: tuple[int, ...]
+) -> ast.expr:
+    """What is written to, by select for each number that only the program knows."""
+    parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
+    if len(dims) < len(places):
+        raise Refusal("a write goes to a place that more than numbers and slices say")
+    kept = [ast.Slice() if n in places else each for n, each in enumerate(parts)]
+    while kept and _is_full(kept[-1]):
+        kept.pop()
+    made = of
+    if kept:
+        made = ast.Subscript(of, ast.Tuple(kept, ast.Load()) if kept[1:] else kept[0], ast.Load())
+    for at, dim in reversed(list(zip(places, dims, strict=True))):
+        made = method(made, "select", ast.Constant(dim), method(parts[at], "item"))
+    return ast.Subscript(made, ast.Constant(...), ast.Store())
+
+
+def _read_ends(part: ast.expr) -> ast.expr:
+    """A slice whose ends are read as symbols."""
+    assert isinstance(part, ast.Slice)
+    plain = (ast.Constant, type(None))
+    lower, upper = (
+        each if isinstance(each, plain) else method(each, "item")
+        for each in (part.lower, part.upper)
+    )
+    return ast.Slice(lower, upper, part.step)
+
+
+def _with_parts(
+    index: ast.expr, places: tuple[int, ...], change: Callable[[ast.expr], ast.expr]
+) -> ast.expr:
+    if not isinstance(index, ast.Tuple):
+        return change(index)
+    parts = [change(each) if n in places else each for n, each in enumerate(index.elts)]
+    return ast.Tuple(parts, ast.Load())
+
+
+def _padded(rows: ast.expr, row: int) -> ast.expr:
+    """A tensor with rows of zeros beside its own, so that one is there to be read."""
+    of, count = ast.unparse(rows), row + 1 if row >= 0 else -row
+    zeros = f"{of}.new_zeros(({count}, *{of}.shape[1:]))"
+    both = f"{of}, {zeros}" if row >= 0 else f"{zeros}, {of}"
+    return parse_expression(f"torch.cat([{both}])")
 
 
 def _is_full(index: ast.expr) -> bool:

@@ -81,6 +81,7 @@ class _Instrumented:
         values = ast.Tuple([_value(name) for name in reads], ast.Load())
         names = [_names(reads), values, _names(outs)]
         if isinstance(node, ast.If):
+            node = ast.If(_as_test(node.test), node.body, node.orelse)
             stems = [(f"_ee_then_{number}", node.body), (f"_ee_else_{number}", node.orelse)]
             made = [self._function(s, reads, self.convert_block(b, live), outs) for s, b in stems]
             asked = call(f"{PROBE}.choose", site, node.test, *[load(s) for s, _ in stems], *names)
@@ -149,14 +150,14 @@ class _Questions(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """`and` and `or`."""
-        parts = [_thunk(self.visit(each)) for each in node.values]
+        parts = [_thunk(self.visit(_as_test(each))) for each in node.values]
         return self._ask("join", node, ast.Constant(isinstance(node.op, ast.Or)), *parts)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         """`not`."""
         if not isinstance(node.op, ast.Not):
             return self.generic_visit(node)
-        return self._ask("negate", node, self.visit(node.operand))
+        return self._ask("negate", node, self.visit(_as_test(node.operand)))
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         """`a < b < c` as both."""
@@ -164,6 +165,9 @@ class _Questions(ast.NodeTransformer):
             case [ast.Is() | ast.IsNot() as how], [ast.Constant(value=None)]:
                 negated = ast.Constant(isinstance(how, ast.IsNot))
                 return self._ask("is_none", node, self.visit(node.left), negated)
+            case [ast.In() | ast.NotIn() as how], [among]:
+                negated = ast.Constant(isinstance(how, ast.NotIn))
+                return self._ask("is_in", node, self.visit(node.left), self.visit(among), negated)
         if len(node.ops) == 1:
             return self.generic_visit(node)
         lefts = [node.left, *node.comparators]
@@ -192,7 +196,10 @@ class _Questions(ast.NodeTransformer):
         return asked
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        """A row, or an element."""
+        """A row, or an element; or where one is written."""
+        if isinstance(node.ctx, ast.Store):
+            of, index = self.visit(node.value), _as_index(self.visit(node.slice))
+            return ast.Subscript(of, self._ask("place", node, of, index), node.ctx)
         if not isinstance(node.ctx, ast.Load):
             return self.generic_visit(node)
         return self._ask("item", node, self.visit(node.value), _as_index(self.visit(node.slice)))
@@ -206,7 +213,20 @@ class _Questions(ast.NodeTransformer):
         return node
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp  # noqa: N815
-    visit_JoinedStr = visit_ListComp  # noqa: N815
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        """The text of one value, which may be a key; others as they are."""
+        match node.values:
+            case [ast.FormattedValue(value, -1, None)]:
+                return self._ask("text", node, self.visit(value))
+        return node
+
+
+def _as_test(node: ast.expr) -> ast.expr:
+    """A name whose truth is asked for: of a list, whether it has elements."""
+    if not isinstance(node, ast.Name):
+        return node
+    return call(f"{PROBE}.has_any", _constant(find_site(node)), node)
 
 
 def _as_index(node: ast.expr) -> ast.expr:

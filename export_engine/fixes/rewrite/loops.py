@@ -271,6 +271,8 @@ class Loops:
             if after.kind == "tensor" and not facts.is_steady.get(name, True):
                 raise Refusal(f"`{name}` has another shape or dtype after an iteration")
             return load(name) if start.is_contiguous else method(load(name), "contiguous")
+        if start.kind == "none" and name in self.compared:
+            raise Refusal(f"`{name}` is None before the loop, and compared in it")
         fill = load(name) if start.is_number else None
         if start.kind not in ("undefined", "none") and not start.is_number:
             raise Refusal(f"`{name}` is not a tensor before the loop")

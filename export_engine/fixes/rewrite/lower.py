@@ -34,6 +34,7 @@ from export_engine.fixes.rewrite.form import (
     make_function,
     mark,
     method,
+    parse_expression,
     rename,
     walk_scope,
 )
@@ -55,7 +56,7 @@ class Lowering(Loops):
         """Whether independent iterations become vmap, not scan."""
         self.needs_strict = False
         """Whether torch exports what is made in strict mode only."""
-        self.answers = Answers(facts, self.masks_of)
+        self.answers = Answers(facts, names, self.masks_of)
         self.shared = find_shared(function.node)
         self.shared_lists = find_shared(function.node, views=False)
         self.depth = 0
@@ -72,6 +73,15 @@ class Lowering(Loops):
         )
         self.is_mixed = any(mixed)
         """Whether a site is decided by Python in some iterations."""
+        self.indices = {
+            name
+            for node in ast.walk(function.node)
+            if isinstance(node, ast.Subscript)
+            for name in find_loaded(node.slice)
+        }
+        """Names that are read in an index."""
+        self.compared = set().union(*map(_find_compared, ast.walk(function.node)))
+        """Names that are compared with other values than None."""
         self.synthetic: set[str] = set()
         """Names that are given here."""
         self.starts = Starts(facts, names)
@@ -301,7 +311,10 @@ class Lowering(Loops):
                 return mine
         if lines & {"none", "other", "list"}:
             raise Refusal(f"`{name}` is a tensor in one branch only")
-        if lines & {"undefined", "bool"} or (self.is_mixed and lines & {"int", "float"}):
+        is_index = "tensor" in lines and name in self.indices
+        if lines & {"undefined", "bool"} or (
+            (self.is_mixed or is_index) and lines & {"int", "float"}
+        ):
             self.tensors.add(name)
         if "undefined" in lines:
             known = [v for both in pairs for v in both[:2] if v.kind != "undefined"]
@@ -373,10 +386,16 @@ class Lowering(Loops):
         for name in outs:
             pairs = facts.pairs.get(name, [])
             kinds = {each.kind for pair in pairs for each in pair[:2]}
-            if "symbol" in facts.ways and any(not _selects([pair]) for pair in pairs):
+            if any(one.kind == other.kind and one[1:2] != other[1:2] for one, other, *_ in pairs):
+                raise Refusal(f"`{name}` has different dtypes in the branches")
+            if any(
+                one.kind == other.kind == "tensor" and one.rank != other.rank
+                for one, other, *_ in pairs
+            ):
                 raise Refusal(f"`{name}` has different shapes in the branches")
             if kinds & {"none", "other", "list", "undefined"}:
                 raise Refusal(f"`{name}` is a tensor in one branch only")
+        held = self._held(node)
         with self.inside():
             ways = [self.block(node.body, live), self.block(node.orelse, live)]
         if any(as_collected(each) for way in ways for each in way):
@@ -385,26 +404,60 @@ class Lowering(Loops):
         needed = Liveness.of(ways[0], set(outs)) | Liveness.of(ways[1], set(outs))
         given = [name for name in _in_order([*ways[0], *ways[1]]) if name in needed & stored]
         line = find_site(node)[0]
-        made: Block = []
+        made: Block = [*held, *(ast.parse(text).body[0] for text in self.answers.required)]
+        self.answers.required.clear()
+        numbers = {
+            name
+            for name, pairs in facts.pairs.items()
+            if any(value.is_number for pair in pairs for value in pair[:2])
+        }
         names = [self.names.of(node, f"then_{line}"), self.names.of(node, f"else_{line}")]
         for at, (name, way) in enumerate(zip(names, ways, strict=True)):
-            values = [self._returned(n, way, facts, at) for n in outs]
+            kept = numbers & {*given} - find_stored(*way)
+            values = [
+                method(load(n), "clone") if n in kept else self._returned(n, way, facts, at)
+                for n in outs
+            ]
             lines = [*way, ast.Return(as_tuple(values))]
             made.append(make_function(name, given, _folded(lines, outs)))
         test = self.answer(node.test)
         if facts.test.rank:
             test = method(test, "squeeze")
-        operands = ast.Tuple([load(each) for each in given], ast.Load())
-        chosen = call("torch.cond", test, load(names[0]), load(names[1]), operands)
+        if facts.test.is_sized and facts.test.kind != "bool":
+            test = ast.Compare(test, [ast.NotEq()], [ast.Constant(0)])
+        operands = ast.Tuple(
+            [self._as_operand(n, facts) if n in numbers else load(n) for n in given],
+            ast.Load(),
+        )
+        chosen: ast.expr = call("torch.cond", test, load(names[0]), load(names[1]), operands)
         made.append(ast.Assign([as_target(outs)], chosen, lineno=0))
         made[0] = mark(made[0], node)
+        self.answers.held.clear()
+        return made
+
+    def _as_operand(self, name: str, facts: Choice) -> ast.expr:
+        """A number as a tensor; torch.as_tensor would fix a size."""
+        numbers = [v for pair in facts.pairs[name] for v in pair[:2] if v.is_number]
+        if all(value.kind == "int" for value in numbers):
+            return call("torch.scalar_tensor", load(name), dtype=parse_expression("torch.int64"))
+        return call("torch.as_tensor", load(name))
+
+    def _held(self, node: ast.If) -> Block:
+        """Tensors of what counts of lists that a choice reads, whose pieces may share memory."""
+        made: Block = []
+        for name in sorted(find_loaded(node) & self.masks.keys()):
+            rows = self.names.new(f"{name}_rows")
+            made.append(let(rows, self.answers.rows(load(name))))
+            self.answers.held[name] = rows
         return made
 
     def _returned(self, name: str, way: Block, facts: Choice, at: int) -> ast.expr:
         """What a function of cond gives for a name: no alias, and a tensor."""
         kinds = {pair[:2][at].kind for pair in facts.pairs.get(name, [])}
         both = {each.kind for pair in facts.pairs.get(name, []) for each in pair[:2]}
-        if kinds <= {"float", "bool"} or (kinds <= {"int"} and "tensor" in both):
+        if kinds <= {"int"} and "tensor" in both:
+            return self._as_operand(name, facts)
+        if kinds <= {"float", "bool"}:
             return call("torch.as_tensor", load(name))
         if kinds <= {"int"}:
             return load(name)
@@ -532,6 +585,13 @@ def _selects(pairs: list[tuple[Value, Value, bool, bool]]) -> bool:
         if alike or kinds <= {"undefined", "none", "other", "list"}:
             continue
     return True
+
+
+def _find_compared(node: ast.AST) -> set[str]:
+    match node:
+        case ast.Compare(ops=ops) if not any(isinstance(e, ast.Is | ast.IsNot) for e in ops):
+            return {e.id for e in [node.left, *node.comparators] if isinstance(e, ast.Name)}
+    return set()
 
 
 def _raises(block: Block) -> bool:

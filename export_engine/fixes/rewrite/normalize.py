@@ -25,6 +25,7 @@ from export_engine.fixes.rewrite.form import (
     as_tuple,
     call,
     find_blocks,
+    find_loaded,
     find_stored,
     has_exit,
     let,
@@ -305,11 +306,13 @@ class Normal:
                 case ast.Call(ast.Attribute(ast.Name(id=name), "append"), [_], []):
                     filled[name] = self.names.of(node, f"last_{name}")
         last = _Last(filled)
-        body = [last.visit(deepcopy(each)) for each in node.body]
+        body: Block = last.visit(ast.Module(deepcopy(node.body), [])).body
         if not last.found:
             return []
         before: Block = []
         for name in sorted(last.found):
+            if _is_bound_first(filled[name], body):
+                continue
             end = ast.UnaryOp(ast.USub(), ast.Constant(1))
             value = ast.Subscript(load(name), end, ast.Load())
             before.append(mark(let(filled[name], value), node, f"last_{name}"))
@@ -372,6 +375,16 @@ class _Last(ast.NodeTransformer):
                     node.value.args = [load(self.names[name])]
                     return [last, node]
         return node
+
+
+def _is_bound_first(name: str, body: Block) -> bool:
+    """Whether an iteration binds a name before it reads it."""
+    for each in body:
+        if name in find_loaded(each):
+            return False
+        if isinstance(each, ast.Assign) and name in find_stored(each):
+            return True
+    return False
 
 
 def _pattern_test(pattern: ast.pattern, subject: str) -> ast.expr | None:

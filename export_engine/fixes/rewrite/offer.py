@@ -30,6 +30,9 @@ _KINDS = frozenset(
         Kind.OUTPUT_FROM_DATA,
         Kind.SHAPES_VIOLATED,
         Kind.UNBACKED_SIZE,
+        Kind.GRAPH_BREAK,
+        Kind.OWN_ERROR,
+        Kind.OPERATOR_FAILED,
     }
 )
 _NAMES = {
@@ -40,6 +43,7 @@ _NAMES = {
     "while_loop": "while_loop",
     "check": "runtime assertions",
     "skip": "no messages while exporting",
+    "index": "numbers that stay tensors",
 }
 _COSTS = {
     "where": "Both ways of a branch run, and one is selected.",
@@ -59,7 +63,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     tried: set[tuple[str, str]] = set()
     for place in fixed_places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
-        if (place.file, place.function) in tried or not is_asked(text, line):
+        if (place.file, place.function) in tried or not is_asked(text, line, diagnosis.kind):
             continue
         tried.add((place.file, place.function))
         if progress:

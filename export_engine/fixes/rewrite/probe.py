@@ -15,16 +15,32 @@ import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 
 from export_engine.defects import passed_over
+from export_engine.fixes.rewrite.elements import (
+    Chosen,
+    Elements,
+    find_dims,
+    find_scalar_places,
+    find_sliced,
+    is_list_of_numbers,
+    stack,
+)
 from export_engine.fixes.rewrite.facts import UNDEFINED, Facts, Masked, Rows, describe
 from export_engine.fixes.rewrite.form import Refusal, Site
 from export_engine.process import undone
 
 _torch: Any = torch  # whose functions of symbols have no types
 _SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
-_MATH = frozenset(["exp", "log", "sqrt", "sin", "cos", "tan", "tanh", "log2", "log10", "erf"])
+MATH = frozenset(
+    [
+        *("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "erf", "erfc", "lgamma"),
+        *("sin", "cos", "tan", "sinh", "cosh", "tanh"),
+        *("asin", "acos", "atan", "asinh", "acosh", "atanh"),
+    ]
+)
+"""Functions of Python's math that torch has under the same name."""
 
 
-class Probe:
+class Probe(Elements):
     """What the instrumented function asks; fills `Facts`."""
 
     def __init__(self, *, keeps_symbols: bool = False) -> None:
@@ -35,6 +51,8 @@ class Probe:
         """What was answered where code asks whether a value is None."""
         self.counts: list[tuple[Any, Any]] = []
         """Of the loops around that count from 0: the number, and the length."""
+        self.held: list[Any] = []
+        self.is_in_loop = False
 
     def reach(self) -> None:
         """The function runs."""
@@ -114,7 +132,8 @@ class Probe:
         if isinstance(known, builtins.bool):
             return not known
         self.facts.notes[site] = "symbol" if isinstance(known, torch.SymBool) else "not"
-        if isinstance(value, torch.Tensor) and value.dtype != torch.bool:
+        is_bool = not isinstance(value, torch.Tensor) or value.dtype == torch.bool
+        if not is_bool or isinstance(value, torch.SymInt | torch.SymFloat):
             self.facts.notes[site] = "zero"
         return _torch.sym_not(known) if isinstance(known, torch.SymBool) else ~known
 
@@ -150,7 +169,9 @@ class Probe:
         choice.depends_on_data |= is_tensor or bool(free_unbacked_symbols(known))
         self.depth += 1
         try:
-            first, second = self._side(choice, then, values), self._side(choice, other, values)
+            tests = [] if is_tensor else [known, _torch.sym_not(known)]
+            first = self._side(choice, then, values, tests[:1])
+            second = self._side(choice, other, values, tests[1:])
         finally:
             self.depth -= 1
         if first is None or second is None:
@@ -163,8 +184,11 @@ class Probe:
             choice.pairs[name].append((describe(one), describe(two), alike, _same_shape(one, two)))
         return [self._merged(known, one, two) for one, two in zip(first, second, strict=True)]
 
-    def _side(self, choice: Any, way: Callable[..., Any], values: Sequence[Any]) -> Any:
+    def _side(
+        self, choice: Any, way: Callable[..., Any], values: Sequence[Any], held: list[Any]
+    ) -> Any:
         """What a way gives; None where it raises an error."""
+        self.held += held
         try:
             return way(
                 *(type(each)(each) if type(each) in (list, Masked) else each for each in values)
@@ -176,6 +200,8 @@ class Probe:
             choice.is_unsafe = True
             choice.pairs["!"].append((describe(str(error)), describe(None), False, False))
             return None
+        finally:
+            del self.held[len(self.held) - len(held) :]
 
     def _merged(self, test: Any, one: Any, two: Any) -> Any:
         if one is UNDEFINED or two is UNDEFINED or one is two:
@@ -234,10 +260,12 @@ class Probe:
         loop.has_sized_length &= not free_unbacked_symbols(sequence.length)
         loop.start |= {name: describe(value) for name, value in known.items()}
         self.depth += 1
+        outer, self.is_in_loop = self.is_in_loop, True
         try:
             return self._iterated(loop, sequence, body, reads, known, outs)
         finally:
             self.depth -= 1
+            self.is_in_loop = outer
 
     def _iterated(
         self,
@@ -302,6 +330,7 @@ class Probe:
         loop.ways.add("while")
         loop.start |= {name: describe(value) for name, value in known.items()}
         self.depth += 1
+        outer, self.is_in_loop = self.is_in_loop, True
         try:
             for _ in range(2):
                 taken = {name: _carried(value, name in outs) for name, value in known.items()}
@@ -313,6 +342,7 @@ class Probe:
                 known |= result
         finally:
             self.depth -= 1
+            self.is_in_loop = outer
         return [known.get(name, UNDEFINED) for name in outs]
 
     # -- expressions ----------------------------------------------------------------------------
@@ -341,48 +371,22 @@ class Probe:
             return [*into[:index], value, *into[index + 1 :]] if index >= 0 else _refuse()
         if not isinstance(into, torch.Tensor):
             raise Refusal("an object is written where torch must not see an effect")
-        places = _scalar_places(index)
+        if find_sliced(index):
+            raise Refusal("a slice ends where only the data tell")
+        places = find_scalar_places(index)
         rank = value.dim() if isinstance(value, torch.Tensor) else 0
         if places:
-            self.facts.notes[site] = ("write", places, rank)
+            self.facts.notes[site] = ("write", places, rank, find_dims(index, places))
         return into.clone()
-
-    def item(self, site: Site, of: Any, index: Any) -> Any:
-        """`of[index]`."""
-        if isinstance(of, Rows):
-            if isinstance(index, slice) and index == slice(None, None, -1):
-                self.facts.notes[site] = ("turned", (), 0)
-                return Rows(of.piece, of.values.flip(0), is_masked=of.is_masked, loop=of.loop)
-            if isinstance(index, int | torch.SymInt):
-                return of.piece
-            return of.values[index]
-        if isinstance(of, torch.Tensor) and self.depth:
-            cut = _with_known_ends(index)
-            if cut is not index:
-                self.facts.notes[site] = ("cut", (), of.dim())
-                index = cut
-        if isinstance(of, torch.Tensor) and (places := _scalar_places(index)):
-            if self.facts.notes.get(site, ("",))[0] == "cut":
-                raise Refusal("a part of a tensor is a row, and cut where only the data tell")
-            self.facts.notes[site] = ("item", places, of.dim())
-            parts = index if isinstance(index, tuple) else (index,)
-            if self._is_whole(of, parts, places[0]):
-                self.facts.notes[site] = ("row", places, of.dim())
-            return of[tuple(0 if at in places else part for at, part in enumerate(parts))]
-        return of[index]
-
-    def _is_whole(self, of: torch.Tensor, parts: tuple[Any, ...], place: int) -> bool:
-        """Whether a loop that counts from 0 takes every row of a tensor."""
-        if not all(isinstance(each, slice) and each == slice(None) for each in parts[:place]):
-            return False
-        return any(
-            parts[place] is number and statically_known_true(length == of.shape[place])
-            for number, length in self.counts
-        )
 
     def call(self, site: Site, name: str, function: Any, *args: Any, **keywords: Any) -> Any:
         """A call; of a builtin by its name, as torch replaces some while it traces."""
         first = args[0] if args else None
+        if isinstance(function, Chosen):
+            self.facts.notes[site] = ("chosen", 0)
+            return function(*args, **keywords)
+        if args and (made := self._of_numbers(site, function, first, keywords)):
+            return made[0]
         if isinstance(first, Rows | Masked) and name not in ("len", "zip", "enumerate", "reversed"):
             return self._of_rows(site, function, first, args[1:], keywords)
         if getattr(function, "__module__", "builtins") not in ("builtins", "functools"):
@@ -403,11 +407,42 @@ class Probe:
                 return self._number(site, name, first)
             case "float" | "int" if isinstance(first, torch.SymInt | torch.SymFloat):
                 return _torch.sym_float(first) if name == "float" else _torch.sym_int(first)
+            case "str" if isinstance(first, torch.Tensor):
+                return self.text(site, first)
             case "bool" if isinstance(first, _SYMBOLS):
                 return self.decide(first)
             case "max" | "min" if not keywords:
                 return self._extreme(site, function, name, args)
         return function(*args, **keywords)
+
+    def _of_numbers(
+        self, site: Site, function: Any, numbers: Any, keywords: dict[str, Any]
+    ) -> tuple[torch.Tensor] | None:
+        """What a function makes of a list of tensors, where Python would ask for their values."""
+        name = getattr(function, "__name__", "")
+        is_type = isinstance(function, type(torch.LongTensor))
+        if (
+            is_type
+            and type(numbers) is list
+            and _is_dynamic(tuple(numbers))
+            and all(map(_is_int, numbers))
+        ):
+            self.facts.notes[site] = ("typed", str(function.dtype))
+            return (torch.tensor(numbers, dtype=function.dtype, device="cpu"),)
+        if not is_list_of_numbers(numbers):
+            return None
+        values = stack(numbers)
+        if function is torch.tensor and "dtype" not in keywords:
+            self.facts.notes[site] = ("stacked", "")
+            return (values,)
+        if is_type or function is torch.tensor:
+            dtype = keywords.get("dtype") or getattr(function, "dtype", torch.get_default_dtype())
+            self.facts.notes[site] = ("stacked", str(dtype))
+            return (values.to(dtype),)
+        if name in ("max", "min") and _is_builtin(function) and len(numbers) > 2:
+            self.facts.notes[site] = ("reduced", name)
+            return (values.max() if name == "max" else values.min(),)
+        return None
 
     def is_none(self, site: Site, value: Any, negated: bool) -> bool:
         """`value is None`: of what a loop carries, whether it is the first iteration."""
@@ -421,7 +456,11 @@ class Probe:
 
     def _number(self, site: Site, kind: str, value: torch.Tensor) -> Any:
         """A tensor of which Python asks a number: it stays one, but for a size."""
-        value = value.reshape(())
+        if not statically_known_true(value.numel() == 1):
+            if self.depth:
+                raise Refusal("a number is read of a tensor of unknown length")
+            return value.item()
+        shaped, value = value.dim() > 0, value.reshape(())
         if kind == "item":
             kind = describe(_zero(value)).kind
         is_whole = not value.dtype.is_floating_point
@@ -433,7 +472,8 @@ class Probe:
             return value.long().item()
         made = value.long() if kind == "int" and not is_whole else value
         made = value != 0 if kind == "bool" and value.dtype != torch.bool else made
-        self.facts.notes[site] = ("number", kind if made is not value else "same")
+        same = "shaped" if shaped else "same"
+        self.facts.notes[site] = ("number", kind if made is not value else same)
         return made
 
     def _extreme(self, site: Site, function: Any, name: str, args: tuple[Any, ...]) -> Any:
@@ -485,6 +525,8 @@ class Probe:
             return of.values.shape[0]
         if isinstance(of, _Sequence):
             return of.length
+        if isinstance(of, torch.Tensor) and free_unbacked_symbols(of.shape[0]):
+            self.facts.notes[site] = ("length", 0)
         return of.shape[0] if isinstance(of, torch.Tensor) else len(of)
 
     def method(self, site: Site, of: Any, name: str, *args: Any, **keywords: Any) -> Any:
@@ -494,14 +536,21 @@ class Probe:
                 return self._number(site, "item", of)
             if name == "unbind" and not isinstance(of.shape[(args or (0,))[0]], int):
                 return _Rowwise(of, (args or (keywords.get("dim", 0),))[0])
+            if name == "tolist" and of.dim() == 1 and isinstance(of.numel(), int):
+                self.facts.reads_whole |= not of.dtype.is_floating_point
+                if not self.facts.keeps_symbols:
+                    self.facts.notes[site] = ("numbers", 0)
+                    return list(of.unbind(0))
             if name == "tolist" and (self.depth or not isinstance(of.numel(), int)):
                 self.facts.notes[site] = ("rows", 0)
                 size: Any = of.shape[0]
                 return list(of) if isinstance(size, int) else _Rowwise(of, 0)
-        if of is math and args and isinstance(args[0], torch.Tensor) and name in _MATH:
+        if of is math and args and isinstance(args[0], torch.Tensor) and name in MATH:
             self.facts.notes[site] = ("math", name)
             return getattr(torch, name)(args[0])
         function = getattr(of, name)
+        if args and (made := self._of_numbers(site, function, args[0], keywords)):
+            return made[0]
         if args and isinstance(args[0], Rows | Masked):
             return self._of_rows(site, function, args[0], args[1:], keywords)
         return function(*args, **keywords)
@@ -602,41 +651,6 @@ def _arrange(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str
     if not all(parts):
         raise Refusal("a list and a tensor of a dynamic length are iterated together")
     return _Zipped([each for each in parts if each])
-
-
-def _scalar_places(index: Any) -> tuple[int, ...]:
-    """Where an index has whole numbers that only the program knows."""
-    parts = index if isinstance(index, tuple) else (index,)
-    found = [
-        at
-        for at, each in enumerate(parts)
-        if isinstance(each, torch.Tensor) and not each.dim() and each.dtype != torch.bool
-    ]
-    if any(
-        isinstance(end, torch.Tensor)
-        for each in parts
-        if isinstance(each, slice)
-        for end in (each.start, each.stop, each.step)
-    ):
-        raise Refusal("a slice ends where only the data tell")
-    return tuple(found)
-
-
-def _with_known_ends(index: Any) -> Any:
-    """An index whose slices end at numbers that a program reads, if they end at tensors."""
-    parts = index if isinstance(index, tuple) else (index,)
-    made = []
-    for each in parts:
-        if isinstance(each, slice):
-            known = (each.start, each.stop, each.step)
-            ends = tuple(e.item() if isinstance(e, torch.Tensor) else e for e in known)
-            is_known = all(a is b for a, b in zip(ends, known, strict=True))
-            made.append(each if is_known else slice(*ends))
-            continue
-        made.append(each)
-    if all(a is b for a, b in zip(made, parts, strict=True)):
-        return index
-    return tuple(made) if isinstance(index, tuple) else made[0]
 
 
 def _same_shape(one: Any, two: Any) -> bool:

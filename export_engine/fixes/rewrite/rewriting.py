@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from export_engine.attempt import Edit, EditError, Failed, Request
+from export_engine.attempt import Edit, EditError, Failed, Kind, Request
 from export_engine.capture import capture
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.fixes.rewrite.emit import emit
@@ -23,13 +23,15 @@ from export_engine.source import unedited
 _ASKED = (ast.If, ast.IfExp, ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.BoolOp)
 _ALL = (*_ASKED, ast.NamedExpr, ast.Match, ast.UnaryOp, ast.Compare, ast.Assert, ast.Expr)
 
+_ERRORS = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED})
+
 
 class Rewritten(NamedTuple):
     """A function whose staged sites are torch's operators."""
 
     edit: Edit
     done: tuple[tuple[int, str], ...]
-    """Each site's line, and what it became: where, cond, scan, vmap, while_loop, check, skip."""
+    """Each site's line, and what it became: where, cond, scan, vmap, while_loop, check or index."""
     needs_strict: bool = False
     """Whether torch exports it in strict mode only."""
 
@@ -43,12 +45,20 @@ class Staged(NamedTuple):
     facts: Facts
 
 
-def is_asked(text: str, line: int) -> bool:
-    """Whether a line asks Python for a way: the test of a branch, or a loop's head or body."""
+def is_asked(text: str, line: int, kind: Kind) -> bool:
+    """Whether a line asks Python for a way, as the test of a branch does, or for an element.
+
+    Args:
+        text: of a file.
+        line: in the text.
+        kind: of the failure there: of some, any line may be what asks.
+    """
     try:
         function = parse_function(text, line)
     except Refusal:
         return False
+    if kind is Kind.OUTPUT_FROM_DATA:
+        return True
     for node in ast.walk(function.node):
         part: ast.AST | None = None
         match node:
@@ -58,6 +68,10 @@ def is_asked(text: str, line: int) -> bool:
                 part = node
             case ast.Match(subject=part):
                 pass
+            case ast.Subscript(slice=ast.JoinedStr() | ast.Call()) if kind in _ERRORS:
+                part = node
+            case ast.Subscript() if kind is Kind.GRAPH_BREAK:
+                part = node
         if part is not None and _start(part) <= line <= (getattr(part, "end_lineno", 0) or 0):
             return True
     return _makes_list(function.node, line)
@@ -127,6 +141,7 @@ def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
     body = Normal(function, names, facts.is_staged).find_form()
     lowering = Lowering(function, facts, names, at_once=at_once)
     lowered = lowering.lower(body)
+    lowering.done = lowering.done or [(line, "index") for line in lowering.answers.lines]
     if not lowering.done:
         raise Refusal("nothing in the function depends on data or on a dynamic size")
     after = emit(function, lowered)

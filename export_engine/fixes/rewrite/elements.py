@@ -1,0 +1,303 @@
+"""What is taken from a tensor, a list or a dict at a place that only the program knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
+
+from export_engine.fixes.rewrite.facts import Facts, Masked, Rows, describe
+from export_engine.fixes.rewrite.form import Refusal, Site
+
+_torch: Any = torch  # whose functions of symbols have no types
+_MOST_ROWS = 16
+"""Up to which number of rows a test is tried."""
+
+
+class Key:
+    """The text of a number that only the program knows."""
+
+    def __init__(self, number: torch.Tensor) -> None:
+        self.number = number
+
+
+class Chosen:
+    """One of several modules or functions, by a number that only the program knows."""
+
+    def __init__(self, every: list[Any]) -> None:
+        self.every = every
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """The output of one; those of all have to be alike."""
+        return find_alike([each(*args, **keywords) for each in self.every])
+
+
+class Elements:
+    """The part of a probe that is about elements."""
+
+    facts: Facts
+    depth: int
+    counts: list[tuple[Any, Any]]
+    is_in_loop: bool
+    held: list[Any]
+    """What is known to hold here: of the choices around, their tests or the opposites."""
+
+    def item(self, site: Site, of: Any, index: Any) -> Any:
+        """`of[index]`."""
+        if isinstance(of, Rows):
+            if isinstance(index, slice) and index == slice(None, None, -1):
+                self.facts.notes[site] = ("turned", (), 0)
+                return Rows(of.piece, of.values.flip(0), is_masked=of.is_masked, loop=of.loop)
+            if isinstance(index, int | torch.SymInt):
+                return of.piece
+            return of.values[index]
+        if isinstance(index, Key):
+            return self._keyed(site, of, index)
+        parts = index if isinstance(index, tuple) else (index,)
+        if any(isinstance(each, Rows) for each in parts):
+            parts = tuple(each.values if isinstance(each, Rows) else each for each in parts)
+            index = parts if isinstance(index, tuple) else parts[0]
+        if not isinstance(of, torch.Tensor):
+            if isinstance(index, torch.Tensor) and hasattr(of, "__len__"):
+                return self._listed(site, of)
+            return of[index]
+        if stacks := find_stacks(index):
+            self.facts.notes[site] = (find_stacking(parts, stacks), stacks, 0)
+            return of[stack_parts(index, stacks)]
+        if sliced := find_sliced(index):
+            return of[self._sliced(site, index, sliced)]
+        if places := find_scalar_places(index):
+            self.facts.notes[site] = ("item", places, of.dim())
+            if self._is_whole(of, parts, places[0]):
+                self.facts.notes[site] = ("row", places, of.dim())
+            return of[tuple(0 if at in places else part for at, part in enumerate(parts))]
+        if self.depth and (row := self._unsure_row(site, of, index)) is not None:
+            self.facts.notes[site] = ("padded", row, of.dim())
+            zeros = of.new_zeros((_needed(row), *of.shape[1:]))
+            return torch.cat([of, zeros] if row >= 0 else [zeros, of])[index]
+        return of[index]
+
+    def place(self, site: Site, of: Any, index: Any) -> Any:
+        """Where an element is written, in the user's own statement."""
+        if not isinstance(of, torch.Tensor):
+            return index
+        if stacks := find_stacks(index):
+            self.facts.notes[site] = (find_stacking(index, stacks), stacks, 0)
+            return stack_parts(index, stacks)
+        if sliced := find_sliced(index):
+            return self._sliced(site, index, sliced)
+        if places := find_scalar_places(index):
+            self.facts.notes[site] = ("place", places, 0, find_dims(index, places))
+            parts = index if isinstance(index, tuple) else (index,)
+            return tuple(0 if at in places else part for at, part in enumerate(parts))
+        return index
+
+    def text(self, site: Site, value: Any) -> Any:
+        """`str(value)` or `f"{value}"`."""
+        if not isinstance(value, torch.Tensor):
+            return str(value)
+        self.facts.notes[site] = ("text", 0)
+        return Key(value)
+
+    def has_any(self, site: Site, value: Any) -> Any:
+        """The truth of a name's value, whose list the data may fill."""
+        if not isinstance(value, Rows | Masked):
+            return value
+        self.facts.notes[site] = ("any", 0)
+        if isinstance(value, Rows) and not value.is_masked:
+            return value.values.shape[0] > 0
+        values = value.values if isinstance(value, Rows) else stack([*value])
+        mask = torch.ones(values.shape[0], dtype=torch.bool, device=values.device)
+        return values[mask].shape[0] > 0
+
+    def is_in(self, site: Site, value: Any, among: Any, negated: bool) -> Any:
+        """`value in (2, 7)`, or `value in tensor`."""
+        if isinstance(among, torch.Tensor) and not isinstance(value, str):
+            self.facts.notes[site] = ("in", "tensor")
+            found = (among == value).any()
+            return ~found if negated else found
+        numbers = isinstance(value, torch.Tensor | torch.SymInt)
+        numbers = numbers and isinstance(among, tuple | list | set)
+        if not numbers or not all(isinstance(each, int | float) for each in among):
+            return (value in among) is not negated
+        self.facts.notes[site] = ("in", "numbers")
+        parts = [value != each if negated else value == each for each in among]
+        joined: Any = parts[0]
+        for each in parts[1:]:
+            joined = joined & each if negated else joined | each
+        return joined
+
+    def _keyed(self, site: Site, of: Any, key: Key) -> Any:
+        names = [str(each) for each in range(len(of))]
+        if set(of.keys()) != set(names):
+            raise Refusal("the keys that data choose from are not 0, 1, …")
+        every = [of[name] for name in names]
+        kind = "tensors" if isinstance(every[0], torch.Tensor) else "modules"
+        self.facts.notes[site] = ("keyed", kind)
+        return find_alike(every) if kind == "tensors" else Chosen(every)
+
+    def _listed(self, site: Site, of: Any) -> Any:
+        every = list(of)
+        if every and all(isinstance(each, torch.Tensor) for each in every):
+            self.facts.notes[site] = ("choose", 0)
+            return find_alike(every)
+        if every and all(callable(each) for each in every):
+            self.facts.notes[site] = ("keyed", "list")
+            return Chosen(every)
+        raise Refusal("the data choose an element of a list that is not of tensors")
+
+    def _sliced(self, site: Site, index: Any, places: tuple[int, ...]) -> Any:
+        """An index whose slices end where only the data tell."""
+        parts = index if isinstance(index, tuple) else (index,)
+        if find_scalar_places(index):
+            raise Refusal("a part of a tensor is a row, and cut where only the data tell")
+        ends = [each for at in places for each in find_ends(parts[at])]
+        if not all(isinstance(each, torch.Tensor) for each in ends):
+            raise Refusal("a slice ends where only the data tell")
+        self.facts.notes[site] = ("cut" if self.is_in_loop else "sliced", places, 0)
+        made = tuple(
+            slice(
+                *(
+                    e.item() if isinstance(e, torch.Tensor) else e
+                    for e in (each.start, each.stop, each.step)
+                )
+            )
+            if at in places
+            else each
+            for at, each in enumerate(parts)
+        )
+        return made if isinstance(index, tuple) else made[0]
+
+    def _unsure_row(self, site: Site, of: torch.Tensor, index: Any) -> int | None:
+        """The row that is read of a tensor that may not have it, though a test says it has."""
+        row = index[0] if isinstance(index, tuple) and index else index
+        size: Any = of.shape[0] if of.dim() else 0
+        if type(row) is not int or not free_unbacked_symbols(size):
+            return None
+        if statically_known_true(size >= _needed(row)):
+            return None
+        if any(_implies(test, size, _needed(row)) for test in self.held):
+            return row
+        if self.held and _implies(_torch.sym_not(self.held[-1]), size, _needed(row)):
+            self.facts.notes[site] = ("required", _needed(row), 0)
+            return None  # eager needs it on either way
+        raise Refusal("a row is read that may not be there")
+
+    def _is_whole(self, of: torch.Tensor, parts: tuple[Any, ...], place: int) -> bool:
+        """Whether a loop that counts from 0 takes every row of a tensor."""
+        if not all(isinstance(each, slice) and each == slice(None) for each in parts[:place]):
+            return False
+        return any(
+            parts[place] is number and statically_known_true(length == of.shape[place])
+            for number, length in self.counts
+        )
+
+
+def find_alike(values: list[Any]) -> Any:
+    """The first of values that torch.stack takes without a change.
+
+    Raises:
+        Refusal: they are not all tensors of one shape and dtype.
+    """
+    kinds = {str(describe(each)[:3]) for each in values}
+    if len(kinds) != 1 or not isinstance(values[0], torch.Tensor):
+        raise Refusal("the data choose between values of different shapes or dtypes")
+    return values[0]
+
+
+def find_stacks(index: Any) -> tuple[int, ...]:
+    """Where an index has lists of numbers that only the program knows."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return tuple(at for at, each in enumerate(parts) if is_list_of_numbers(each, symbols=True))
+
+
+def find_stacking(index: Any, places: tuple[int, ...]) -> str:
+    """How the lists of an index become tensors: of tensors, or of Python's numbers."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return "stacked" if all(is_list_of_numbers(parts[at]) for at in places) else "listed"
+
+
+def find_dims(index: Any, places: tuple[int, ...]) -> tuple[int, ...]:
+    """Of each place of a number in an index: the dim, where the other numbers are taken first."""
+    parts = index if isinstance(index, tuple) else (index,)
+    dims = []
+    for at in places:
+        before = parts[:at]
+        plain = (
+            isinstance(e, int | slice | type(None)) or n in places for n, e in enumerate(before)
+        )
+        if not all(plain):
+            return ()
+        dims.append(sum(not isinstance(each, int) for each in before))
+    return tuple(dims)
+
+
+def find_ends(part: Any) -> list[Any]:
+    """The ends of a slice that are not written out."""
+    ends = (part.start, part.stop, part.step) if isinstance(part, slice) else ()
+    return [each for each in ends if each is not None and not isinstance(each, int)]
+
+
+def find_sliced(index: Any) -> tuple[int, ...]:
+    """Where an index has slices that end where only the program knows."""
+    parts = index if isinstance(index, tuple) else (index,)
+    tensors = (any(isinstance(e, torch.Tensor) for e in find_ends(each)) for each in parts)
+    return tuple(at for at, each in enumerate(tensors) if each)
+
+
+def stack_parts(index: Any, places: tuple[int, ...]) -> Any:
+    """An index whose lists are tensors."""
+    if not isinstance(index, tuple):
+        return stack(index)
+    return tuple(stack(each) if at in places else each for at, each in enumerate(index))
+
+
+def is_list_of_numbers(value: Any, *, symbols: bool = False) -> bool:
+    """Whether a value is a list of tensors without dims, or of numbers that are not all known."""
+    if type(value) is not list or not value:
+        return False
+    if symbols and any(isinstance(each, torch.SymInt) for each in value):
+        return all(isinstance(each, int | torch.SymInt) for each in value)
+    return all(isinstance(each, torch.Tensor) and not each.dim() for each in value)
+
+
+def stack(values: list[Any]) -> torch.Tensor:
+    """Numbers of a list as one tensor."""
+    if not any(isinstance(each, torch.Tensor) for each in values):
+        return torch.tensor(values, device="cpu")
+    return torch.stack(
+        [e if isinstance(e, torch.Tensor) else torch.as_tensor(e, device="cpu") for e in values]
+    )
+
+
+def find_scalar_places(index: Any) -> tuple[int, ...]:
+    """Where an index has whole numbers that only the program knows."""
+    parts = index if isinstance(index, tuple) else (index,)
+    found = [
+        at
+        for at, each in enumerate(parts)
+        if isinstance(each, torch.Tensor) and not each.dim() and each.dtype != torch.bool
+    ]
+    return tuple(found)
+
+
+def _needed(row: int) -> int:
+    """How many rows there are at least where one is read."""
+    return row + 1 if row >= 0 else -row
+
+
+def _implies(test: Any, size: Any, needed: int) -> bool:
+    """Whether a test of one unknown number holds only where a size is large enough."""
+    condition, rows = test.node.expr, size.node.expr
+    unknown = free_unbacked_symbols(size)
+    if len(unknown) != 1 or free_unbacked_symbols(test) != unknown:
+        return False
+    others = (condition.free_symbols | rows.free_symbols) - unknown
+    values = dict.fromkeys(others, 2)
+    (symbol,) = unknown
+    for number in range(_MOST_ROWS):
+        given = {**values, symbol: number}
+        if rows.subs(given) < needed and condition.subs(given) != False:  # noqa: E712 - of sympy's
+            return False
+    return True
