@@ -673,6 +673,8 @@ class Exploration(OldNames):
         - `.pt2`: the program, with the Record and the source text beside it. `explorer.load` shows
           it as it is shown here; torch and other tools read it like any other. The file is trusted
           on this machine until it changes.
+        - `.py`: a script with plain torch alone that exports the same call, with the rewritten
+          source, registrations, shapes and options, and compares the program with the model.
         - `.html`: one file with the whole view, to read without a kernel or a network.
         - `.json`: the Record, for other tools; `export-explorer --schema` explains it.
         - `.svg`, `.pdf`, `.png`, `.dot`: the graph. All but `.dot` need Graphviz's `dot`.
@@ -688,6 +690,7 @@ class Exploration(OldNames):
             DotMissing: Graphviz is not installed.
             ExportFailed: the export failed, and the file needs a program.
             FrontEndMissing: the front end was not built.
+            NoScript: the export cannot be written as a script.
             NotTrusted: the program is in an untrusted file.
             OSError: the file cannot be written.
             ValueError: there is no such suffix.

@@ -8,7 +8,13 @@ from explorer.session.session import Session
 from explorer.validate_options import check_writable
 from export_engine.plain_errors import WrongArgument
 
-NEEDED: dict[str, str | None] = {".html": None, ".htm": None, ".json": None, ".pt2": "program"}
+NEEDED: dict[str, str | None] = {
+    ".html": None,
+    ".htm": None,
+    ".json": None,
+    ".pt2": "program",
+    ".py": "program",
+}
 """By suffix, what an export that failed lacks for this file; of a picture, its graph."""
 
 
@@ -39,10 +45,18 @@ def save(session: Session, path: str | Path, kind: str, *, values: bool, full: b
             check_writable(file)
             file.write_bytes(to_json(session.entry.record if values else session.entry.kept))
             return file
+        case ".py":
+            from export_engine.reproduce import write_export_script
+
+            script = write_export_script(session.exported(session.current, "save"))
+            file = Path(path)
+            check_writable(file)
+            file.write_text(script, encoding="utf-8")
+            return file
         case suffix:
             from explorer.text.dot import FORMATS, save_graph
 
             if suffix not in FORMATS:
-                raise unknown_suffix(path, ".pt2, .html, .json, .svg, .pdf, .png or .dot")
+                raise unknown_suffix(path, ".pt2, .py, .html, .json, .svg, .pdf, .png or .dot")
 
             return save_graph(session.entry.record, path, full)

@@ -26,6 +26,17 @@ class Setup(Protocol):
         """Whether the program cannot be called without it."""
         ...
 
+    def statements(self, reference: Callable[[type], str]) -> list[str]:
+        """The same in Python with plain torch.
+
+        Args:
+            reference: gives the expression of a class.
+
+        Raises:
+            ValueError: it has no text.
+        """
+        ...
+
     def install(self) -> Callable[[], None]:
         """Registers it unless already registered; returns the undo function."""
         ...

@@ -34,6 +34,11 @@ class CachesRegistered:
         """True: torch takes the arguments of a call apart with it."""
         return True
 
+    def statements(self, reference: Callable[[type], str]) -> list[str]:
+        """The same in Python."""
+        calls = [f"register_pytree_node({reference(each)})" for each in self.classes]
+        return [f"from {_EXPORTER} import register_pytree_node", *calls]
+
     def install(self) -> Callable[[], None]:
         """Registers those that are not yet; returns the undo function."""
         register = import_module(_EXPORTER).register_pytree_node

@@ -44,6 +44,10 @@ class FakeKernel:
         """False: a program calls the op itself."""
         return False
 
+    def statements(self, _: Callable[[type], str]) -> list[str]:
+        """The kernel as a user writes it."""
+        return [self.code]
+
     def install(self) -> Callable[[], None]:
         """Registers the kernel; returns the undo function."""
         return register_fake(self.op, self.kernel)

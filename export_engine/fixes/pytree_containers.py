@@ -74,6 +74,21 @@ class Registered:
         how = "a constant" if self.way == "constant" else "flattened by its attributes"
         return f"{self.cls.__qualname__}: {how}"
 
+    def statements(self, reference: Callable[[type], str]) -> list[str]:
+        """The same in Python with plain torch."""
+        name = reference(self.cls)
+        if self.way == "dataclass":
+            return [f"torch.export.register_dataclass({name})"]
+        if self.way == "transformers":
+            module, _, function = transformers_function(self.cls).rpartition(".")
+            given = name if function == _EXPORTERS.rpartition(".")[2] else ""
+            return [f"from {module} import {function}", f"{function}({given})"]
+        if self.way == "constant":
+            return [_CONSTANT.format(name=name)]
+        if issubclass(self.cls, dict):
+            raise ValueError(f"the registration of {self.cls.__name__}, a dict, has no text")
+        return [_BY_ATTRIBUTES.format(name=name)]
+
     @property
     def stays(self) -> bool:
         """True: torch takes the arguments of a call apart with it."""
@@ -100,6 +115,49 @@ class Registered:
         return lambda: deregister_container(cls)
 
 
+_CONSTANT = """
+torch.utils._pytree.register_pytree_node(
+    {name},
+    lambda value: ([], value),
+    lambda children, value: value,
+    serialized_type_name="{name}",
+    flatten_with_keys_fn=lambda value: ([], value),
+)
+"""
+_BY_ATTRIBUTES = """
+def split_{name}(value):
+    parts, rest = {{}}, {{}}
+    for name, each in vars(value).items():
+        leaves = torch.utils._pytree.tree_leaves(each)
+        held = parts if any(isinstance(leaf, torch.Tensor) for leaf in leaves) else rest
+        held[name] = each
+    return parts, (tuple(parts), rest)
+
+def flatten_{name}(value):
+    parts, context = split_{name}(value)
+    return list(parts.values()), context
+
+def flatten_{name}_with_keys(value):
+    parts, context = split_{name}(value)
+    keys = [torch.utils._pytree.GetAttrKey(name) for name in parts]
+    return list(zip(keys, parts.values())), context
+
+def unflatten_{name}(parts, context):
+    value = object.__new__({name})
+    names, rest = context
+    for name, each in [*zip(names, parts), *rest.items()]:
+        object.__setattr__(value, name, each)
+    return value
+
+torch.utils._pytree.register_pytree_node(
+    {name},
+    flatten_{name},
+    unflatten_{name},
+    serialized_type_name="{name}",
+    flatten_with_keys_fn=flatten_{name}_with_keys,
+)
+"""
+"""Tensors are parts, all else is context."""
 _EXPORTERS = "transformers.exporters.exporter_dynamo.register_pytree_node"
 """Registers one class of a cache, and its programs decompose, unflatten and lower."""
 _OLDER = "transformers.integrations.executorch.register_dynamic_cache_export_support"

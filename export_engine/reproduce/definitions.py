@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
@@ -23,18 +25,21 @@ def definition_of(value: Any, edits: Sequence[Edit]) -> ast.stmt | ast.Lambda | 
         value: a function or a class.
         edits: those in effect.
     """
-    code = _code_of(value)
-    if code is None:
+    code, text = _code_of(value), _text(file_of(value), edits)
+    if isinstance(value, type):
+        name = value.__qualname__
+    elif code is None:
         return None
-    name = value.__qualname__ if isinstance(value, type) else code.co_qualname
+    else:
+        name = code.co_qualname
     found = [
         each
-        for qualified, each in _named(_text(code.co_filename, edits))
+        for qualified, each in _named(text)
         if qualified == name and isinstance(each, ast.ClassDef) == isinstance(value, type)
     ]
-    if name.endswith("<lambda>"):
-        return _lambda_at(_text(code.co_filename, edits), code)
-    if len(found) > 1:  # defined several times: the one around this code
+    if code is not None and name.endswith("<lambda>"):
+        return _lambda_at(text, code)
+    if len(found) > 1 and code is not None:  # defined several times: the one around this code
         first = code.co_firstlineno
         around = [each for each in found if _start(each) <= first <= (each.end_lineno or first)]
         found = around or found
@@ -117,6 +122,40 @@ def stripped(node: ast.stmt | ast.Lambda, module: bool) -> ast.stmt | ast.Lambda
     return node
 
 
+def without_marks(node: ast.stmt | ast.Lambda, value: Any, is_own: Callable[[str], bool]) -> None:
+    """Drops decorators of the user's own that return what they decorate, such as a registry's.
+
+    Args:
+        node: the definition of the value, changed in place.
+        value: a function or a class.
+        is_own: whether a file is the user's.
+    """
+    if not isinstance(node, _DEFINITIONS) or not _is_plain(node, value):
+        return
+    scope = scope_of(value) or vars(sys.modules.get(value.__module__, builtins))
+
+    def marks(decorator: ast.expr) -> bool:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        function = scope.get(called.id) if isinstance(called, ast.Name) else None
+        return isinstance(function, FunctionType) and is_own(function.__code__.co_filename)
+
+    node.decorator_list = [each for each in node.decorator_list if not marks(each)]
+
+
+def _is_plain(node: Function | ast.ClassDef, value: Any) -> bool:
+    """Whether a value is what its definition alone makes."""
+    if isinstance(value, FunctionType):
+        return function_behind(value) is value and value.__closure__ is None
+    bound = {each.name for each in node.body if isinstance(each, _DEFINITIONS)}
+    bound |= {
+        each.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
+    own = {name for name in vars(value) if not name.startswith("__")}
+    return own <= bound
+
+
 def _only_makes(statement: ast.stmt) -> bool:
     named = isinstance(statement, ast.FunctionDef) and statement.name == "__init__"
     return named or (isinstance(statement, ast.AnnAssign) and statement.value is None)
@@ -132,8 +171,22 @@ def _names(node: ast.AST) -> list[str]:
     return [each.id for each in found if isinstance(each.ctx, ast.Load)]
 
 
+def file_of(value: Any) -> str:
+    """The file that defines a function or a class: of its code, or of its module; empty if unknown.
+
+    A dataclass has functions that Python made of no file.
+    """
+    for function in functions_of(value):
+        file = function.__code__.co_filename
+        if file != "<string>":
+            return file
+    module = sys.modules.get(getattr(value, "__module__", None) or "")
+    return getattr(module, "__file__", None) or ""
+
+
 def _code_of(value: Any) -> CodeType | None:
-    return next((each.__code__ for each in functions_of(value)), None)
+    found = (each.__code__ for each in functions_of(value))
+    return next((each for each in found if each.co_filename != "<string>"), None)
 
 
 def _text(file: str, edits: Sequence[Edit]) -> str:

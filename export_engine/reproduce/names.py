@@ -18,10 +18,12 @@ from export_engine.defects import passing_over
 from export_engine.reproduce.definitions import (
     beside,
     definition_of,
+    file_of,
     functions_of,
     names_in,
     scope_of,
     stripped,
+    without_marks,
 )
 from export_engine.source import LIBRARIES, TORCH, is_own
 from export_engine.torch_internals import op_schema
@@ -127,7 +129,8 @@ class Names:
         if node is None:
             self.statements.extend([imported] if imported else [])
             return
-        file = next((each.__code__.co_filename for each in functions_of(value)), "")
+        without_marks(node, value, is_own)
+        file = file_of(value)
         stripped(node, isinstance(value, type) and issubclass(value, torch.nn.Module))
         self._needs(node, scope_of(value), file)
         if isinstance(node, ast.Lambda):
@@ -196,7 +199,7 @@ def functions_in(value: Any) -> bool:
 
 def is_written(value: Any) -> bool:
     """Whether a function or a class is written out: the user's, and models of a package."""
-    files = {each.__code__.co_filename for each in functions_of(value)}
+    files = {each.__code__.co_filename for each in functions_of(value)} - {"<string>"}
     if not files:
         module = sys.modules.get(getattr(value, "__module__", None) or "")
         files = {getattr(module, "__file__", None) or "<builtin>"}

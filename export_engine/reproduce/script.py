@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 
@@ -19,12 +20,22 @@ _STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def script_of(request: Request, compared: bool = False) -> str:
-    """The text of the script.
+class Call(NamedTuple):
+    """What is exported, as expressions, and the statements that they need."""
 
-    Args:
-        request: the call.
-        compared: whether the program is then run and held against the model, on `other`.
+    statements: list[str]
+    model: str
+    args: str
+    kwargs: str
+    """`{}` without keyword arguments."""
+    shapes: list[str]
+    """Statements that bind `dynamic_shapes`; none where everything is static."""
+    reference: Callable[[type], str]
+    """The expression of a class; its definition is added to the statements."""
+
+
+def call_of(request: Request) -> Call:
+    """A call in parts.
 
     Raises:
         NoText: an argument, or something that the model needs, cannot be written.
@@ -38,18 +49,31 @@ def script_of(request: Request, compared: bool = False) -> str:
     args = f"({', '.join(positional)}{',' if len(positional) == 1 else ''})"
     keywords = list(arguments.items())[len(request.args) :]
     kwargs = "{" + ", ".join(f"{key!r}: {name}" for key, name in keywords) + "}"
-    shapes = _shapes(request)
-    given = [model, args, *([kwargs] if keywords else [])]
-    given += ["dynamic_shapes=dynamic_shapes"] if shapes else []
+    return Call(names.statements, model, args, kwargs, _shapes(request), names.reference)
+
+
+def script_of(request: Request, compared: bool = False) -> str:
+    """The text of the script.
+
+    Args:
+        request: the call.
+        compared: whether the program is then run and held against the model, on `other`.
+
+    Raises:
+        NoText: an argument, or something that the model needs, cannot be written.
+    """
+    parts = call_of(request)
+    given = [parts.model, parts.args, *([parts.kwargs] if parts.kwargs != "{}" else [])]
+    given += ["dynamic_shapes=dynamic_shapes"] if parts.shapes else []
     given += ["strict=True"] if request.strict else []
     call = f"torch.export.export({', '.join(given)})"
-    lines = [_HEAD, *names.statements, *shapes]
+    lines = [_HEAD, *parts.statements, *parts.shapes]
     if compared:
-        answer = f"torch.testing.assert_close(program(*other), {model}(*other))"
-        lines += [f"program = {call}.module()", f"other = {args}", answer]
+        answer = f"torch.testing.assert_close(program(*other), {parts.model}(*other))"
+        lines += [f"program = {call}.module()", f"other = {parts.args}", answer]
     else:
         lines.append(call)
-    return _imports_first("\n".join(lines))
+    return imports_first("\n".join(lines))
 
 
 def showing_constants(text: str) -> str:
@@ -58,7 +82,8 @@ def showing_constants(text: str) -> str:
     return "\n".join([*before, f"print({last}.constants)"])
 
 
-def _imports_first(text: str) -> str:
+def imports_first(text: str) -> str:
+    """Statements as Python prints them, imports first."""
     body = ast.parse(text).body
     imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
     others = [each for each in body if each not in imports]

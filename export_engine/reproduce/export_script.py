@@ -1,0 +1,112 @@
+"""An export as a script with plain torch alone, which makes the same program again."""
+
+from __future__ import annotations
+
+import textwrap
+
+import torch
+
+from export_engine.attempt import NO_CALL, Exported, Request
+from export_engine.plain_errors import PlainError
+from export_engine.reproduce.script import Call, call_of, imports_first
+
+_CHECK = """
+def compared(value):
+    leaves = torch.utils._pytree.tree_leaves(value)
+    return [each for each in leaves if isinstance(each, (torch.Tensor, bool, int, float))]
+
+
+def run(called):
+    torch.manual_seed(0)
+    given, keywords = copy.deepcopy((args, kwargs))
+    with torch.no_grad():
+        return compared(called(*given, **keywords))
+
+
+torch.testing.assert_close(run(program.module()), run(model), rtol=1e-4, atol=1e-4)
+"""
+_SAVE = """
+if len(sys.argv) > 1:
+    torch.export.save(program, sys.argv[1])
+"""
+_WEIGHTS = """
+if len(sys.argv) > 2:
+    model.load_state_dict(torch.load(sys.argv[2], weights_only=True))
+"""
+_OBLIVIOUS = "torch.fx.experimental._config.patch(backed_size_oblivious=True)"
+
+
+class NoScript(PlainError, RuntimeError):
+    """The export cannot be written as a script. The message says why, and can be shown."""
+
+
+def write_export_script(exported: Exported) -> str:
+    """The text of a script that exports the same call, and compares the program with the model.
+
+    It has what the export needed: definitions with the rewritten source, registrations, fake
+    kernels, shapes and options. Weights are random, unless the script is given a state dict.
+
+    Args:
+        exported: an attempt with its call.
+
+    Raises:
+        NoScript: a part of the call cannot be written as Python.
+    """
+    request = exported.request
+    if request is None:
+        raise NoScript(NO_CALL)
+    if request.within:
+        raise NoScript("The call was exported within a library's contexts, which have no text.")
+    try:
+        call = call_of(request)
+        setups = [line for setup in request.setups for line in setup.statements(call.reference)]
+    except ValueError as reason:
+        raise NoScript(f"The call cannot be written as a script: {reason}.") from reason
+    body = [*call.statements, *setups, *call.shapes]
+    target = request.target
+    weights = isinstance(target, torch.nn.Module) and bool(target.state_dict())
+    named = [] if call.model == "model" else [f"model = {call.model}"]
+    named += [f"args = {call.args}", f"kwargs = {call.kwargs}"]
+    parts = [
+        _head(exported, request, weights=weights),
+        imports_first("\n".join([*body, *named])),
+        *([_WEIGHTS.strip()] if weights else []),
+        "\n".join([*_export(request, call), *_decomposed(exported)]),
+        # an op that is only declared has no kernel here to run
+        *([] if "torch.library.define(" in "\n".join(body) else [_CHECK.strip()]),
+        _SAVE.strip(),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _head(exported: Exported, request: Request, *, weights: bool) -> str:
+    made = f"Exports {exported.title or request.title or 'a model'} with torch {torch.__version__}."
+    fixes = [f"Fix: {title}." for title in request.fixed_by]
+    use = "Run it with a file name, and it saves the program there"
+    use += "; with that of a state dict as well, the program has its weights." if weights else "."
+    lines = [textwrap.fill(each, 96) for each in (made, *fixes, use)]
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
+    return f'"""{text}"""\n\nimport copy\nimport sys\n\nimport torch\nfrom torch import nn'
+
+
+def _export(request: Request, call: Call) -> list[str]:
+    given = ["model", "args", "kwargs"]
+    given += ["dynamic_shapes=dynamic_shapes"] if call.shapes else []
+    given += [f"strict={request.strict}"]
+    deferred = "prefer_deferred_runtime_asserts_over_guards"
+    given += [f"{deferred}=True"] if deferred in request.options else []
+    exports = f"program = torch.export.export({', '.join(given)})"
+    if "backed_size_oblivious" not in request.options:
+        return [exports]
+    return ["import torch.fx.experimental._config", f"with {_OBLIVIOUS}:", f"    {exports}"]
+
+
+def _decomposed(exported: Exported) -> list[str]:
+    if exported.level is None:
+        return []
+    if str(exported.level.table) != "core":
+        raise NoScript(
+            f"The decomposition table '{exported.level.table}' cannot be written as a script. "
+            "Save the program before it is decomposed."
+        )
+    return ["program = program.run_decompositions()"]
