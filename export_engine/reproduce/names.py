@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+import logging
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -106,6 +107,9 @@ class Names:
             for each in [] if imported else beside(name, file, self._edits):
                 self._needs(each, dict(vars(_module_of(file) or builtins)), file)
                 self.statements.append(ast.unparse(each))
+            return
+        if isinstance(value, logging.Logger):
+            self.statements += ["import logging", f"{name} = logging.getLogger({value.name!r})"]
             return
         with passing_over("writing a global of a script"):
             self._write(self, name, value)
