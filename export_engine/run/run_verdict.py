@@ -15,13 +15,13 @@ from export_engine.findings import random_ops
 from export_engine.listing import listed
 from export_engine.record import RunRow
 from export_engine.run.backend import Backend, RandomBackend, Ready
-from export_engine.run.divergence import Located, located
+from export_engine.run.divergence import locate_divergence
 from export_engine.run.eager_baseline import Bench, aligned, to_cpu
 from export_engine.run.failure_text import detail_of, sentence_of
 from export_engine.run.half_precision import as_near_as_eager
 from export_engine.run.repeated_calls import SeenCall, StateProblem, find_state_problem
 from export_engine.torch_internals import pytree, revealing_program
-from export_engine.verify import find_mistyped, unwritten_text
+from export_engine.verify import Divergence, find_mistyped, unwritten_text
 
 
 class Called(NamedTuple):
@@ -80,10 +80,16 @@ def compared(
         return _differing(row, f"{begins} {problem.sentence}", lost=list(problem.lost)), result
     if drawn and not isinstance(backend, RandomBackend) and not bench.program_parts:
         said = f"`{drawn}` draws random numbers, and {backend.title} draws others than eager."
-        where = Located(-1, f"{said} To compare, export it without, as after `model.eval()`.")
+        where = Divergence("", f"{said} To compare, export it without, as after `model.eval()`.")
     else:
-        where = located(bench, backend, folder)
-    return _differing(row, f"{begins} {where.sentence}", node=where.node), result
+        where = locate_divergence(bench, backend, folder)
+    return _differing(row, f"{begins} {where.sentence}", node=_place(bench, where)), result
+
+
+def _place(bench: Bench, where: Divergence) -> int:
+    """The op's place in the main graph; -1 if it is not known."""
+    names = [node.name for node in bench.subject.program.graph.nodes]
+    return names.index(where.node) if where.node in names else -1
 
 
 def _differing(row: RunRow, sentence: str, **found: Any) -> RunRow:

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from export_engine.verify.compared_numbers import find_code_numbers as find_code_numbers
     from export_engine.verify.contract_sampling import inside as inside
     from export_engine.verify.contract_soundness import try_sizes as try_sizes
+    from export_engine.verify.first_divergence import UNKNOWN as UNKNOWN
+    from export_engine.verify.first_divergence import Divergence as Divergence
+    from export_engine.verify.first_divergence import bisect as bisect
     from export_engine.verify.first_divergence import first_difference as first_difference
+    from export_engine.verify.first_divergence import makes_tensor as makes_tensor
     from export_engine.verify.fresh_inputs import fresh_request as fresh_request
     from export_engine.verify.guarantee import Verified as Verified
     from export_engine.verify.guarantees import verify as verify

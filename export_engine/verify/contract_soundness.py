@@ -23,7 +23,7 @@ from export_engine.trace import RecordedGuard
 from export_engine.verify.asking_line import find_asking_line, line_shown
 from export_engine.verify.compared_numbers import find_code_numbers
 from export_engine.verify.contract_sampling import breaking, named_sizes, plan_sizes
-from export_engine.verify.first_divergence import Parting, first_difference
+from export_engine.verify.first_divergence import Divergence, first_difference
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
 from export_engine.verify.isolated_run import Call
 from export_engine.verify.program_under_test import Subject, examined
@@ -224,7 +224,7 @@ def _asking(subject: Subject, tries: Sequence[_Try], wrong: _Try) -> Location | 
     return find_asking_line(run, find_code_numbers(subject.eager), wrong.trial.sizes)
 
 
-def _innermost(parting: Parting) -> Location | None:
+def _innermost(parting: Divergence) -> Location | None:
     return parting.stack[-1] if parting.stack else None
 
 

@@ -1,11 +1,13 @@
-"""The first op at which a program diverges from eager.
+"""The first op at which two runs of a program diverge.
 
 Eager has no graph, so the model is exported once more at exactly these sizes: on these inputs that
-program is eager's trace. Both are run op by op, and their ops are matched in order.
+program is eager's trace. Both are run op by op, and their ops are matched in order. A backend that
+tells no values of ops is asked for the value of one op after another: `bisect`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
@@ -21,7 +23,7 @@ from export_engine.verify.known_causes import known_cause
 from export_engine.verify.program_under_test import Subject
 
 
-class Parting(NamedTuple):
+class Divergence(NamedTuple):
     """Where values diverge."""
 
     node: str
@@ -31,25 +33,25 @@ class Parting(NamedTuple):
     """The user's line of that op."""
 
 
-_UNKNOWN = Parting("", "The first op that diverges could not be located.")
+UNKNOWN = Divergence("", "The first op that diverges could not be located.")
 
 
-def first_difference(subject: Subject, request: Request, seed: int) -> Parting:
+def first_difference(subject: Subject, request: Request, seed: int) -> Divergence:
     """The first op with a different value, or that eager does not run; with its line."""
     try:
         cause = known_cause(subject, request, seed)
-        return Parting("", cause) if cause else _found(subject, request, seed)
+        return Divergence("", cause) if cause else _found(subject, request, seed)
     except Exception as error:  # noqa: BLE001 - a help to the reader; what is broken stands without it
         passed_over(error, "looking for the op at which values diverge")
-        return _UNKNOWN
+        return UNKNOWN
     finally:
         subject.restore()
 
 
-def _found(subject: Subject, request: Request, seed: int) -> Parting:
+def _found(subject: Subject, request: Request, seed: int) -> Divergence:
     traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
     if not isinstance(traced, Exported):
-        return _UNKNOWN
+        return UNKNOWN
     ours = _values(subject.program.module(), request, seed)
     subject.restore()
     theirs = _values(traced.program.module(), request, seed)
@@ -69,7 +71,66 @@ def _found(subject: Subject, request: Request, seed: int) -> Parting:
                 before = _only_ours(node, alone)
                 return _otherwise(before[0]) if before else _other_value(node)
     last = _only_ours(subject.program.graph.output_node(), alone) or alone
-    return _otherwise(last[0]) if last else _UNKNOWN
+    return _otherwise(last[0]) if last else UNKNOWN
+
+
+def bisect(
+    nodes: Sequence[torch.fx.Node],
+    outputs: Sequence[torch.fx.Node],
+    differs: Callable[[torch.fx.Node], bool],
+) -> Divergence:
+    """The first op with a different value, by bisecting an output's ancestors.
+
+    A value may be wrong, then right again, as after a normalization, so the op found may have a
+    wrong input: that input's ancestors are bisected in turn.
+
+    Args:
+        nodes: of the program, in order.
+        outputs: the ops whose values it returns.
+        differs: whether an op's value differs; asked once per op.
+    """
+    known: dict[torch.fx.Node, bool] = {}
+
+    def is_off(node: torch.fx.Node) -> bool:
+        if node not in known:
+            known[node] = differs(node)
+        return known[node]
+
+    wrong = [node for node in outputs if is_off(node)]
+    if not wrong:
+        return Divergence("", "Each output agrees on its own; together they do not.")
+    first = wrong[0]
+    while wrong:
+        first = _first_off(_made_from(wrong[0], nodes), is_off)
+        wrong = [node for node in first.all_input_nodes if makes_tensor(node) and is_off(node)]
+    return _other_value(first)
+
+
+def makes_tensor(node: torch.fx.Node) -> bool:
+    """Whether a node is a call that makes one tensor."""
+    return node.op == "call_function" and isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _made_from(node: torch.fx.Node, nodes: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
+    """The ops that an op's value depends on, in order, and itself as the last."""
+    needed, waiting = {node}, [node]
+    while waiting:
+        fresh = set(waiting.pop().all_input_nodes) - needed
+        needed |= fresh
+        waiting += fresh
+    return [each for each in nodes if each in needed and makes_tensor(each)]
+
+
+def _first_off(ops: list[torch.fx.Node], is_off: Callable[[torch.fx.Node], bool]) -> torch.fx.Node:
+    """The first op of a list that diverges, by bisection; the last is known to."""
+    good, bad = -1, len(ops) - 1
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if is_off(ops[middle]):
+            bad = middle
+        else:
+            good = middle
+    return ops[bad]
 
 
 def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx.Node]:
@@ -84,18 +145,18 @@ def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx
     return [each for each in alone if each.name in found]
 
 
-def _other_value(node: torch.fx.Node) -> Parting:
+def _other_value(node: torch.fx.Node) -> Divergence:
     return _at(node, f"the first op whose output diverges is `{node.name}`")
 
 
-def _otherwise(node: torch.fx.Node) -> Parting:
+def _otherwise(node: torch.fx.Node) -> Divergence:
     return _at(node, f"the first op that differs in eager is `{node.name}`")
 
 
-def _at(node: torch.fx.Node, said: str) -> Parting:
+def _at(node: torch.fx.Node, said: str) -> Divergence:
     stack = parse_stack_trace(node.stack_trace or "")
     where = f", line {stack[-1].line}" if stack else ""
-    return Parting(node.name, f"{said[:1].upper()}{said[1:]} ({node.target}{where}).", stack)
+    return Divergence(node.name, f"{said[:1].upper()}{said[1:]} ({node.target}{where}).", stack)
 
 
 class _Watching(torch.fx.Interpreter):

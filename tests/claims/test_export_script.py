@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from export_engine.verify.same_graph import difference
 
 import explorer
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
 from export_engine.reproduce import NoScript, write_export_script
 from export_engine.shapes import Shapes
-from export_engine.verify.same_graph import difference
 from tests.fixes.case import Case
 from tests.fixes.outcomes import TABLE
 from tests.fixes.sources import all_cases
