@@ -8,14 +8,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from export_engine.verify.same_graph import difference
 
 import explorer
 from export_engine.attempt import Exported, Request
+from export_engine.describe import describe
+from export_engine.diff import prove_identical
 from export_engine.fixes import autofix
 from export_engine.reproduce import NoScript, write_export_script
 from export_engine.shapes import Shapes
@@ -94,9 +96,16 @@ def check_same(exported: Sequence[Exported], folder: Path) -> dict[int, str]:
             continue  # the same, in the names of its nodes as well
         elif not file.is_file():
             wrong[number] = "other names of nodes, and no file to compare"
-        elif (found := difference(torch.export.load(file), each.program)) is not None:
-            wrong[number] = found.text
+        elif found := find_difference(each, torch.export.load(file)):
+            wrong[number] = found
     return wrong
+
+
+def find_difference(exported: Exported, program: torch.export.ExportedProgram) -> str:
+    """The first difference by the proof of a diff; empty if there is none."""
+    other = describe(replace(exported, program=program, agreement=None, kept=None))
+    found = prove_identical(describe(exported), other, same_objects=True).mismatch
+    return "" if found is None else f"{found.what}: {found.before}, {found.after}"
 
 
 def fixed(case: Case, strict: bool) -> Exported | None:
