@@ -22,11 +22,12 @@ class _Printer:
     def __init__(self, function: Function) -> None:
         self.function = function
         self.lines = function.text.split("\n")
-        self.own = {id(node) for node in ast.walk(function.node) if not hasattr(node, "site")}
-        self.ends = _find_ends(function.node)
+        self.origin = function.origin or function.node
+        self.own = {id(node) for node in ast.walk(self.origin)}
+        self.ends = _find_ends(self.origin)
         self.statements = {
             (node.lineno, node.col_offset): node
-            for node in ast.walk(function.node)
+            for node in ast.walk(self.origin)
             if isinstance(node, ast.stmt)
         }
         self.trailing = _find_trailing(function.text)
@@ -35,8 +36,8 @@ class _Printer:
 
     def print_file(self, body: Block) -> str:
         node = self.function.node
-        first = self.function.first or node.body[0]
-        before = self.ends.get(first.lineno, first.lineno - 1)
+        first = self.origin.body[0]
+        before = self.ends[first.lineno]
         indent = self.lines[first.lineno - 1][: first.col_offset]
         made = _spaced(self._block(body, indent))
         return "\n".join([*self.lines[:before], *made, *self.lines[node.end_lineno or 0 :]])

@@ -33,8 +33,8 @@ class Function(NamedTuple):
     node: ast.FunctionDef
     name: str
     """Qualified name."""
-    first: ast.stmt | None = None
-    """The first statement of the text, where the body is another."""
+    origin: ast.FunctionDef | None = None
+    """As it is in the text, where `node` has another body."""
 
     def with_body(self, body: Block) -> Function:
         """The function with another body; itself where it is the same."""
@@ -43,7 +43,7 @@ class Function(NamedTuple):
             return self
         made = copy(self.node)
         made.body = body
-        return self._replace(node=made, first=self.first or own[0])
+        return self._replace(node=made, origin=self.origin or self.node)
 
 
 def parse_function(text: str, line: int) -> Function:

@@ -39,7 +39,7 @@ def instrument(function: Function, body: Block) -> str:
     text = "\n".join(ast.unparse(ast.fix_missing_locations(each)) for each in made)
     node = function.node
     lines = function.text.split("\n")
-    begun = function.first or node.body[0]
+    begun = (function.origin or node).body[0]
     first = begun.lineno - 1
     indent = lines[first][: begun.col_offset]
     inside = textwrap.indent(f"{_IMPORT}\n{PROBE}.reach()\n{text}", indent)
