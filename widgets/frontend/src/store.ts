@@ -390,6 +390,8 @@ export class Store extends ViewState {
     return this.occupy(`Decomposing: ${table}`, async () => {
       const reply = await this.host.ask("decompose", { attempt, table });
       await this.show(reply.attempt);
+      const name = this.named.peek();
+      this.ended.value = `${name} is now the decomposed program. History goes back.`;
     });
   }
 

@@ -36,7 +36,12 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
       </span>
       <KnownSince store={store} program={program} />
       <Release store={store} program={program} />
-      <Notes warnings={record.warnings} printed={record.printed} leftOut={record.left_out} />
+      <Notes
+        warnings={record.warnings}
+        printed={record.printed}
+        leftOut={record.left_out}
+        ofFile={record.mode === "loaded"}
+      />
       <Selections store={store} />
       {store.host.layout === "all" && (
         <button
@@ -137,22 +142,25 @@ function Notes({
   warnings,
   printed,
   leftOut,
+  ofFile,
 }: {
   warnings: string[];
   printed: string;
   leftOut: string[];
+  /** Whether the program was read, not traced: then they are about its file. */
+  ofFile: boolean;
 }) {
   const said = warnings.length + leftOut.length;
   if (said === 0 && !printed) return null;
   const parts = [
-    warnings.length > 0 && counted(warnings.length, "warning"),
+    warnings.length > 0 && counted(warnings.length, ofFile ? "note" : "warning"),
     printed && "printed text",
     leftOut.length > 0 && "what this torch lacks",
   ].filter(Boolean);
-  const face = said > 0 ? `⚠ ${said}` : "Printed";
+  const face = said > 0 ? `${ofFile ? "ⓘ" : "⚠"} ${said}` : "Printed";
   return (
-    <Popover name={`While tracing: ${parts.join(", ")}`} face={face}>
-      {warnings.length > 0 && <h3>Warnings while tracing</h3>}
+    <Popover name={`${ofFile ? "Of the file" : "While tracing"}: ${parts.join(", ")}`} face={face}>
+      {warnings.length > 0 && <h3>{ofFile ? "Notes on the file" : "Warnings while tracing"}</h3>}
       <LongTexts name="Warning" texts={warnings} />
       {leftOut.length > 0 && <h3>Left out: this torch lacks what it needs</h3>}
       <LongTexts name="Left out" texts={leftOut} />
