@@ -54,6 +54,18 @@ def test_a_size_that_nobody_reads_and_may_divide_by_zero_is_one(scaled: Subject)
     assert find_difference(scaled, changed) is not None
 
 
+@pytest.mark.parametrize(("dim", "same"), [(1, True), (5, False)])
+def test_a_size_that_nobody_reads_is_of_a_dim_that_is_there(
+    scaled: Subject, dim: int, same: bool
+) -> None:
+    changed = copy.deepcopy(scaled.program)
+    size = next(each for each in changed.graph.nodes if isinstance(each.meta["val"], torch.SymInt))
+    with changed.graph.inserting_after(size):
+        other = changed.graph.call_function(torch.ops.aten.sym_size.int, (size.args[0], dim))
+        other.meta["val"] = size.meta["val"]
+    assert (find_difference(scaled, changed) is None) is same
+
+
 def test_a_size_that_is_written_otherwise_is_no_difference() -> None:
     class Filled(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
