@@ -211,7 +211,7 @@ def _explanation(row: Row) -> str:
 
 
 def _compared(row: Row) -> str:
-    """The verdict beside eager; the sentence with all sizes opens below it."""
+    """The verdict compared with eager; the sentence with all sizes opens below it."""
     said = f"{row.agrees}, {row.sizes} calls" if row.sizes else row.agrees
     if not row.agreement:
         return f'<td class="eager" data-value="{row.agrees}">{said}</td>'

@@ -27,7 +27,7 @@ from explorer.text.escape import harmless
 from export_engine.defects import passed_over
 
 _BISECTED = ("fails now", "cured", "differs now", "other code", "program changed")
-"""Kinds of changes whose release is looked for; a time is measured anew each time."""
+"""Kinds of changes whose release is searched for. Seconds vary from run to run."""
 
 
 class Since(NamedTuple):

@@ -107,7 +107,7 @@ class _Printer:
         kept = [each for each in above if not each.strip() or each.lstrip().startswith("#")]
         found = _moved(kept, origin.col_offset, indent)
         if hasattr(origin, "body") and id(node) not in self.own and line in self.trailing:
-            found.append(f"{indent}{self.trailing[line]}")  # of a head that is printed anew
+            found.append(f"{indent}{self.trailing[line]}")  # of a head that is printed again
         return found
 
 
