@@ -29,9 +29,6 @@ from export_engine.fixes import (
 from export_engine.fixes.code import data_dependent
 from export_engine.fixes.code.branches import (
     checks_and_numpy,
-    float_choices,
-    needless_branches,
-    shortcuts,
     size_branches,
     tracing_questions,
 )
@@ -73,10 +70,7 @@ PROVIDERS: tuple[Provider, ...] = (
     assumptions.offered,
     containers.offered,
     fake_kernels.offered,
-    shortcuts.offered,
-    needless_branches.offered,
     shrinking.offered,
-    float_choices.offered,
     data_dependent.offered,
     checks_and_numpy.offered,
     size_guards.offered,
@@ -86,10 +80,7 @@ PROVIDERS: tuple[Provider, ...] = (
 """Providers for every failure."""
 _ONE_LINE = frozenset(
     {
-        shortcuts.offered,
-        needless_branches.offered,
         shrinking.offered,
-        float_choices.offered,
         data_dependent.offered,
         checks_and_numpy.offered,
     }

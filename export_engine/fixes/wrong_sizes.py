@@ -13,13 +13,13 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from export_engine.attempt import Edit, Exported, Fix, Option, Request, Trial, text_in_effect
+from export_engine.attempt import Exported, Fix, Option, Request, Trial, text_in_effect
 from export_engine.findings import Finding, Kind
 from export_engine.fixes.assumptions import with_answers
-from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
-from export_engine.fixes.code.editing.conditions import Unclear
-from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.try_edit import tried, with_edit
+from export_engine.fixes.rewrite import offer
+from export_engine.fixes.rewrite.form import Refusal
+from export_engine.fixes.rewrite.rewriting import rewrite
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.record import sizes_shown
@@ -114,20 +114,20 @@ def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     if place is None or not is_own(unedited(place.file)):
         return
     text, line = text_in_effect(request.edits, unedited(place.file), place.line)
-    for rewrite in (branch_to_cond, _cond_on_tensor):
+    for asked in (text, _asking_a_tensor(text, line)):
         try:
-            made = rewrite(text, line)
-        except (Unclear, SyntaxError):
+            made = rewrite(request, unedited(place.file), asked, line)
+        except Refusal:
             continue
-        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        edit = replace(made.edit, before=text)
         found = tried(request, edit)
         if not isinstance(found, Exported) or _outcome(found, trial) != "agrees":
             continue
         yield Fix(
             kind="code",
-            title=f"Rewrite the branch in line {place.line} with torch.cond",
-            why="torch.cond puts both branches into the program, and the size of a call selects "
-            f"one. {_agreed(trial)}",
+            title=offer.title_of(made),
+            why=f"Both branches are in the program, and the size of a call selects one. "
+            f"{_agreed(trial)}",
             change=partial(with_edit, edit=edit),
             edits=with_edit(request, edit).edits,
             stack=stack,
@@ -136,30 +136,23 @@ def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
         return
 
 
-def _cond_on_tensor(text: str, line: int) -> Rewritten:
-    """The same, where torch would decide the condition itself: with the size as a tensor.
-
-    Raises:
-        Unclear: the test is not a comparison of a size with a number.
-    """
-    test = next(
-        (
-            node.test
-            for node in ast.walk(ast.parse(text))
-            if isinstance(node, ast.If | ast.IfExp)
-            and node.test.lineno <= line <= (node.test.end_lineno or node.test.lineno)
-        ),
-        None,
-    )
-    found = _tensor_test(test) if test is not None else None
+def _asking_a_tensor(text: str, line: int) -> str:
+    """A text whose test at a line asks a tensor, where torch would decide that of a size itself."""
+    tests = [
+        node.test
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.If | ast.IfExp)
+        and node.test.lineno <= line <= (node.test.end_lineno or node.test.lineno)
+    ]
+    found = _tensor_test(tests[0]) if tests else None
     if found is None:
-        raise Unclear("the test is not a comparison of a size with a number")
+        return text
     old, new = found
     lines = text.splitlines(keepends=True)
     row = lines[old.lineno - 1].encode()
     row = row[: old.col_offset] + new.encode() + row[old.end_col_offset :]
     lines[old.lineno - 1] = row.decode()
-    return branch_to_cond("".join(lines), line)
+    return "".join(lines)
 
 
 def _tensor_test(test: ast.expr) -> tuple[ast.expr, str] | None:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.errors import raised_in as raised_in
     from export_engine.torch_internals.errors import returned_views as returned_views
     from export_engine.torch_internals.errors import scripted_callee as scripted_callee
+    from export_engine.torch_internals.errors import storage_of as storage_of
     from export_engine.torch_internals.errors import unknown_output as unknown_output
     from export_engine.torch_internals.errors import violated_dims as violated_dims
     from export_engine.torch_internals.errors import writing_nodes as writing_nodes

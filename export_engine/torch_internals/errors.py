@@ -181,12 +181,15 @@ def returned_views(errors: Iterable[BaseException]) -> list[str]:
     return []
 
 
-def _storage(node: torch.fx.Node) -> Any:
+def storage_of(value: Any) -> Any:
     """What tells the memory of a traced tensor from others; None for other values."""
-    value = node.meta.get("example_value")
-    return (
-        torch_has.STORAGE.of(value.untyped_storage()) if isinstance(value, torch.Tensor) else None
-    )
+    if not isinstance(value, torch.Tensor):
+        return None
+    return torch_has.STORAGE.of(value.untyped_storage())
+
+
+def _storage(node: torch.fx.Node) -> Any:
+    return storage_of(node.meta.get("example_value"))
 
 
 def _writes(node: torch.fx.Node) -> bool:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 
 from export_engine.fixes.rewrite.form import (
+    COLLECT,
+    WRITE,
     Block,
     find_blocks,
     find_loaded,
+    find_site,
     find_stored,
     walk_scope,
 )
@@ -66,6 +69,10 @@ def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
     shared = {name for name in given if not _is_bound_first(function, name)}
     for node in walk_scope(function.body):
         match node:
+            case ast.Assign([ast.Tuple(parts)], ast.Tuple(values)) if len(parts) == len(values):
+                for target, value in zip(parts, values, strict=True):
+                    if behind := _find_behind(value, views):
+                        shared |= find_stored(target) | behind
             case ast.Assign([target], value) | ast.NamedExpr(target, value):
                 for one, its in _find_pairs(target, value):
                     behind = _find_behind(its, views)
@@ -119,13 +126,52 @@ def _find_behind(value: ast.expr, views: bool) -> set[str]:
     return set()
 
 
+def find_seen_writes(block: Block, fresh: set[str]) -> set[str]:
+    """Names of a normal form that are written while another name may hold the same object.
+
+    Args:
+        block: in which they are.
+        fresh: names that hold what nothing else does; changed to those after the block.
+    """
+    seen: set[str] = set()
+    for node in block:
+        match node:
+            case ast.If(_, body, orelse):
+                ways = [set(fresh), set(fresh)]
+                seen |= find_seen_writes(body, ways[0]) | find_seen_writes(orelse, ways[1])
+                fresh &= ways[0] & ways[1]
+            case ast.For() | ast.While():
+                fresh -= find_stored(node)
+                seen |= find_seen_writes(node.body, set(fresh))
+                seen |= find_seen_writes(node.orelse, set(fresh))
+            case ast.Assign([ast.Name(id=name)], value):
+                args = value.args if isinstance(value, ast.Call) else []
+                if _writes(node):
+                    seen |= {name} - fresh
+                    fresh -= set().union(*(_find_behind(each, True) for each in args[1:]))
+                elif behind := _find_behind(value, True):
+                    fresh -= {name} | behind
+                else:
+                    fresh |= {name}
+            case _:
+                fresh -= find_stored(node)
+    return seen
+
+
+def _writes(node: ast.Assign) -> bool:
+    """Whether a statement of a normal form was a write in place, or an append."""
+    of = node.value.func if isinstance(node.value, ast.Call) else None
+    is_placeholder = isinstance(of, ast.Name) and of.id in (COLLECT, WRITE)
+    return is_placeholder or find_site(node)[2].startswith("AugAssign")
+
+
 def find_appended(statements: Block) -> set[str]:
     """Lists that are filled."""
     found = set()
     for node in walk_scope(statements):
         match node:
             case ast.Call(ast.Attribute(of, "append" | "extend" | "insert"), _):
-                found.add(_root(of))
+                found.add(find_root(of))
     return found - {""}
 
 
@@ -135,21 +181,22 @@ def find_written_in_place(statements: Block) -> set[str]:
     for node in walk_scope(statements):
         match node:
             case ast.AugAssign(target, _, _):
-                found.add(_root(target))
+                found.add(find_root(target))
             case ast.Assign(targets, _):
-                found |= {_root(each) for each in targets if isinstance(each, ast.Subscript)}
+                found |= {find_root(each) for each in targets if isinstance(each, ast.Subscript)}
             case ast.Call(ast.Attribute(of, attr), _):
                 if is_in_place(attr):
-                    found.add(_root(of))
+                    found.add(find_root(of))
     return found - {""}
 
 
 def is_in_place(attr: str) -> bool:
-    """Whether a method of that name changes a tensor in place."""
+    """Whether a method of this name changes its tensor."""
     return attr.endswith("_") and not attr.endswith("__")
 
 
-def _root(target: ast.expr) -> str:
+def find_root(target: ast.expr) -> str:
+    """The name that a path of attributes and elements begins with; empty where there is none."""
     while isinstance(target, ast.Subscript | ast.Attribute):
         target = target.value
     return target.id if isinstance(target, ast.Name) else ""

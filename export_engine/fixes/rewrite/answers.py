@@ -67,6 +67,9 @@ class Answers:
 
     def answer_compare(self, node: ast.Compare, note: object) -> ast.expr:
         """`a < b < c` as both; whether a carried value is None as whether it is the first time."""
+        if note == "contains":
+            found = method(ast.Compare(node.comparators[0], [ast.Eq()], [node.left]), "any")
+            return found if isinstance(node.ops[0], ast.In) else negate(found)
         if note == "first":
             made: ast.expr = load(self.first_of())
             return made if isinstance(node.ops[0], ast.Is) else negate(made)
@@ -206,6 +209,19 @@ class Answers:
                 return call(f"torch.{detail}", *node.args)
             case "clamp":
                 return _clamped(node, str(detail))
+            case "rows":
+                return first
+            case "numbers":
+                return _stacked(node)
+            case "equal":
+                sides = node.args if len(node.args) > 1 or given is None else [given, *node.args]
+                return method(ast.Compare(sides[0], [ast.Eq()], [sides[1]]), "all")
+            case "isclose":
+                of = [given] if given is not None and ast.unparse(given) != "torch" else []
+                close = ast.Call(
+                    parse_expression("torch.isclose"), [*of, *node.args], node.keywords
+                )
+                return method(close, "all")
             case "length":
                 return parse_expression(f"{ast.unparse(self.rows(first))}.shape[0]")
             case "stack" | "tensor":
@@ -308,6 +324,20 @@ def index_as_rows(index: ast.expr, places: tuple[int, ...]) -> tuple[ast.expr, i
     before = [each for each in parts[: places[0]] if isinstance(each, ast.Slice)]
     new = ast.Tuple(made, ast.Load()) if isinstance(index, ast.Tuple) else made[0]
     return new, len(before)
+
+
+def _stacked(node: ast.Call) -> ast.expr:
+    """`torch.tensor([a, b], dtype=…)` of scalars that are tensors."""
+    rows = node.args[0]
+    if isinstance(rows, ast.List | ast.Tuple):
+        parts: list[ast.expr] = [
+            call("torch.as_tensor", each) if isinstance(each, ast.Constant) else each
+            for each in rows.elts
+        ]
+        rows = ast.List(parts, ast.Load())
+    dtypes = [each.value for each in node.keywords if each.arg == "dtype"]
+    made = call("torch.stack", rows)
+    return method(made, "to", *dtypes) if dtypes else made
 
 
 def _fold(parts: list[ast.expr], how: ast.operator) -> ast.expr:

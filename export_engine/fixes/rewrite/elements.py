@@ -40,6 +40,7 @@ class Elements:
     depth: int
     counts: list[tuple[Any, Any]]
     is_in_loop: bool
+    watch: Any
     held: list[Any]
     """What is known to hold here: of the choices around, their tests or the opposites."""
 
@@ -68,6 +69,7 @@ class Elements:
         if sliced := find_sliced(index):
             return of[self._sliced(site, index, sliced)]
         if places := find_scalar_places(index):
+            self.watch.may_raise = True
             self.facts.notes[site] = ("item", places, of.dim())
             if self._is_whole(of, parts, places[0]):
                 self.facts.notes[site] = ("row", places, of.dim())

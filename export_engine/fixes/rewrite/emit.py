@@ -81,6 +81,9 @@ class _Printer:
             text = text.replace(name, segment)
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and node.value.elts:
             text = f"return {text[len('return (') : -1]}"
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) and node.value.elts:
+            target, _, value = text.partition(" = ")
+            text = f"{target} = {value[1:-1]}" if value.startswith("(") else text
         if len(indent) + len(text) > _WIDTH and "\n" not in text:
             text = _wrapped(text)
         return [f"{indent}{line}" if line else "" for line in text.split("\n")]

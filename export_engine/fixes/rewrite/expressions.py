@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any
 
 from export_engine.fixes.rewrite.form import (
@@ -35,6 +35,12 @@ class Names(Namer):
         super().__init__(find_names(function))
         self.counts = Counter(n.id for n in ast.walk(function) if isinstance(n, ast.Name))
         self._known: dict[tuple[Site, str], str] = {}
+
+    def copy(self) -> Names:
+        """Names that are given apart from now on."""
+        made = copy(self)
+        made.taken, made._known = set(self.taken), dict(self._known)
+        return made
 
     def of(self, node: ast.AST, stem: str) -> str:
         """The name of what a construct of the user's text needs."""

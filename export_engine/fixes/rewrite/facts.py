@@ -61,6 +61,10 @@ class Choice:
     is_unsafe: bool = False
     """Whether a way may raise an error where eager does not take it."""
     depends_on_data: bool = False
+    may_raise: bool = False
+    """Whether a way runs ops that raise errors for some data, as an index out of range."""
+    shared: set[str] = field(default_factory=set)
+    """Names that the ways may read, each of which shares memory with another."""
 
 
 @dataclass
@@ -93,7 +97,15 @@ class Facts:
     loops: dict[Site, Iteration] = field(default_factory=lambda: defaultdict(Iteration))
     notes: dict[Site, Any] = field(default_factory=dict)
     """Of expressions: what stands for a question that Python would ask, or a row."""
+    own_methods: set[Site] = field(default_factory=set)
+    """Calls of a module's own methods, which may read or write its attributes."""
+    grown: set[str] = field(default_factory=set)
+    """Names of numbers that are tensors from some iteration of a plain loop on."""
+    tensors: set[str] = field(default_factory=set)
+    """Names whose numbers were tensors from the start in this run."""
     was_reached: bool = False
+    is_mixed: bool = False
+    """Whether a test was decided by Python in some iterations, and not in others."""
     was_left: bool = False
     """Whether the function ran to its end."""
     keeps_symbols: bool = False
@@ -149,6 +161,8 @@ def describe(value: Any) -> Value:
             return Value("other")
         case list():
             return Value("list", constant=len(value))
+        case dict() | tuple():
+            return Value("tree", constant=len(value))
         case Rows():
             return Value("rows")
         case Undefined():

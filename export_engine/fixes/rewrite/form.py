@@ -17,12 +17,18 @@ Site = tuple[int, int, str]
 """Line, column and kind of a construct in the user's text: equal in all copies of it."""
 COLLECT, WRITE = "_ee_collect", "_ee_write"
 """Placeholders of the normal form: `out = _ee_collect(out, v)`, `x = _ee_write(x, i, v)`."""
+PROBE = "_ee"
+"""What instrumented code asks."""
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 EXITS = (ast.Break, ast.Continue, ast.Return)
 
 
 class Refusal(Exception):
     """Why a function is not rewritten. The message can be shown as it is."""
+
+
+class NotStaged(Refusal):
+    """Nothing of a function has to be rewritten, or it does not run that far."""
 
 
 class Function(NamedTuple):
@@ -47,7 +53,7 @@ class Function(NamedTuple):
 
 
 def parse_function(text: str, line: int) -> Function:
-    """The function of a text that a line is in.
+    """The innermost function of a text that a line is in, under the name of the outermost.
 
     Raises:
         Refusal: there is none, or it is not a plain function.
@@ -57,24 +63,36 @@ def parse_function(text: str, line: int) -> Function:
     except SyntaxError as error:
         raise Refusal("the source text is not valid Python") from error
     path: list[str] = []
+    found: ast.FunctionDef | None = None
     while True:
         inner = [
             node
             for node in ast.iter_child_nodes(tree)
-            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
+            if isinstance(node, ast.stmt | ast.match_case | ast.ExceptHandler)
+            and _first_line(node) <= line <= _last_line(node)
         ]
         if not inner:
-            raise Refusal("there is no function at that line")
+            break
         tree = inner[0]
-        if isinstance(tree, ast.ClassDef | ast.FunctionDef):
+        if isinstance(tree, ast.ClassDef | ast.FunctionDef) and found is None:
             path.append(tree.name)
         if isinstance(tree, ast.FunctionDef):
-            break
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(tree)):
+            found = tree
+    if found is None:
+        raise Refusal("there is no function at that line")
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(found)):
         raise Refusal("the function is a generator")
-    if tree.body[0].lineno <= tree.lineno:
+    if found.body[0].lineno <= found.lineno:
         raise Refusal("the function is written on one line")
-    return Function(text, tree, ".".join(path))
+    return Function(text, found, ".".join(path))
+
+
+def _first_line(node: ast.AST) -> int:
+    return min(int(n.lineno) for n in ast.walk(node) if hasattr(n, "lineno"))
+
+
+def _last_line(node: ast.AST) -> int:
+    return max(int(n.end_lineno or 0) for n in ast.walk(node) if hasattr(n, "end_lineno"))
 
 
 def find_site(node: ast.AST) -> Site:
@@ -275,6 +293,30 @@ def as_collected(node: ast.stmt) -> tuple[str, ast.expr, ast.expr | None] | None
             if function == COLLECT:
                 return name, args[1], args[2] if len(args) > 2 else None
     return None
+
+
+def start_numbers(node: ast.Assign, start: Callable[[str, ast.expr], ast.expr]) -> ast.expr:
+    """What is assigned, with another expression for each plain number that a name begins with."""
+    match node.targets, node.value:
+        case [ast.Name(id=name)], value if _is_number(value):
+            return start(name, value)
+        case [ast.Tuple(parts)], ast.Tuple(values) if len(parts) == len(values):
+            made = [
+                start(part.id, value) if isinstance(part, ast.Name) and _is_number(value) else value
+                for part, value in zip(parts, values, strict=True)
+            ]
+            if any(a is not b for a, b in zip(made, values, strict=True)):
+                return ast.Tuple(made, ast.Load())
+    return node.value
+
+
+def _is_number(value: ast.expr) -> bool:
+    match value:
+        case ast.Constant(value=bool() | int() | float()):
+            return True
+        case ast.UnaryOp(ast.USub(), ast.Constant(value=int() | float())):
+            return True
+    return False
 
 
 def make_function(name: str, given: list[str], body: Block) -> ast.FunctionDef:

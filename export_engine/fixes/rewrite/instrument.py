@@ -9,6 +9,7 @@ from typing import Any, cast
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.form import (
     COLLECT,
+    PROBE,
     WRITE,
     Block,
     Function,
@@ -21,9 +22,9 @@ from export_engine.fixes.rewrite.form import (
     find_stored,
     load,
     map_children,
+    start_numbers,
 )
 
-PROBE = "_ee"
 _IMPORT = f"from export_engine.fixes.rewrite.probe import running as {PROBE}"
 
 
@@ -68,6 +69,8 @@ class _Instrumented:
     def _statement(self, node: ast.stmt, live: set[str]) -> Block:
         if isinstance(node, ast.Expr) and _is_plain_effect(node):
             return []
+        if isinstance(node, ast.Assign):
+            return [ast.Assign(node.targets, start_numbers(node, _started), lineno=0)]
         if not isinstance(node, ast.If | ast.For | ast.While):
             return [node]
         self.count += 1
@@ -113,6 +116,10 @@ class _Instrumented:
         return made
 
 
+def _started(name: str, value: ast.expr) -> ast.expr:
+    return call(f"{PROBE}.start", ast.Constant(name), value)
+
+
 def _constant(site: Site) -> ast.Constant:
     return ast.Constant(cast("Any", site))
 
@@ -148,6 +155,10 @@ class _Questions(ast.NodeTransformer):
     def _ask(self, question: str, node: ast.AST, *args: ast.expr) -> ast.Call:
         return call(f"{PROBE}.{question}", _constant(find_site(node)), *args)
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """The user's functions within run as they are."""
+        return self.generic_visit(node) if node.name.startswith(f"{PROBE}_") else node
+
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """`and` and `or`."""
         parts = [_thunk(self.visit(_as_test(each))) for each in node.values]
@@ -181,6 +192,7 @@ class _Questions(ast.NodeTransformer):
         """A call of a builtin or a method, and what normal forms put in."""
         if isinstance(node.func, ast.Name) and node.func.id in (COLLECT, WRITE):
             question = "collect" if node.func.id == COLLECT else "write"
+            question = question if len(node.args) > 1 else "copy"
             args = [_as_index(self.visit(each)) for each in node.args]
             return self._ask(question, node, *args)
         if ast.unparse(node.func).startswith(f"{PROBE}."):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from export_engine.fixes.rewrite.analysis import (
     Liveness,
     find_appended,
+    find_seen_writes,
     find_shared,
     find_written_in_place,
 )
@@ -36,6 +38,7 @@ from export_engine.fixes.rewrite.form import (
     method,
     parse_expression,
     rename,
+    start_numbers,
     walk_scope,
 )
 from export_engine.fixes.rewrite.loops import Loops
@@ -66,7 +69,7 @@ class Lowering(Loops):
         """Each site's line, and what became of it."""
         self.masks: dict[str, str] = {}
         """By list that stays one: the list of which of its pieces count."""
-        self.tensors: set[str] = set()
+        self.tensors: set[str] = set(facts.tensors)
         """Names whose number is a tensor from some point on."""
         mixed = (
             {"then", "else"} & each.ways for each in facts.choices.values() if len(each.ways) > 1
@@ -82,6 +85,8 @@ class Lowering(Loops):
         """Names that are read in an index."""
         self.compared = set().union(*map(_find_compared, ast.walk(function.node)))
         """Names that are compared with other values than None."""
+        self.shortcuts: list[ast.expr] = []
+        """The values of ways that are left out, which only turn something off."""
         self.synthetic: set[str] = set()
         """Names that are given here."""
         self.starts = Starts(facts, names)
@@ -155,8 +160,10 @@ class Lowering(Loops):
         }
         for choice in self.facts.choices.values():
             numbers |= {n for n, p in choice.pairs.items() if all(a.is_number for a, *_ in p)}
+        numbers |= self.facts.tensors
         written = find_written_in_place(own) & self.shared - numbers
         written |= find_appended(own) & self.shared_lists
+        written &= find_seen_writes(statements, set())
         for name in sorted(written):
             raise Refusal(f"line {line} may write to `{name}`, whose memory another name may share")
 
@@ -179,21 +186,55 @@ class Lowering(Loops):
         if _raises(node.body) or _raises(node.orelse):
             return self._check(node, facts, live)
         self.refuse_shared([*node.body, *node.orelse], node)
-        if _only_says([*node.body, *node.orelse]):
+        if _only_says([*node.body, *node.orelse], live):
             self.done.append((line, "skip"))
             exporting = call("torch.compiler.is_exporting")
             return [mark(ast.If(ast.UnaryOp(ast.Not(), exporting), [node], []), node)]
-        said = [each for each in [*node.body, *node.orelse] if _says(each)]
-        if said:
-            raise Refusal(f"line {line} prints beside computing")
+        if any(_says(each) for each in [*node.body, *node.orelse]):
+            return self._said_apart(node, live)
+        if (short := self._find_shortcut(node, facts)) is not None:
+            self.done.append((line, "shortcut"))
+            self.shortcuts += [each.value for each in short]
+            return self.block(node.orelse if short is node.body else node.body, live)
         symbol = "symbol" in facts.ways
-        if symbol or facts.is_unsafe or any(not _selects(p) for p in facts.pairs.values()):
-            if _collects(node):
+        may_raise = facts.may_raise and not self.depth and not self._has_other_kinds(node, facts)
+        filled = _find_filled(node.body) | _find_filled(node.orelse)
+        selects = all(_selects(p) for n, p in facts.pairs.items() if n not in filled)
+        if symbol or may_raise or facts.is_unsafe or not selects:
+            if filled:
                 raise Refusal(f"line {line} appends on a way that must not always run")
             self.done.append((line, "cond"))
             return self._cond(node, facts, live)
         self.done.append((line, "where"))
         return self._where(node, facts, live)
+
+    def _said_apart(self, node: ast.If, live: set[str]) -> Block:
+        """A staged `if` that prints and computes: the message first, if nothing is exported."""
+        ways = (node.body, node.orelse)
+        said = [[each for each in way if _says(each)] for way in ways]
+        if find_loaded(*said[0], *said[1]) & find_stored(*node.body, *node.orelse):
+            raise Refusal(f"line {find_site(node)[0]} prints what it computes")
+        rest = [[each for each in way if not _says(each)] for way in ways]
+        message = mark(ast.If(node.test, said[0] or [ast.Pass()], said[1]), node)
+        without = mark(ast.If(node.test, rest[0], rest[1]), node)
+        self.done.append((find_site(node)[0], "skip"))
+        exporting = ast.UnaryOp(ast.Not(), call("torch.compiler.is_exporting"))
+        return [ast.If(exporting, [message], []), *self.choice(without, live)]
+
+    def _find_shortcut(self, node: ast.If, facts: Choice) -> Any:
+        """The way that only sets names to None that are tensors on the other; None without one."""
+        for way in (node.body, node.orelse):
+            names = [n for n in find_stored(*way) if _turns_off(facts.pairs.get(n, []))]
+            if names and all(_is_off(each) for each in way):
+                return way
+        return None
+
+    def _has_other_kinds(self, node: ast.If, facts: Choice) -> bool:
+        """Whether torch.cond does not take what the ways of a branch do or give."""
+        if _find_filled(node.body) | _find_filled(node.orelse):
+            return True
+        kinds = {e.kind for pairs in facts.pairs.values() for pair in pairs for e in pair[:2]}
+        return bool(kinds & {"none", "other", "list", "undefined", "rows"})
 
     def _check(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
         """An `if` that raises an error."""
@@ -250,10 +291,7 @@ class Lowering(Loops):
     ) -> tuple[ast.expr, Block]:
         """A test as a bool tensor, and what computes it first where it is read more than once."""
         test = self.answer(node.test)
-        if facts.test.dtype is not None and str(facts.test.dtype) != "torch.bool":
-            test = ast.Compare(test, [ast.NotEq()], [ast.Constant(0)])
-        if facts.test.rank:
-            test = method(test, "squeeze")
+        test = _as_bool(test, facts)
         if isinstance(test, ast.UnaryOp) and find_site(node)[2].endswith(":going"):
             return load(self.names.of(node, "running")), [let(self.names.of(node, "running"), test)]
         is_name = isinstance(test, ast.Name) and test.id not in outs
@@ -393,16 +431,16 @@ class Lowering(Loops):
                 for one, other, *_ in pairs
             ):
                 raise Refusal(f"`{name}` has different shapes in the branches")
-            if kinds & {"none", "other", "list", "undefined"}:
+            is_tree = all(one.kind == two.kind and same for one, two, _, same in pairs)
+            if kinds & {"none", "other", "undefined"} or (kinds & {"list", "tree"} and not is_tree):
                 raise Refusal(f"`{name}` is a tensor in one branch only")
         held = self._held(node)
         with self.inside():
             ways = [self.block(node.body, live), self.block(node.orelse, live)]
-        if any(as_collected(each) for way in ways for each in way):
-            raise Refusal(f"line {find_site(node)[0]} appends on a way that must not always run")
         stored = find_stored(*ways[0], *ways[1])
         needed = Liveness.of(ways[0], set(outs)) | Liveness.of(ways[1], set(outs))
         given = [name for name in _in_order([*ways[0], *ways[1]]) if name in needed & stored]
+        given += sorted(facts.shared & find_loaded(*ways[0], *ways[1]) - set(given))
         line = find_site(node)[0]
         made: Block = [*held, *(ast.parse(text).body[0] for text in self.answers.required)]
         self.answers.required.clear()
@@ -420,13 +458,16 @@ class Lowering(Loops):
             ]
             lines = [*way, ast.Return(as_tuple(values))]
             made.append(make_function(name, given, _folded(lines, outs)))
-        test = self.answer(node.test)
-        if facts.test.rank:
-            test = method(test, "squeeze")
-        if facts.test.is_sized and facts.test.kind != "bool":
-            test = ast.Compare(test, [ast.NotEq()], [ast.Constant(0)])
+        test = _as_bool(self.answer(node.test), facts)
         operands = ast.Tuple(
-            [self._as_operand(n, facts) if n in numbers else load(n) for n in given],
+            [
+                self._as_operand(n, facts)
+                if n in numbers
+                else method(load(n), "clone")
+                if n in facts.shared
+                else load(n)
+                for n in given
+            ],
             ast.Load(),
         )
         chosen: ast.expr = call("torch.cond", test, load(names[0]), load(names[1]), operands)
@@ -459,7 +500,7 @@ class Lowering(Loops):
             return self._as_operand(name, facts)
         if kinds <= {"float", "bool"}:
             return call("torch.as_tensor", load(name))
-        if kinds <= {"int"}:
+        if kinds <= {"int"} or kinds <= {"list", "tree"}:
             return load(name)
         return method(load(name), "clone")
 
@@ -529,8 +570,14 @@ class Lowering(Loops):
             return []
         if value.func.id != WRITE or not isinstance(target, ast.Name):
             return []
+        if len(value.args) == 1:
+            return [mark(let(target.id, method(value.args[0], "clone")), node)]
         of, index, new = value.args
         note = self.facts.notes.get(find_site(value))
+        if note is not None and note[0] in ("dict", "list"):
+            place = ast.Subscript(load(target.id), index, ast.Store())
+            copied = ast.Dict([None], [of]) if note[0] == "dict" else ast.List([ast.Starred(of)])
+            return [mark(let(target.id, copied), node), let(place, new)]
         if note is not None:
             index, at = index_as_rows(index, note[1])
             new = method(new, "unsqueeze", ast.Constant(at)) if note[2] else new
@@ -541,15 +588,25 @@ class Lowering(Loops):
     def _final(self, node: ast.stmt) -> ast.stmt:
         """A number's start as a tensor, for a name that is one from some point on."""
         match node:
-            case ast.Assign([ast.Name(id=name)], ast.Constant(value=bool() | int() | float())):
-                if name in self.tensors:
-                    return mark(let(name, call("torch.tensor", node.value)), node)
+            case ast.Assign():
+                value = start_numbers(node, self._start_number)
+                if value is not node.value:
+                    return mark(ast.Assign(node.targets, value, lineno=0), node)
+            case ast.FunctionDef() if self.facts.tensors and not is_own(node):
+                fields = {
+                    **dict(ast.iter_fields(node)),
+                    "body": [self._final(s) for s in node.body],
+                }
+                return _like(ast.copy_location(ast.FunctionDef(**fields), node), node)
             case ast.For() | ast.While() | ast.If():
                 body = [self._final(each) for each in node.body]
                 other = [self._final(each) for each in node.orelse]
                 fields = {**dict(ast.iter_fields(node)), "body": body, "orelse": other}
                 return _like(ast.copy_location(type(node)(**fields), node), node)
         return node
+
+    def _start_number(self, name: str, value: ast.expr) -> ast.expr:
+        return call("torch.tensor", value) if name in self.tensors else value
 
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -582,6 +639,8 @@ def _selects(pairs: list[tuple[Value, Value, bool, bool]]) -> bool:
         kinds = {one.kind, two.kind}
         if kinds == {"tensor"} and not alike and not same_shape:
             return False
+        if not alike and kinds <= {"tree", "list"}:
+            return False
         if alike or kinds <= {"undefined", "none", "other", "list"}:
             continue
     return True
@@ -592,6 +651,26 @@ def _find_compared(node: ast.AST) -> set[str]:
         case ast.Compare(ops=ops) if not any(isinstance(e, ast.Is | ast.IsNot) for e in ops):
             return {e.id for e in [node.left, *node.comparators] if isinstance(e, ast.Name)}
     return set()
+
+
+def _as_bool(test: ast.expr, facts: Choice) -> ast.expr:
+    """A test as a bool, or a tensor of one."""
+    is_bool = facts.test.kind == "bool" or str(facts.test.dtype) == "torch.bool"
+    if not is_bool:
+        test = ast.Compare(test, [ast.NotEq()], [ast.Constant(0)])
+    return method(test, "squeeze") if facts.test.rank else test
+
+
+def _is_off(node: ast.stmt) -> bool:
+    match node:
+        case ast.Assign([ast.Name()], ast.Constant(value=None)):
+            return True
+    return False
+
+
+def _turns_off(pairs: list[tuple[Value, Value, bool, bool]]) -> bool:
+    kinds = [{one.kind, two.kind} for one, two, *_ in pairs]
+    return bool(kinds) and all("none" in both and "tensor" in both for both in kinds)
 
 
 def _raises(block: Block) -> bool:
@@ -609,12 +688,36 @@ def _says(node: ast.stmt) -> bool:
     return isinstance(of, ast.Name) and of.id in _SAYS
 
 
-def _only_says(block: Block) -> bool:
-    return bool(block) and all(_says(each) for each in block)
+def _only_says(block: Block, live: set[str]) -> bool:
+    """Whether a block only prints, logs or warns, and computes what it says."""
+    return any(
+        _says(n) for each in block for n in ast.walk(each) if isinstance(n, ast.stmt)
+    ) and all(_says(each) or _is_for_messages(each, live) for each in block)
+
+
+def _is_for_messages(node: ast.stmt, live: set[str]) -> bool:
+    match node:
+        case ast.Assign([ast.Name(id=name)], value) if name not in live:
+            return not any(isinstance(n, ast.Call) for n in ast.walk(value))
+        case ast.If(_, body, orelse):
+            return all(_says(n) or _is_for_messages(n, live) for n in [*body, *orelse])
+    return isinstance(node, ast.Pass)
 
 
 def _collects(node: ast.AST) -> bool:
     return any(isinstance(n, ast.stmt) and as_collected(n) for n in ast.walk(node))
+
+
+def _find_filled(block: Block) -> set[str]:
+    """Lists that are appended to, and begin before a block."""
+    filled = [as_collected(n) for each in block for n in ast.walk(each) if isinstance(n, ast.stmt)]
+    own = {
+        t
+        for each in block
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.List)
+        for t in find_stored(each)
+    }
+    return {each[0] for each in filled if each is not None} - own
 
 
 def _checked(test: ast.expr, message: ast.expr, kind: str, node: ast.AST) -> ast.stmt:

@@ -10,52 +10,99 @@ import ast
 from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
+from typing import Any
 
 import torch
 
-from export_engine.fixes.rewrite.analysis import is_in_place
+from export_engine.fixes.rewrite.analysis import Liveness, find_root, is_in_place
 from export_engine.fixes.rewrite.expressions import Names, Staged, is_touched, lift
 from export_engine.fixes.rewrite.form import (
     COLLECT,
     EXITS,
+    PROBE,
     WRITE,
     Block,
     Function,
     Refusal,
+    as_collected,
     as_tuple,
     call,
     find_blocks,
     find_loaded,
+    find_site,
     find_stored,
     has_exit,
     let,
     load,
+    map_children,
     mark,
     method,
+    parse_expression,
     rename,
 )
 
 RESULT = "result"
+_EXITS = ("exit", "quit", "sys.exit")
 
 
 class Normal:
     """The passes over a function, for what is staged of it."""
 
-    def __init__(self, function: Function, names: Names, staged: Staged) -> None:
+    def __init__(
+        self, function: Function, names: Names, staged: Staged, *, is_probed: bool = False
+    ) -> None:
         self.function, self.names, self.staged = function, names, staged
+        self.is_probed = is_probed
         self.results: list[str] = []
         """What the function returns, one name of each value."""
+        self.synthetic: set[str] = set()
+        """Names that are given here."""
+        self.attributes: dict[str, str] = {}
+        """By path: the name that an attribute has where it is written."""
+        self.holding: list[ast.stmt] = []
+        """The statements in which attributes are names."""
 
     def find_form(self) -> Block:
         """The function's body in normal form; without staged exits it is as it was."""
         body = self._block(self.function.node.body, inside=False)
         body = self._without_loop_exits(body)
         if not self._leaves_early(body, ast.Return):
-            return body
+            return self._with_attributes(body)
         self.results = self._find_results(body)
         end = ast.Return(ast.Constant(None))
         body = self._nested([*body, end], ast.Return, self._returned)
-        return [*body, ast.Return(as_tuple([load(name) for name in self.results]))]
+        last = ast.Return(as_tuple([load(name) for name in self.results]))
+        return [*self._with_attributes(body), last]
+
+    def _with_attributes(self, body: Block) -> Block:
+        """A function's body in which an attribute that a staged site writes is a name there."""
+        if not self.attributes:
+            return body
+        if len(set(self.attributes.values())) < len(self.attributes):
+            raise Refusal("two attributes of one name are written")
+        found: Block = []
+        for each in body:
+            held = {p: n for p, n in self.attributes.items() if n in find_stored(each)}
+            if not held:
+                found.append(each)
+                continue
+            if has_exit([each], (ast.Return,)):
+                raise Refusal(f"line {find_site(each)[0]} writes an attribute and returns")
+            made = _Held(held).visit(each)
+            self.holding.append(made)
+            paths = {name: parse_expression(path) for path, name in held.items()}
+            for name in sorted(Liveness.before(made, set(held.values())) & paths.keys()):
+                path = paths[name]
+                assert isinstance(path, ast.Attribute)
+                if self.is_probed:
+                    asked = call(f"{PROBE}.hold", path.value, ast.Constant(path.attr))
+                    found.append(ast.Expr(asked))
+                found.append(mark(let(name, parse_expression(ast.unparse(path))), each, name))
+            found.append(made)
+            for name, target in paths.items():
+                target.ctx = ast.Store()  # type: ignore[attr-defined]
+                found.append(mark(let(target, load(name)), each, f"write {name}"))
+        return found
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -101,7 +148,7 @@ class Normal:
         other = self._block(node.orelse, inside=inner)
         if isinstance(node, ast.If):
             before, test = lift(node.test, self.names, self._binding if inner else self.staged)
-            return [*before, mark(ast.If(test, body, other), node)]
+            return [*before, *self._appended_once(mark(ast.If(test, body, other), node))]
         if isinstance(node, ast.For):
             if inner and (last := self._with_last(node)):
                 return self._block(last, inside=inside)
@@ -111,6 +158,22 @@ class Normal:
         if before:
             raise Refusal(f"the test of the loop in line {node.lineno} binds a name")
         return [mark(ast.While(test, body, other), node)]
+
+    def _appended_once(self, node: ast.If) -> Block:
+        """An `if` both of whose ways end in an append to one list, with the append after it."""
+        last = [as_collected(block[-1]) for block in (node.body, node.orelse) if block]
+        match last:
+            case [(name, one, None), (other, two, None)] if name == other:
+                ways, row = [node.body[:-1], node.orelse[:-1]], one
+                if not isinstance(one, ast.Name) or ast.dump(one) != ast.dump(two):
+                    row = load(self.names.of(node, f"{name}_row"))
+                    self.synthetic.add(row.id)
+                    ends = [let(row.id, one), let(row.id, two)]
+                    ways = [[*way, end] for way, end in zip(ways, ends, strict=True)]
+                branch = mark(ast.If(node.test, *ways), node)
+                made = mark(call(COLLECT, load(name), row), node.body[-1])
+                return [branch, mark(let(name, made), node.body[-1])]
+        return [node]
 
     def _binding(self, node: ast.AST) -> bool:
         return isinstance(node, ast.NamedExpr) or self.staged(node)
@@ -156,14 +219,22 @@ class Normal:
         match node:
             case ast.AugAssign(target, how, value):
                 read = _as_read(target)
-                return [mark(_write(target, ast.BinOp(read, how, value)), node)]
+                return [mark(self._write(target, ast.BinOp(read, how, value)), node)]
             case ast.AnnAssign(target, _, value):
-                return [mark(_write(target, value), node)] if value else []
+                return [mark(self._write(target, value), node)] if value else []
             case ast.Assign([ast.Subscript() | ast.Attribute() as target], value):
-                return [mark(_write(target, value), node)]
+                return [mark(self._write(target, value), node)]
             case ast.Assign([_, _, *_] as targets, value):
                 name = self.names.of(node, "value")
-                return [let(name, value), *(_write(each, load(name)) for each in targets)]
+                return [let(name, value), *(self._write(each, load(name)) for each in targets)]
+            case ast.Expr(ast.Call(function, args)) if ast.unparse(function) in _EXITS:
+                return [mark(ast.Raise(call("SystemExit", *args)), node)]
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name() | ast.Subscript() as of, attr))) if (
+                is_in_place(attr) and find_root(of)
+            ):
+                name = find_root(of)
+                copied = mark(call(WRITE, load(name)), node, "copied")
+                return [mark(let(name, copied), node, "copied"), node]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
                 made = mark(call(COLLECT, load(name), value), node)
                 return [mark(let(name, made), node)]
@@ -174,6 +245,23 @@ class Normal:
                     changed = ast.Call(method(load(name), attr[:-1]).func, args, keywords)
                     return [mark(let(name, changed), node)]
         return [node]
+
+    def _write(self, target: ast.expr, value: ast.expr) -> ast.stmt:
+        """`x[i] = v` as `x = written(x, i, v)`, and an attribute as a name."""
+        match target:
+            case ast.Name():
+                return let(target.id, value)
+            case ast.Subscript(ast.Name(id=name), index):
+                made = mark(call(WRITE, load(name), index, value), target)
+                return let(name, made)
+            case ast.Tuple() if not any(isinstance(n, ast.Attribute) for n in ast.walk(target)):
+                return let(target, value)
+            case ast.Attribute() if find_root(target) and not _has_elements(target):
+                path = ast.unparse(target)
+                stem = path.partition(".")[2].replace(".", "_")
+                self.attributes[path] = self.names.of(self.function.node, stem)
+                return let(self.attributes[path], value)
+        raise Refusal(f"`{ast.unparse(target)}` is written where torch must not see an effect")
 
     # -- exits ----------------------------------------------------------------------------------
 
@@ -199,6 +287,8 @@ class Normal:
         for at, each in enumerate(statements):
             if isinstance(each, kinds):
                 return found + leave(each)
+            if isinstance(each, ast.Raise):
+                return [*found, each]
             if isinstance(each, ast.If) and has_exit([each], kinds, loops=kinds == (ast.Return,)):
                 tail = self._block([*statements[at + 1 :], *(rest or [])], inside=True)
                 body = self._nested(each.body, kinds, leave, tail)
@@ -411,14 +501,19 @@ def _as_read(target: ast.expr) -> ast.expr:
     return made
 
 
-def _write(target: ast.expr, value: ast.expr) -> ast.stmt:
-    """`x[i] = v` as `x = written(x, i, v)`."""
-    match target:
-        case ast.Name():
-            return let(target.id, value)
-        case ast.Subscript(ast.Name(id=name), index):
-            made = mark(call(WRITE, load(name), index, value), target)
-            return let(name, made)
-        case ast.Tuple():
-            return let(target, value)
-    raise Refusal(f"`{ast.unparse(target)}` is written where torch must not see an effect")
+class _Held:
+    """Puts names in the place of attributes."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node: the same object where nothing in it changes."""
+        if isinstance(node, ast.Attribute) and (name := self.names.get(ast.unparse(node))):
+            return ast.copy_location(ast.Name(name, node.ctx), node)
+        made = map_children(node, self.visit)
+        return node if made is node else mark(made, node)
+
+
+def _has_elements(target: ast.expr) -> bool:
+    return any(isinstance(node, ast.Subscript) for node in ast.walk(target))

@@ -9,7 +9,7 @@ import torch
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Request, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
-from export_engine.fixes.code.editing.eager_trials import takes_what_eager_takes
+from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
 from export_engine.fixes.code.editing.failing_text import fixed_places
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.fixes.code.loops.no_gradients import (
@@ -17,7 +17,7 @@ from export_engine.fixes.code.loops.no_gradients import (
     edited_without_gradients,
     tried_in_some_mode,
 )
-from export_engine.fixes.rewrite.form import Refusal
+from export_engine.fixes.rewrite.form import NotStaged, Refusal
 from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
 from export_engine.progress import Progress, Report
 
@@ -26,6 +26,7 @@ _KINDS = frozenset(
         Kind.BRANCH_ON_DATA,
         Kind.BRANCH_ON_UNBACKED,
         Kind.LOOP_ON_DATA,
+        Kind.UNBACKED_SIZE,
         Kind.ASSERT_ON_DATA,
         Kind.OUTPUT_FROM_DATA,
         Kind.SHAPES_VIOLATED,
@@ -35,6 +36,8 @@ _KINDS = frozenset(
         Kind.OPERATOR_FAILED,
     }
 )
+_FEWEST = 3
+"""Inputs that take a shortcut: on one of them, both ways may agree by chance."""
 _NAMES = {
     "where": "torch.where",
     "cond": "torch.cond",
@@ -44,6 +47,7 @@ _NAMES = {
     "check": "runtime assertions",
     "skip": "no messages while exporting",
     "index": "numbers that stay tensors",
+    "shortcut": "no shortcut",
 }
 _COSTS = {
     "where": "Both ways of a branch run, and one is selected.",
@@ -52,6 +56,7 @@ _COSTS = {
     "scan.",
     "while_loop": "The program runs only in a backend that has the operator while_loop.",
     "skip": "The program does not print, log or warn.",
+    "shortcut": "The program does the work that eager saves by the shortcut.",
 }
 
 
@@ -75,8 +80,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             is_known = fix is not None and fix.leads_to is not None
             if not is_known and "vmap" in _kinds(made):  # it has no rule for some ops
                 fix = _try_as_scan(attempt, staged, progress) or fix
+        except NotStaged:
+            continue
         except Refusal as reason:
-            yield NoFix(f"The control flow of `{place.function}` is not rewritten: {reason}.")
+            yield NoFix(f"Cannot rewrite the control flow of `{place.function}`: {reason}.")
             continue
         if fix is not None:
             yield fix
@@ -100,6 +107,8 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     switched = made.needs_strict and not request.strict
     if switched:
         request = request.with_changes(strict=True)
+    if made.probes and not agrees(request, edit, made.probes, fewest=_FEWEST):
+        return None
     found, quiet = tried_in_some_mode(request, edit)
     if isinstance(found, Exported):
         program = found.program.module()
@@ -110,7 +119,7 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     costs = [_COSTS[each] for each in _NAMES if each in _kinds(made) and each in _COSTS]
     fix = Fix(
         kind="code",
-        title=_title(made) + (", and export in strict mode" if switched else ""),
+        title=title_of(made) + (", and export in strict mode" if switched else ""),
         why="Python cannot decide these lines while tracing; the operators decide at run time.",
         gives_up=" ".join([*costs, *([COSTS] if quiet else [])]),
         change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),
@@ -133,7 +142,7 @@ def _kinds(made: Rewritten) -> set[str]:
     return {kind for _, kind in made.done}
 
 
-def _title(made: Rewritten) -> str:
+def title_of(made: Rewritten) -> str:
     """What is done, in a line: `Rewrite lines 12 and 15 with scan and torch.where`."""
     lines = sorted({line for line, _ in made.done})
     used = [_NAMES[each] for each in _NAMES if each in _kinds(made)]

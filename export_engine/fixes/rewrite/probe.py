@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
+from torch.overrides import TorchFunctionMode
 
 from export_engine.defects import passed_over
 from export_engine.fixes.rewrite.elements import (
@@ -27,6 +28,7 @@ from export_engine.fixes.rewrite.elements import (
 from export_engine.fixes.rewrite.facts import UNDEFINED, Facts, Masked, Rows, describe
 from export_engine.fixes.rewrite.form import Refusal, Site
 from export_engine.process import undone
+from export_engine.torch_internals import storage_of
 
 _torch: Any = torch  # whose functions of symbols have no types
 _SYMBOLS = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -38,15 +40,28 @@ MATH = frozenset(
     ]
 )
 """Functions of Python's math that torch has under the same name."""
+_CHECKED = (
+    *("embedding", "gather", "scatter", "index_", "take", "cholesky", "inv", "solve", "lstsq"),
+    *("multinomial", "bernoulli", "poisson", "one_hot", "cross_entropy", "nll_loss", "bincount"),
+    *("repeat_interleave", "masked_scatter", "lu", "linalg_", "_assert_async"),
+)
+"""How the names of ops begin that read the values of their inputs, and may reject them."""
+_OF_SOME = frozenset(
+    {"max", "min", "amax", "amin", "argmax", "argmin", "median", "mode", "aminmax"}
+)
+"""Reductions that raise an error where there are no elements."""
+_COMPARED = (torch.equal, torch.allclose)
 
 
 class Probe(Elements):
     """What the instrumented function asks; fills `Facts`."""
 
-    def __init__(self, *, keeps_symbols: bool = False) -> None:
-        self.facts = Facts(keeps_symbols=keeps_symbols)
+    def __init__(self, *, keeps_symbols: bool = False, tensors: Collection[str] = ()) -> None:
+        self.facts = Facts(keeps_symbols=keeps_symbols, tensors=set(tensors))
         self.depth = 0
         """How many staged loops and choices are around."""
+        self.watch = _Watch()
+        """Of the innermost way of a staged choice that runs."""
         self.nones: dict[Site, set[bool]] = {}
         """What was answered where code asks whether a value is None."""
         self.counts: list[tuple[Any, Any]] = []
@@ -69,6 +84,15 @@ class Probe(Elements):
             return value()
         except NameError:
             return UNDEFINED
+
+    def start(self, name: str, value: Any) -> Any:
+        """A constant that a name is bound to."""
+        return torch.tensor(value, device="cpu") if name in self.facts.tensors else value
+
+    def hold(self, owner: Any, name: str) -> None:
+        """An attribute is read that a staged site writes: only a buffer's value goes on."""
+        if not isinstance(owner, torch.nn.Module) or name not in dict(owner.named_buffers()):
+            raise Refusal(f"`{name}` may hold what an earlier call wrote")
 
     # -- tests ----------------------------------------------------------------------------------
 
@@ -117,7 +141,7 @@ class Probe(Elements):
     def _note_join(self, site: Site, kinds: list[str]) -> None:
         known = self.facts.notes.get(site, tuple(kinds))
         if known != tuple(kinds):
-            raise Refusal("a test is decided by Python at times")
+            self.facts.is_mixed = True
         if any(kind != "plain" for kind in kinds):
             self.facts.notes[site] = known
 
@@ -167,6 +191,7 @@ class Probe(Elements):
         choice.ways.add("tensor" if is_tensor else "symbol")
         choice.test = describe(test)
         choice.depends_on_data |= is_tensor or bool(free_unbacked_symbols(known))
+        choice.shared |= _find_sharing(dict(zip(reads, values, strict=True)))
         self.depth += 1
         try:
             tests = [] if is_tensor else [known, _torch.sym_not(known)]
@@ -189,13 +214,15 @@ class Probe(Elements):
     ) -> Any:
         """What a way gives; None where it raises an error."""
         self.held += held
+        copies = (type(each)(each) if type(each) in (list, Masked) else each for each in values)
         try:
-            return way(
-                *(type(each)(each) if type(each) in (list, Masked) else each for each in values)
-            )
+            with _Watch() as self.watch:
+                found = way(*copies)
+            choice.may_raise |= self.watch.may_raise
+            return found
         except Refusal:
             raise
-        except Exception as error:  # noqa: BLE001 - of the user's code: it is what the way does
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - of the user's code: it is what the way does
             passed_over(error, "running a way of a branch while tracing")
             choice.is_unsafe = True
             choice.pairs["!"].append((describe(str(error)), describe(None), False, False))
@@ -251,10 +278,10 @@ class Probe(Elements):
         if sequence is None or isinstance(sequence.length, int):
             loop.ways.add("plain")
             items = rows if sequence is None else [sequence.at(n) for n in range(sequence.length)]
-            found: Any = None
             for item in items:
-                found = body(item, *[known[name] for name in reads])
-                known |= dict(zip(outs, found, strict=True))
+                found = dict(zip(outs, body(item, *[known[name] for name in reads]), strict=True))
+                self.facts.grown |= {n for n, v in found.items() if _has_grown(known.get(n), v)}
+                known |= found
             return [known.get(name, UNDEFINED) for name in outs]
         loop.ways.add("rows")
         loop.has_sized_length &= not free_unbacked_symbols(sequence.length)
@@ -359,13 +386,19 @@ class Probe(Elements):
             return Rows(value, rows.values, is_masked=rows.is_masked)
         raise Refusal("something else than a list is appended to")
 
+    def copy(self, site: Site, of: Any) -> Any:
+        """What a method is about to change in place."""
+        if not isinstance(of, torch.Tensor):
+            raise Refusal("an object is changed where torch must not see an effect")
+        return of.clone()
+
     def write(self, site: Site, into: Any, index: Any, value: Any) -> Any:
         """`into[index] = value`, as a new value."""
         if isinstance(into, dict):
-            if self.depth:
-                raise Refusal("a dict is written where torch must not see an effect")
+            self.facts.notes[site] = ("dict", ())
             return {**into, index: value}
         if isinstance(into, list):
+            self.facts.notes[site] = ("list", ())
             if not isinstance(index, int):
                 raise Refusal("a list is written at a place that the data decide")
             return [*into[:index], value, *into[index + 1 :]] if index >= 0 else _refuse()
@@ -376,6 +409,7 @@ class Probe(Elements):
         places = find_scalar_places(index)
         rank = value.dim() if isinstance(value, torch.Tensor) else 0
         if places:
+            self.watch.may_raise = True
             self.facts.notes[site] = ("write", places, rank, find_dims(index, places))
         return into.clone()
 
@@ -392,6 +426,8 @@ class Probe(Elements):
         if getattr(function, "__module__", "builtins") not in ("builtins", "functools"):
             name = ""
         match name:
+            case "print" if self.depth:
+                return None
             case "range":
                 if any(isinstance(each, torch.Tensor) for each in args):
                     self.facts.notes[site] = (
@@ -413,6 +449,8 @@ class Probe(Elements):
                 return self.decide(first)
             case "max" | "min" if not keywords:
                 return self._extreme(site, function, name, args)
+        if function in _COMPARED and len(args) > 1:
+            return self._compared(site, function, *args, **keywords)
         return function(*args, **keywords)
 
     def _of_numbers(
@@ -516,6 +554,18 @@ class Probe(Elements):
             return values.sum(0)
         raise Refusal("a list that the loop fills is used without being stacked")
 
+    def _compared(self, site: Site, function: Any, *args: Any, **keywords: Any) -> Any:
+        """torch.equal and torch.allclose, which read the values that they compare."""
+        if any(not isinstance(each, torch.Tensor) for each in args[:2]):
+            return function(*args, **keywords)
+        if function is torch.equal:
+            if args[0].shape != args[1].shape:
+                return False
+            self.facts.notes[site] = ("equal", 0)
+            return (args[0] == args[1]).all()
+        self.facts.notes[site] = ("isclose", 0)
+        return torch.isclose(*args, **keywords).all()
+
     def _length(self, site: Site, of: Any) -> Any:
         if isinstance(of, Rows | Masked):
             self.facts.notes[site] = ("length", 0)
@@ -551,9 +601,34 @@ class Probe(Elements):
         function = getattr(of, name)
         if args and (made := self._of_numbers(site, function, args[0], keywords)):
             return made[0]
+        if isinstance(of, torch.nn.Module) and getattr(function, "__self__", None) is of:
+            self.facts.own_methods.add(site)
+        if function in _COMPARED and len(args) > 1:  # of the module torch
+            return self._compared(site, function, *args, **keywords)
+        if isinstance(of, torch.Tensor) and args and name in ("equal", "allclose"):
+            return self._compared(site, getattr(torch, name), of, *args, **keywords)
         if args and isinstance(args[0], Rows | Masked):
             return self._of_rows(site, function, args[0], args[1:], keywords)
         return function(*args, **keywords)
+
+
+class _Watch(TorchFunctionMode):
+    """Notes whether an op is called that raises an error for some data."""
+
+    may_raise = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        tensors = [each for each in args if isinstance(each, torch.Tensor)]
+        if name == "__getitem__":
+            parts = args[1] if isinstance(args[1], tuple) else (args[1],)
+            whole = [each for each in parts if isinstance(each, torch.Tensor)]
+            self.may_raise |= any(each.dtype != torch.bool for each in whole)
+        elif name.startswith(_CHECKED):
+            self.may_raise = True
+        elif name in _OF_SOME:
+            self.may_raise |= any(free_unbacked_symbols(each.shape) for each in tensors)
+        return func(*args, **(kwargs or {}))
 
 
 class _Sequence:
@@ -653,7 +728,21 @@ def _arrange(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str
     return _Zipped([each for each in parts if each])
 
 
+def _find_sharing(values: dict[str, Any]) -> set[str]:
+    """The names of tensors that share memory with another one."""
+    owners: dict[Any, list[str]] = {}
+    for name, value in values.items():
+        if (storage := storage_of(value)) is not None:
+            owners.setdefault(storage, []).append(name)
+    return {name for names in owners.values() if len(names) > 1 for name in names}
+
+
 def _same_shape(one: Any, two: Any) -> bool:
+    if type(one) is type(two) and isinstance(one, dict | list | tuple):
+        if len(one) != len(two) or (isinstance(one, dict) and list(one) != list(two)):
+            return False
+        parts = (each.values() if isinstance(each, dict) else each for each in (one, two))
+        return all(_same_shape(a, b) for a, b in zip(*parts, strict=True))
     if not isinstance(one, torch.Tensor) or not isinstance(two, torch.Tensor):
         return type(one) is type(two)
     if one.dim() != two.dim() or one.dtype != two.dtype:
@@ -699,6 +788,12 @@ def _as_tensor(value: Any) -> torch.Tensor:
     return torch.as_tensor(value, device="cpu")
 
 
+def _has_grown(before: Any, after: Any) -> bool:
+    """Whether a number became a tensor."""
+    is_number = isinstance(before, bool | int | float)
+    return is_number and isinstance(after, torch.Tensor) and not after.dim()
+
+
 def _is_plain(value: Any) -> bool:
     return isinstance(value, bool | int | float | str | type(None) | torch.dtype | torch.device)
 
@@ -719,6 +814,13 @@ def _refuse() -> Any:
     raise Refusal("a list is written from its end")
 
 
+def _run_both(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
+    """The user's own torch.cond: its functions are traced as they are, not by Dynamo."""
+    found = true_fn(*operands)
+    false_fn(*operands)
+    return found
+
+
 class _Running:
     """The probe that instrumented functions ask."""
 
@@ -733,11 +835,14 @@ running = _Running()
 
 
 @undone
-def probing(*, keeps_symbols: bool = False) -> Iterator[Probe]:
+def probing(*, keeps_symbols: bool = False, tensors: Collection[str] = ()) -> Iterator[Probe]:
     """A probe, while its block runs."""
-    running.probe = probe = Probe(keeps_symbols=keeps_symbols)
+    running.probe = probe = Probe(keeps_symbols=keeps_symbols, tensors=tensors)
+    cond = torch.cond
+    _torch.cond = _run_both
     try:
         yield probe
     finally:
+        _torch.cond = cond
         running.probe = None
         probe.facts.close()

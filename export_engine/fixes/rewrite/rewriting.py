@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
+from dataclasses import replace
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, EditError, Failed, Kind, Request
 from export_engine.capture import capture
+from export_engine.fixes.code.editing.eager_trials import REACHED
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.fixes.rewrite.emit import emit
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
-from export_engine.fixes.rewrite.form import Function, Refusal, parse_function
+from export_engine.fixes.rewrite.form import (
+    Function,
+    NotStaged,
+    Refusal,
+    find_site,
+    parse_function,
+)
 from export_engine.fixes.rewrite.instrument import instrument
 from export_engine.fixes.rewrite.listed import append_in_order, cut_pieces
 from export_engine.fixes.rewrite.lower import Lowering
@@ -21,6 +30,7 @@ from export_engine.fixes.rewrite.selected import loop_over_all
 from export_engine.source import unedited
 
 _ASKED = (ast.If, ast.IfExp, ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.BoolOp)
+_QUESTIONS = frozenset({"bool", "float", "int", "len", "min", "max", "equal", "allclose", "item"})
 _ALL = (*_ASKED, ast.NamedExpr, ast.Match, ast.UnaryOp, ast.Compare, ast.Assert, ast.Expr)
 
 _ERRORS = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED})
@@ -31,9 +41,12 @@ class Rewritten(NamedTuple):
 
     edit: Edit
     done: tuple[tuple[int, str], ...]
-    """Each site's line, and what it became: where, cond, scan, vmap, while_loop, check or index."""
+    """Each site's line, and what became of it: where, cond, scan, vmap, while_loop, check, index,
+    skip or shortcut."""
     needs_strict: bool = False
     """Whether torch exports it in strict mode only."""
+    probes: tuple[Edit, ...] = ()
+    """Of each shortcut that is left out: the text with an error where eager takes it."""
 
 
 class Staged(NamedTuple):
@@ -42,6 +55,7 @@ class Staged(NamedTuple):
     file: str
     text: str
     function: Function
+    names: Names
     facts: Facts
 
 
@@ -66,12 +80,14 @@ def is_asked(text: str, line: int, kind: Kind) -> bool:
                 pass
             case ast.For() | ast.While() | ast.ListComp() | ast.GeneratorExp():
                 part = node
-            case ast.Match(subject=part):
-                pass
             case ast.Subscript(slice=ast.JoinedStr() | ast.Call()) if kind in _ERRORS:
                 part = node
             case ast.Subscript() if kind is Kind.GRAPH_BREAK:
                 part = node
+            case ast.Match() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                part = node
+            case ast.Call(ast.Name(id=called) | ast.Attribute(attr=called)):
+                part = node if called in _QUESTIONS else None
         if part is not None and _start(part) <= line <= (getattr(part, "end_lineno", 0) or 0):
             return True
     return _makes_list(function.node, line)
@@ -120,10 +136,10 @@ def probe(request: Request, file: str, text: str, line: int) -> Staged:
     """
     function = cut_pieces(append_in_order(loop_over_all(parse_function(text, line))))
     names = Names(function.node)
-    whole = Normal(function, names, lambda node: isinstance(node, _ALL)).find_form()
+    whole = Normal(function, names, lambda node: isinstance(node, _ALL), is_probed=True).find_form()
     made = instrument(function, whole)
     facts = _run(request, Edit(unedited(file), text, made, (function.name,)))
-    return Staged(file, text, function, facts)
+    return Staged(file, text, function, names, facts)
 
 
 def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
@@ -136,30 +152,56 @@ def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
     Raises:
         Refusal: it cannot be, or no site is staged.
     """
-    file, text, function, facts = staged
-    names = Names(function.node)
-    body = Normal(function, names, facts.is_staged).find_form()
+    file, text, function, names, facts = staged
+    names = names.copy()
+    normal = Normal(function, names, facts.is_staged)
+    body = normal.find_form()
+    for node in (n for each in normal.holding for n in ast.walk(each)):
+        if isinstance(node, ast.Call) and find_site(node) in facts.own_methods:
+            raise Refusal(f"line {node.lineno} may read or write the same attributes")
     lowering = Lowering(function, facts, names, at_once=at_once)
+    lowering.synthetic |= normal.synthetic
     lowered = lowering.lower(body)
     lowering.done = lowering.done or [(line, "index") for line in lowering.answers.lines]
     if not lowering.done:
-        raise Refusal("nothing in the function depends on data or on a dynamic size")
+        raise NotStaged("nothing in the function depends on data or on a dynamic size")
     after = emit(function, lowered)
     ast.parse(after)
     done = tuple(dict.fromkeys(sorted(lowering.done)))
     edit = Edit(unedited(file), text, after, (function.name,))
-    return Rewritten(edit, done, lowering.needs_strict)
+    probes = [replace(edit, after=_raising(text, each)) for each in lowering.shortcuts]
+    return Rewritten(edit, done, lowering.needs_strict, tuple(probes))
+
+
+def _raising(text: str, value: ast.expr) -> str:
+    """A text with an error in the place of a value."""
+    lines = text.split("\n")
+    line = lines[value.lineno - 1].encode()
+    raised = f"(_ for _ in ()).throw(LookupError({REACHED!r}))".encode()
+    made = line[: value.col_offset] + raised + line[value.end_col_offset :]
+    lines[value.lineno - 1] = made.decode()
+    return "\n".join(lines)
 
 
 def _run(request: Request, edit: Edit) -> Facts:
     """What an export of the instrumented function tells; a second, where a tensor is not a size."""
-    try:
-        facts = _run_once(request, edit, keeps_symbols=False)
-    except _Incomplete as incomplete:
-        if not incomplete.facts.reads_whole:
-            raise
-        return _run_once(request, edit, keeps_symbols=True)
-    return facts
+    incomplete: _Incomplete | None = None
+    for keeps_symbols in (False, True):
+        try:
+            facts = _run_once(request, edit, keeps_symbols=keeps_symbols)
+            if facts.grown:
+                facts = _run_once(request, edit, keeps_symbols=keeps_symbols, tensors=facts.grown)
+            if facts.is_mixed:
+                raise Refusal("a test is decided by Python at times")
+            return facts
+        except _Incomplete as error:
+            incomplete = error
+            if not error.facts.reads_whole:
+                break
+    if not str(incomplete):
+        raise NotStaged("its normal form fails while tracing")
+    assert incomplete is not None
+    raise incomplete
 
 
 class _Incomplete(Refusal):
@@ -170,19 +212,21 @@ class _Incomplete(Refusal):
         self.facts = facts
 
 
-def _run_once(request: Request, edit: Edit, *, keeps_symbols: bool) -> Facts:
+def _run_once(
+    request: Request, edit: Edit, *, keeps_symbols: bool, tensors: Collection[str] = ()
+) -> Facts:
     try:
         changed = with_edit(request, edit).with_changes(strict=False)
-        with probing(keeps_symbols=keeps_symbols) as probe:
+        with probing(keeps_symbols=keeps_symbols, tensors=tensors) as probe:
             attempt = capture(changed)
     except EditError as error:
         raise Refusal("the function cannot be run in another form") from error
     facts = probe.facts
     if not facts.was_reached:
-        raise Refusal("the function is not run by the export")
+        raise NotStaged("the function is not run by the export")
     if facts.was_left:
         return facts
     reason: BaseException | None = attempt.error if isinstance(attempt, Failed) else None
     while reason is not None and not isinstance(reason, Refusal):
         reason = reason.__cause__ or reason.__context__
-    raise _Incomplete(str(reason or "its normal form fails while tracing"), facts)
+    raise _Incomplete(str(reason or ""), facts)

@@ -1,4 +1,4 @@
-"""Branches that only raise, and asserts, as checks of the program; a branch that is assumed.
+"""A branch that is assumed: one of its ways, behind a check of the program that it is taken.
 
 A number computed from data is checked with `torch._check`; a tensor with a constant message with
 `_assert_async`, which keeps the message in the program.
@@ -21,10 +21,6 @@ _ORDERS: dict[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=",
 _SIZES = ("size", "numel", "dim", "int", "len")
 
 
-class _Plain(Source):
-    """A text whose checks are to be ones that strict mode traces."""
-
-
 NO_BRANCH = "there is no branch at that line"
 
 
@@ -34,49 +30,6 @@ class _Message(NamedTuple):
     text: str
     """An expression in Python; empty without one."""
     constant: bool
-
-
-def checked(text: str, line: int, *, tensor: bool, plain: bool = False) -> Rewritten:
-    """The text with the `assert`, or the `if` that raises, at a line as a check of the program.
-
-    Args:
-        text: of the file.
-        line: of the test.
-        tensor: whether the test is a tensor, and not a number computed from data.
-        plain: whether to write only what strict mode traces: messages that are not computed, and
-            the opposite comparison, which also rejects NaN, instead of `torch.sym_not`.
-
-    Raises:
-        Unclear: there is none at that line, or the branch does more than raise.
-    """
-    source = _Plain(text, line) if plain else Source(text, line)
-    statement = statement_at(source, line)
-    if _is_caught(source, statement):
-        raise Unclear("an `except` around it may catch the error")
-    indent = source.indent(statement) if not is_elif(source, statement) else ""
-    if isinstance(statement, ast.Assert):
-        asserted = _of_assert(source, statement)
-        made = _checks(source, statement.test, asserted, indent, holds=True, tensor=tensor)
-        return source.changed([Piece(source.start(statement), source.end(statement), made)])
-    if not isinstance(statement, ast.If):
-        raise Unclear("there is no `if` and no `assert` at that line")
-    said = _raised(source, statement.body)
-    if said is None:
-        said = _raised(source, statement.orelse)
-        if said is None or is_elif(source, statement):
-            raise Unclear("the branch does more than raise an error")
-        made = _checks(source, statement.test, said, indent, holds=True, tensor=tensor)
-        return _followed(source, statement, made, statement.body, indent)
-    if is_elif(source, statement):
-        if statement.orelse:
-            raise Unclear("an `elif` that raises has a branch after it")
-        beside = source.is_beside(statement.body[0])
-        inner = " " * (statement.col_offset + 4 if beside else statement.body[0].col_offset)
-        made = _checks(source, statement.test, said, inner, holds=False, tensor=tensor)
-        start, end = source.start(statement), source.end(statement)
-        return source.changed([Piece(start, end, f"else:\n{inner}{made}")])
-    made = _checks(source, statement.test, said, indent, holds=False, tensor=tensor)
-    return _followed(source, statement, made, statement.orelse, indent)
 
 
 def way_taken(text: str, line: int, holds: bool, *, tensor: bool) -> tuple[Rewritten, str]:
@@ -138,22 +91,6 @@ def _followed(
     return source.changed([Piece(start, max(end, last), "\n".join([made, *lines]))])
 
 
-def _of_assert(source: Source, statement: ast.Assert) -> _Message:
-    if statement.msg is None:
-        return _Message('"assertion failed"', constant=True)
-    return _Message(source.of(statement.msg), _is_text(statement.msg))
-
-
-def _is_caught(source: Source, statement: ast.stmt) -> bool:
-    """Whether a statement is in a `try` that may go on after an error, as no check does."""
-    return any(
-        isinstance(node, ast.Try | ast.TryStar)
-        and node.handlers
-        and any(inner is statement for each in node.body for inner in ast.walk(each))
-        for node in ast.walk(source.function)
-    )
-
-
 def _raised(source: Source, body: list[ast.stmt]) -> _Message | None:
     """What a block that does nothing but raise, or exit, says; None where it does more."""
     if len(body) == 1 and _exits(body[0]):
@@ -194,8 +131,6 @@ def _checks(
 ) -> str:
     """The checks that a test holds, or does not; one statement a line."""
     torch = source.torch
-    if isinstance(source, _Plain) and not said.constant:
-        said = _Message(repr(said.text), constant=True)
     if tensor:
         plain, asked = _plain_first(test) if not holds else ([], test)
         wanted = _predicate(source, asked, holds)
@@ -207,8 +142,7 @@ def _checks(
             asks = " and ".join(source.of(each) for each in plain)
             return f"if {asks}:\n{indent}    {made}"
         return made
-    told = said.text and not isinstance(source, _Plain)
-    message = f", lambda: {said.text}" if told else ""
+    message = f", lambda: {said.text}" if said.text else ""
     return f"\n{indent}".join(
         f"{torch}._check({each}{message})" for each in _conditions(source, test, holds)
     )
@@ -279,8 +213,7 @@ def _conditions(source: Source, test: ast.expr, holds: bool) -> list[str]:
         both = " & ".join(f"({each})" for each in single)
         return [f"{source.torch}.sym_not({both})"]
     (op,) = test.ops
-    known = isinstance(source, _Plain) or any(map(_is_whole, sides))
-    exact = _EXACT | (_ORDERS if known else {})
+    exact = _EXACT | (_ORDERS if any(map(_is_whole, sides)) else {})
     if type(op) not in exact:
         return [f"{source.torch}.sym_not({single[0]})"]
     return [f"{source.of(sides[0])} {exact[type(op)]} {source.of(sides[1])}"]

@@ -25,14 +25,12 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose, is_unrolled
-from export_engine.fixes.code.branches.branch_to_cond import branch_to_cond
 from export_engine.fixes.code.branches.one_way import one_way
 from export_engine.fixes.code.branches.padding import (
     cropped,
     missing_to_multiple,
     without_early_return,
 )
-from export_engine.fixes.code.branches.select_number import selected_number
 from export_engine.fixes.code.calls.copied_slices import copied_in_branches, copied_slices
 from export_engine.fixes.code.editing.bounded_edit import both_titles, bounded, with_bounds
 from export_engine.fixes.code.editing.conditions import Unclear
@@ -57,10 +55,7 @@ _MOST_PLACES = 4
 
 
 def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """The way of a branch on a requested size that is right for every size that was compared.
-
-    Where there is none, both ways in the program.
-    """
+    """The way of a branch on a requested size that is right for every size that was compared."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None
     if request is None or diagnosis is None:
@@ -74,8 +69,6 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         known: set[str] = set()
         narrower: Fix | None = None
         for way in _WAYS if branch.others else ():
-            if way.cond and isinstance(facts, UnbackedSize):
-                continue  # offered with the rewrites of data-dependent branches
             try:
                 made = way.rewrite(text, at)
             except Unclear:
@@ -93,7 +86,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
             title = fix.title
             if way.rewrite is copied_slices:
                 title = title.replace(_SLICE, "copy another slice")
-            fix = replace(fix, title=title, why=way.why, beyond_bounds=fix.narrows and way.one)
+            fix = replace(fix, title=title, why=way.why, beyond_bounds=fix.narrows)
             if way.bounded or not (fix.after and fix.narrows):
                 yield fix
                 return
@@ -264,10 +257,6 @@ class _Way(NamedTuple):
     """With `{line}`."""
     why: str
     rewrite: Callable[[str, int], Rewritten]
-    one: bool = True
-    """Whether one way of the branch is left, so that nothing more is run than in eager."""
-    cond: bool = False
-    """Whether it is torch.cond."""
     bounded: bool = True
     """Whether it comes before others where sizes must be bounded, too."""
 
@@ -313,18 +302,5 @@ _WAYS = (
         "needs as much memory as the slice.",
         copied_slices,
         bounded=False,
-    ),
-    _Way(
-        "Select the number with torch in line {line}",
-        "torch.sym_ite, sym_min and sym_max select one of two numbers for the size of a call.",
-        partial(selected_number, whole=True),
-        one=False,
-    ),
-    _Way(
-        "Rewrite the branch in line {line} with torch.cond",
-        "torch.cond puts both branches into the program, and the size of a call selects one.",
-        branch_to_cond,
-        one=False,
-        cond=True,
     ),
 )

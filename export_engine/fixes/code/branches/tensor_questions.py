@@ -1,38 +1,15 @@
-"""Questions that Python answers with a plain bool, as tensor expressions with the same answer.
+"""Numbers that are read of tensors, as tensors or truncated by torch; flags; and copies.
 
-`torch.equal(a, b)` reads the values of its tensors; `(a == b).all()` stays a tensor, which a
-rewrite of the branch, or of the assert, around it can use. A comparison of sizes is the other way
-round: an op that takes a plain bool, `is_causal=seq > 1`, needs it decided.
+An op that takes a plain bool, as `is_causal=seq > 1`, needs the comparison decided.
 """
 
 from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.branches.tests_of_each import each_asked
 from export_engine.fixes.code.editing.conditions import Unclear
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
-
-_QUANTIFIERS = ("any", "all")
-
-
-def asked_as_tensors(text: str, line: int) -> Rewritten:
-    """The text with every question to a tensor at a line as a tensor.
-
-    Raises:
-        Unclear: there is none at that line.
-    """
-    source = Source(text, line)
-    pieces: list[Piece] = []
-    for node in ast.walk(source.function):
-        if isinstance(node, ast.expr) and node.lineno <= line <= (node.end_lineno or line):
-            made = _as_tensor(source, node)
-            if made is not None and "\n" not in source.of(node):
-                pieces.append(Piece(source.start(node), source.end(node), made))
-    if not pieces:
-        raise Unclear("nothing at that line asks a tensor for a bool")
-    return source.changed(pieces)
 
 
 def kept_as_tensor(text: str, line: int, *, whole: bool = False) -> Rewritten:
@@ -76,83 +53,6 @@ def _dropped(source: Source, node: ast.Call, instead: str) -> Piece:
     """The method at the end of a call, which may stand behind a bracket, as another text."""
     end = source.end(node)
     return Piece(source.text.rindex(".", 0, end), end, instead)
-
-
-def listed_for(text: str, line: int) -> int | None:
-    """The line of the loop through `x.tolist()` whose numbers the test at a line asks."""
-    try:
-        source = Source(text, line)
-    except Unclear:
-        return None
-    for node in ast.walk(source.function):
-        if not isinstance(node, ast.If | ast.IfExp) or not spans(node.test, line):
-            continue
-        asked = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}
-        for loop in ast.walk(source.function):
-            if isinstance(loop, ast.For) and node in ast.walk(loop):
-                targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-                if asked & targets and any(map(_listed, ast.walk(loop.iter))):
-                    return loop.iter.lineno
-    return None
-
-
-def _iterated(source: Source, node: ast.Call) -> ast.For | None:
-    """The loop that goes through the numbers of `x.tolist()`, also beside a count or others."""
-    for loop in ast.walk(source.function):
-        if isinstance(loop, ast.For):
-            given = [loop.iter]
-            if getattr(getattr(loop.iter, "func", None), "id", "") in ("enumerate", "zip"):
-                given = list(getattr(loop.iter, "args", ()))
-            if node in given:
-                return loop
-    return None
-
-
-def _only_asked(loop: ast.For) -> bool:
-    """Whether a loop's last variable is only asked, as in `if flag`, whether it is not 0."""
-    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) else loop.target
-    name = getattr(target, "id", "")
-    used = [n for each in loop.body for n in ast.walk(each) if getattr(n, "id", "") == name]
-    asked = [node.test for node in ast.walk(loop) if isinstance(node, ast.If | ast.IfExp)]
-    asked += [each.operand for each in asked if isinstance(each, ast.UnaryOp)]
-    return all(each in asked for each in used)
-
-
-def asked_not_zero(text: str, line: int) -> Rewritten:
-    """The text where a test at a line, `if done[t]`, says what Python asks: `done[t] != 0`.
-
-    Raises:
-        Unclear: there is none, or it compares and combines values.
-    """
-    source = Source(text, line)
-    for node in ast.walk(source.function):
-        if not isinstance(node, ast.If | ast.IfExp) or not spans(node.test, line):
-            continue
-        test, negated = node.test, False
-        while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            test, negated = test.operand, not negated
-        if isinstance(test, ast.Name | ast.Subscript | ast.Attribute | ast.Call):
-            made = f"{source.of(test)} {'==' if negated else '!='} 0"
-            return source.changed([Piece(source.start(node.test), source.end(node.test), made)])
-    raise Unclear("no test at that line asks for the truth of a value")
-
-
-def _pythons_own(source: Source) -> set[ast.AST]:
-    """What a `range` counts to and what `sorted` compares: Python has to know the number."""
-    calls = [
-        (source.of(node.func), node)
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.Call)
-    ]
-    asked = [each for name, node in calls if name == "range" for each in node.args]
-    asked += [
-        each.value
-        for name, node in calls
-        if name in ("sorted", "min", "max") or name.endswith(".sort")
-        for each in node.keywords
-        if each.arg == "key"
-    ]
-    return {inner for each in asked for inner in ast.walk(each)}
 
 
 def truncated(
@@ -220,56 +120,6 @@ def _is_name(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Attribute)
 
 
-def _as_tensor(source: Source, node: ast.expr) -> str | None:
-    if isinstance(node, ast.Compare):
-        return _membership(source, node)
-    if not isinstance(node, ast.Call) or any(isinstance(each, ast.Starred) for each in node.args):
-        return None
-    function = node.func
-    if isinstance(function, ast.Name) and function.id in _QUANTIFIERS and len(node.args) == 1:
-        if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
-            return each_asked(source, node.args[0], function.id)
-        listed = _listed(node.args[0])
-        return None if listed is None else f"({source.of(listed)} != 0).{function.id}()"
-    if not isinstance(function, ast.Attribute):
-        return None
-    values = list(node.args)
-    if not (isinstance(function.value, ast.Name) and function.value.id == source.torch):
-        values.insert(0, function.value)
-    if function.attr == "equal" and len(values) == 2 and not node.keywords:
-        one, other = (source.of(each) for each in values)
-        return f"({one} == {other}).all()"
-    if function.attr == "allclose" and len(values) >= 2:
-        given = [*map(source.of, values), *map(source.of, node.keywords)]
-        return f"{source.torch}.isclose({', '.join(given)}).all()"
-    return None
-
-
-def _listed(node: ast.AST) -> ast.expr | None:
-    """The tensor of `x.tolist()`."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
-        return node.func.value if node.func.attr == "tolist" else None
-    return None
-
-
-def _membership(source: Source, node: ast.Compare) -> str | None:
-    """`value in tensor`; only offered where a tensor was asked."""
-    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
-        return None
-    inside = _listed(node.comparators[0]) or node.comparators[0]
-    if isinstance(inside, ast.List | ast.Tuple | ast.Set) and inside.elts:
-        value = source.of(node.left).removesuffix(".item()")
-        numbers = ", ".join(map(source.of, inside.elts))
-        made = f"{source.torch}.isin({value}, {source.torch}.tensor([{numbers}]))"
-        return made if isinstance(node.ops[0], ast.In) else f"~{made}"
-    if not isinstance(inside, ast.Name | ast.Attribute | ast.Subscript):
-        return None
-    value, tensor = source.of(node.left), source.of(inside)
-    if isinstance(node.ops[0], ast.In):
-        return f"({tensor} == {value}).any()"
-    return f"({tensor} != {value}).all()"
-
-
 def copied_by_torch(text: str, line: int) -> Rewritten:
     """The text with `copy.copy(x)` and `copy.deepcopy(x)` as a view, and as a clone.
 
@@ -307,3 +157,50 @@ def copied_by_torch(text: str, line: int) -> Rewritten:
     if not pieces[True] and not pieces[False]:
         raise Unclear("nothing is copied by Python there")
     return source.changed(pieces[True] or pieces[False])
+
+
+def _iterated(source: Source, node: ast.Call) -> ast.For | None:
+    """The loop that goes through the numbers of `x.tolist()`, also beside a count or others."""
+    for loop in ast.walk(source.function):
+        if isinstance(loop, ast.For):
+            given = [loop.iter]
+            if getattr(getattr(loop.iter, "func", None), "id", "") in ("enumerate", "zip"):
+                given = list(getattr(loop.iter, "args", ()))
+            if node in given:
+                return loop
+    return None
+
+
+def _only_asked(loop: ast.For) -> bool:
+    """Whether a loop's last variable is only asked, as in `if flag`, whether it is not 0."""
+    target = loop.target.elts[-1] if isinstance(loop.target, ast.Tuple) else loop.target
+    name = getattr(target, "id", "")
+    used = [n for each in loop.body for n in ast.walk(each) if getattr(n, "id", "") == name]
+    asked = [node.test for node in ast.walk(loop) if isinstance(node, ast.If | ast.IfExp)]
+    asked += [each.operand for each in asked if isinstance(each, ast.UnaryOp)]
+    return all(each in asked for each in used)
+
+
+def _pythons_own(source: Source) -> set[ast.AST]:
+    """What a `range` counts to and what `sorted` compares: Python has to know the number."""
+    calls = [
+        (source.of(node.func), node)
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Call)
+    ]
+    asked = [each for name, node in calls if name == "range" for each in node.args]
+    asked += [
+        each.value
+        for name, node in calls
+        if name in ("sorted", "min", "max") or name.endswith(".sort")
+        for each in node.keywords
+        if each.arg == "key"
+    ]
+    return {inner for each in asked for inner in ast.walk(each)}
+
+
+def _listed(node: ast.AST) -> ast.expr | None:
+    """The tensor of `x.tolist()`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+        return node.func.value if node.func.attr == "tolist" else None
+    return None
