@@ -13,5 +13,5 @@ FOLDER = "EXPORT_EXPLORER_DATA"
 
 def data_folder() -> Path:
     """Below the user's data folder, or the folder that `FOLDER` names. It may not exist yet."""
-    given = os.environ.get(FOLDER)
-    return Path(given) if given else Path(platformdirs.user_data_dir("export-explorer", False))
+    text = os.environ.get(FOLDER)
+    return Path(text) if text else Path(platformdirs.user_data_dir("export-explorer", False))

@@ -65,7 +65,7 @@ class Exploration(OldNames):
             NotTrusted: the file is not trusted.
             FixError: this torch cannot load it from the file.
         """
-        self._need("program")
+        self._require("program")
         return self.session.exported(self.session.current, "use").program
 
     def trust(self) -> Self:
@@ -101,7 +101,7 @@ class Exploration(OldNames):
             FixError: a program cannot be rebuilt.
         """
         entries = list(enumerate(self.session.entries))
-        numbers = [n for n, each in entries if not each.stored.in_file]
+        numbers = [n for n, entry in entries if not entry.stored.in_file]
         return tuple(self.session.attempt(number, "list") for number in numbers)
 
     @property
@@ -153,7 +153,7 @@ class Exploration(OldNames):
         """
         from export_engine.transform import outside
 
-        self._need("program")
+        self._require("program")
         return dict(outside(self.record.graphs, self.record.targets, opset).most_common())
 
     def verify(
@@ -169,7 +169,7 @@ class Exploration(OldNames):
             ExportFailed: the export failed.
             KeyboardInterrupt: interrupted; everything is as it was.
         """
-        self._need("program")
+        self._require("program")
         return self.session.verify(self.session.current, sizes, progress)
 
     def run(
@@ -205,7 +205,7 @@ class Exploration(OldNames):
         from explorer.results.running import run
         from export_engine.run import Plan
 
-        self._need("program")
+        self._require("program")
         plan = Plan(
             devices=[device] if isinstance(device, str) else list(device),
             backends=backend,
@@ -238,7 +238,7 @@ class Exploration(OldNames):
         """
         from explorer.results.running import profile
 
-        self._need("program")
+        self._require("program")
         return profile(self.session, self.session.current, device, inputs, sizes, progress)
 
     def delegate(
@@ -260,7 +260,7 @@ class Exploration(OldNames):
         """
         from explorer.results.delegation import delegate
 
-        self._need("program")
+        self._require("program")
         return delegate(self.session, self.session.current, backend, progress)
 
     def delegation_table(self, *backends: str) -> OpTableResult:
@@ -275,7 +275,7 @@ class Exploration(OldNames):
         """
         from explorer.results.delegation import make_table
 
-        self._need("program")
+        self._require("program")
         return make_table(self.session, self.session.current, backends)
 
     def stages(
@@ -307,7 +307,7 @@ class Exploration(OldNames):
         """
         from explorer.results.stages import compile_stages
 
-        self._need("program")
+        self._require("program")
         session = self.session
         return compile_stages(session, session.current, backend, device, inputs, options, progress)
 
@@ -345,7 +345,7 @@ class Exploration(OldNames):
         """
         from explorer.results.watching import watch
 
-        self._need("program")
+        self._require("program")
         return watch(self.session, self.session.current, device, inputs, sizes, progress, spill)
 
     def compare(
@@ -382,7 +382,7 @@ class Exploration(OldNames):
         """
         from explorer.results.comparing_values import compare_values
 
-        self._need("program")
+        self._require("program")
         return compare_values(self.session, self.session.current, other, inputs, device, progress)
 
     @property
@@ -396,7 +396,7 @@ class Exploration(OldNames):
         """
         from explorer.results.quantized import Quantized
 
-        self._need("program")
+        self._require("program")
         return Quantized(self.session, self.session.current)
 
     def compare_layers(self, whole: Exploration) -> LayerComparison:
@@ -411,8 +411,8 @@ class Exploration(OldNames):
         """
         from explorer.results.layers import LayerComparison
 
-        self._need("layers")
-        whole._need("layers")
+        self._require("layers")
+        whole._require("layers")
         return LayerComparison(whole.record, self.record)
 
     def cost(self) -> Cost:
@@ -425,7 +425,7 @@ class Exploration(OldNames):
         """
         from explorer.results.costing import Cost
 
-        self._need("program")
+        self._require("program")
         return Cost(self.record)
 
     def reproduce(
@@ -484,7 +484,7 @@ class Exploration(OldNames):
         """
         from explorer.results.overlays import put_overlay
 
-        self._need("graph")
+        self._require("graph")
         put_overlay(self.session, self.session.current, name, values, kind)
         return self
 
@@ -533,18 +533,18 @@ class Exploration(OldNames):
 
         from export_engine.record import probe_named, sizes_named
 
-        self._need("program")
-        found = probe_named(self.record, sizes)
+        self._require("program")
+        result = probe_named(self.record, sizes)
         attempt = self.session.entry.attempt
         from export_engine.attempt import Exported
 
         if not isinstance(attempt, Exported):
-            return found
+            return result
         from export_engine.describe import trial_row
         from export_engine.verify import try_sizes
 
         trial = try_sizes(attempt, self.record, sizes_named(self.record, sizes))
-        return replace(found, trial=trial_row(trial)) if trial is not None else found
+        return replace(result, trial=trial_row(trial)) if trial is not None else result
 
     @property
     def fixed_source(self) -> dict[str, str]:
@@ -566,14 +566,14 @@ class Exploration(OldNames):
             FixError: there is no such fix, the attempt was loaded or asks for nothing, or this
                 form cannot say what is asked for.
         """
-        from explorer.results.shapes_code import written
+        from explorer.results.shapes_code import write_statements
 
         offered = list(self.fixes)
         if isinstance(fix, int) and not 0 <= fix < len(offered):
-            known = f"{self.session.name}.fixes"
-            raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: {known}.")
+            text = f"{self.session.name}.fixes"
+            raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: {text}.")
         chosen = offered[fix] if isinstance(fix, int) else fix
-        return written(self.session.entry.request, chosen, form)
+        return write_statements(self.session.entry.request, chosen, form)
 
     def compare_contracts(
         self, progress: Callable[[Progress], None] | None = None
@@ -592,7 +592,7 @@ class Exploration(OldNames):
         """
         from explorer.comparing.contracts import ContractComparison
 
-        self._need("program")
+        self._require("program")
         own = self.session.current
         other = self.session.convert(own, progress)
         return ContractComparison(self.session.lend(own), self.session.lend(other))
@@ -614,8 +614,8 @@ class Exploration(OldNames):
         numbers = []
         for fix in fixes:
             if not isinstance(fix, int) and fix not in offered:
-                known = f"{self.session.name}.fixes"
-                raise FixError(f"{_title(fix)} is not one of this attempt's fixes; see {known}.")
+                text = f"{self.session.name}.fixes"
+                raise FixError(f"{_title(fix)} is not one of this attempt's fixes; see {text}.")
             numbers.append(fix if isinstance(fix, int) else offered.index(fix))
         self.session.apply(self.session.current, numbers, progress)
         return self
@@ -699,7 +699,7 @@ class Exploration(OldNames):
 
         suffix = kind or Path(path).suffix.lower()
         if (needed := NEEDED.get(suffix, "graph")) is not None:
-            self._need(needed)
+            self._require(needed)
         return save(self.session, path, suffix, values=values, full=full)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
@@ -708,7 +708,7 @@ class Exploration(OldNames):
     def __repr__(self) -> str:
         return repr(View(self.session, "all"))
 
-    def _need(self, what: str) -> None:
+    def _require(self, what: str) -> None:
         """Raises ExportFailed if there is no program."""
         if not self.ok:
             raise self._no(what)

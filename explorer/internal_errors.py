@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from export_engine.defects import OURS, failed_itself, is_ours, passed_over, report_of
+from export_engine.defects import OURS, describe_defect, is_ours, log_internal_error, report_of
 
-__all__ = ["OURS", "OwnDefect", "own_defect"]
+__all__ = ["OURS", "OwnDefect", "find_defect"]
 
 
 class OwnDefect(RuntimeError):
@@ -17,16 +17,16 @@ class OwnDefect(RuntimeError):
             error: what was raised in our code.
             doing: what was being done, as a clause.
         """
-        passed_over(error, doing)
+        log_internal_error(error, doing)
         self.report = report_of(error, doing)
-        super().__init__(failed_itself(error, doing))
+        super().__init__(describe_defect(error, doing))
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows the sentence, and the report to be copied."""
         return [str(self), "", "To report it, send this:", "", self.report]
 
 
-def own_defect(error: BaseException, doing: str) -> OwnDefect | None:
+def find_defect(error: BaseException, doing: str) -> OwnDefect | None:
     """The defect behind an exception; None if it is about the user's input."""
     if isinstance(error, OwnDefect):
         return error

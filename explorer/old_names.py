@@ -30,7 +30,7 @@ class _OldName:
         return self._give(owner)
 
 
-def _renamed(name: str) -> _OldName:
+def _rename(name: str) -> _OldName:
     return _OldName(f"{name}()", lambda owner: getattr(owner, name))
 
 
@@ -51,7 +51,7 @@ def _saves(kind: str) -> _OldName:
 class OldSaves:
     """What a comparison answers to beside its own members."""
 
-    to_html = _renamed("save")
+    to_html = _rename("save")
 
 
 class OldSetNames:
@@ -59,18 +59,18 @@ class OldSetNames:
 
     to_html = _saves(".html")
     to_json = _saves(".json")
-    ready = _renamed("release_report")
+    ready = _rename("release_report")
 
 
 class OldNames(OldSetNames):
     """What an Exploration answers to beside its own members."""
 
-    outside = _renamed("unsupported_ops")
-    probe = _renamed("accepts")
-    watch = _renamed("record_values")
-    overlay = _renamed("annotate")
-    compare_values = _renamed("compare")
-    save_graph = _renamed("save")
+    outside = _rename("unsupported_ops")
+    probe = _rename("accepts")
+    watch = _rename("record_values")
+    overlay = _rename("annotate")
+    compare_values = _rename("compare")
+    save_graph = _rename("save")
     dot = _OldName('save("graph.dot")', _dot_of)
     graph = _pane("graph")
     signature = _pane("signature")

@@ -1,9 +1,9 @@
 """Export Explorer's own defects: logged, and reported as such.
 
-Our own exceptions must neither look like the user's nor vanish. `passed_over` logs a suppressed
-one; `report_of` makes a report to send: versions and the traceback, without tensor values or the
-name of the home folder. `user_code` marks what the user's code raises, not a defect of ours;
-`source.user_error` says what it was.
+Our own exceptions must neither look like the user's nor vanish. `log_internal_error` logs a
+suppressed one; `report_of` makes a report to send: versions and the traceback, without tensor
+values or the name of the home folder. `user_code` marks what the user's code raises, not a defect
+of ours; `source.user_error` says what it was.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RAISED_BY = "_export_explorer_raised_by"
 """The attribute of an exception that says which code of the user's raised it."""
 
 
-def passed_over(error: BaseException, doing: str) -> None:
+def log_internal_error(error: BaseException, doing: str) -> None:
     """Logs a suppressed exception.
 
     Args:
@@ -50,11 +50,11 @@ def passed_over(error: BaseException, doing: str) -> None:
 
 @contextmanager
 def passing_over(doing: str) -> Iterator[None]:
-    """Suppresses and logs whatever is raised inside; see `passed_over`."""
+    """Suppresses and logs whatever is raised inside; see `log_internal_error`."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - it is what this is for
-        passed_over(error, doing)
+        log_internal_error(error, doing)
 
 
 @contextmanager
@@ -67,21 +67,21 @@ def user_code(runs: str) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit) as error:
-        if not raised_by(error):
+        if not find_user_code(error):
             BaseException.__setattr__(error, _RAISED_BY, runs)
         raise
 
 
-def raised_by(error: BaseException) -> str:
+def find_user_code(error: BaseException) -> str:
     """What `user_code` says ran when an exception was raised; empty for any other exception."""
     attributes = BaseException.__getattribute__(error, "__dict__")
     return str(attributes.get(_RAISED_BY, ""))
 
 
-def failed_itself(error: BaseException, doing: str) -> str:
+def describe_defect(error: BaseException, doing: str) -> str:
     """A defect in a sentence: what failed, and that it is a bug in Export Explorer."""
     return (
-        f"Export Explorer itself failed while {doing}: {_said(error)}. "
+        f"Export Explorer itself failed while {doing}: {_describe_error(error)}. "
         "This is a bug in Export Explorer; what it was checking is unknown."
     )
 
@@ -96,11 +96,11 @@ def report_of(error: BaseException, doing: str) -> str:
         f"Python {platform.python_version()} on {platform.platform()}",
         "",
         *(_private("".join(traceback.format_list(frames))).rstrip().splitlines()),
-        _said(error),
+        _describe_error(error),
     ]
     cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if cause is not None:
-        lines.append(f"after {_said(cause)}")
+        lines.append(f"after {_describe_error(cause)}")
     return "\n".join(lines)
 
 
@@ -110,7 +110,7 @@ def is_ours(error: BaseException) -> bool:
     One from the user's or torch's code is about that code, and one that we raise with `raise` is
     about the input.
     """
-    if not isinstance(error, OURS) or error.__traceback__ is None or raised_by(error):
+    if not isinstance(error, OURS) or error.__traceback__ is None or find_user_code(error):
         return False
     *_, (innermost, line) = traceback.walk_tb(error.__traceback__)
     if not is_own_frame(innermost):
@@ -124,7 +124,7 @@ def message_of(error: BaseException | None) -> str:
     try:
         return str(error)
     except Exception as unprintable:  # noqa: BLE001 - a class of the user's
-        passed_over(unprintable, "reading the message of an exception")
+        log_internal_error(unprintable, "reading the message of an exception")
         return ""
 
 
@@ -133,7 +133,7 @@ def is_own_frame(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _ROOMS
 
 
-def _said(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """Class and message; long messages and printed tensors are shortened."""
     text = " ".join(_private(message_of(error)).split())
     text = text if len(text) <= _LONGEST_MESSAGE else f"{text[: _LONGEST_MESSAGE - 1]}…"
@@ -157,8 +157,8 @@ def _private(text: str) -> str:
 
 def _version_of(name: str) -> str:
     module = sys.modules.get(name)  # what runs, which may differ from the installed package
-    said = getattr(module, "__version__", None)
+    result = getattr(module, "__version__", None)
     try:
-        return str(said or version(name))
+        return str(result or version(name))
     except PackageNotFoundError:
         return "not installed"

@@ -13,15 +13,15 @@ def error_text(error: BaseException | None, most: int = 200) -> str:
 
     Its type is said before a message that is a name alone, and in place of none.
     """
-    said = " ".join(message_of(error).partition(_ADDED)[0].split())
+    text = " ".join(message_of(error).partition(_ADDED)[0].split())
     kind = type(error).__name__
-    return (f"{kind}: {said}" if is_bare(error, said) else said)[:most] or kind
+    return (f"{kind}: {text}" if is_bare(error, text) else text)[:most] or kind
 
 
-def typed_text(error: BaseException, most: int = 200) -> str:
+def format_with_type(error: BaseException, most: int = 200) -> str:
     """The same, always with the type before it: `OSError: no driver`."""
-    kind, said = type(error).__name__, error_text(error, most)
-    return said if said.startswith(kind) else f"{kind}: {said}"
+    kind, text = type(error).__name__, error_text(error, most)
+    return text if text.startswith(kind) else f"{kind}: {text}"
 
 
 def is_bare(error: BaseException | None, said: str) -> bool:

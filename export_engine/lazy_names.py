@@ -56,10 +56,10 @@ def _homes(face: str) -> dict[str, str]:
     # not get_source, which pytest's loader of the packages of its plugins does not have
     source = spec.loader.get_data(spec.origin)  # type: ignore[union-attr]
     return {
-        name.name: each.module
+        name.name: statement.module
         for block in ast.parse(source).body
         if isinstance(block, ast.If)
-        for each in block.body
-        if isinstance(each, ast.ImportFrom) and each.module
-        for name in each.names
+        for statement in block.body
+        if isinstance(statement, ast.ImportFrom) and statement.module
+        for name in statement.names
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def join_names(names: Sequence[str], most: int = 3) -> str:
     """Names as a sentence has them: `a`, `b`, `c` and 2 more."""
-    told = ", ".join(f"`{each}`" for each in names[:most])
+    told = ", ".join(f"`{name}`" for name in names[:most])
     return f"{told} and {len(names) - most:,} more" if len(names) > most else told

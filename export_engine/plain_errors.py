@@ -39,6 +39,6 @@ class NotWritable(PlainError, OSError):
     """A file cannot be written where it should be: why."""
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """What an error says, with its class where the text does not say all."""
     return str(error) if isinstance(error, PlainError) else f"{type(error).__name__}: {error}"

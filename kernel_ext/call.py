@@ -46,7 +46,7 @@ def parse_call(text: str) -> Call:
     except SyntaxError as error:
         raise syntax_error(error, text) from error
     statement = statements[0] if len(statements) == 1 else None
-    assigned = _assigned(statement, text)
+    assigned = _find_assignment(statement, text)
     call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     if isinstance(call, ast.Await):
         raise ExportUsageError(
@@ -104,7 +104,7 @@ def syntax_error(error: SyntaxError, text: str) -> ExportUsageError:
     )
 
 
-def _assigned(statement: ast.stmt | None, text: str) -> str | None:
+def _find_assignment(statement: ast.stmt | None, text: str) -> str | None:
     if isinstance(statement, ast.Assign):
         if len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
             return statement.targets[0].id

@@ -161,7 +161,7 @@ def parse_command(line: str) -> Command:
     Raises:
         ExportUsageError: an unknown option, one without its value, or some that exclude each other.
     """
-    given: dict[str, str] = {}
+    entries: dict[str, str] = {}
     flags: list[str] = []
     at = _skip_space(line, 0)
     while line.startswith("-", at):
@@ -170,11 +170,11 @@ def parse_command(line: str) -> Command:
         if option in FLAGS and not equals:
             flags.append(option)
         elif option == RUN:
-            device = DEVICE.match(line, end) or _mistaken(line, end)
-            given["run"] = value or (device["name"] if device else "cpu")
+            device = DEVICE.match(line, end) or _find_mistake(line, end)
+            entries["run"] = value or (device["name"] if device else "cpu")
             end = device.end() if device and not equals else end
         elif option == STAGES:
-            given["stages"] = value or "inductor"
+            entries["stages"] = value or "inductor"
         elif option in _VALUED:
             start = at + len(option) + 1
             if not equals:
@@ -182,21 +182,21 @@ def parse_command(line: str) -> Command:
                 value, end = _word(line, start)
             if not value or (not equals and value in OPTIONS):
                 raise pointing(f"{option} needs a value: {OPTIONS[option]}", line, start)
-            if _VALUED[option] in given:
+            if _VALUED[option] in entries:
                 raise pointing(f"{option} is given twice", line, at)
-            given[_VALUED[option]] = _unquoted(value, line, start)
+            entries[_VALUED[option]] = _strip_quotes(value, line, start)
         else:
-            raise pointing(_unknown(option), line, at)
+            raise pointing(_make_unknown_option_error(option), line, at)
         at = _skip_space(line, end)
-    return _command(line[at:].rstrip(), given, flags)
+    return _command(line[at:].rstrip(), entries, flags)
 
 
-def _mistaken(line: str, at: int) -> re.Match[str] | None:
+def _find_mistake(line: str, at: int) -> re.Match[str] | None:
     """A device that there is not: `--run tpu model(x)`."""
-    found = _MISTAKEN.match(line, at)
-    if found is None or keyword.iskeyword(found["name"]) or keyword.iskeyword(found["next"]):
+    match = _MISTAKEN.match(line, at)
+    if match is None or keyword.iskeyword(match["name"]) or keyword.iskeyword(match["next"]):
         return None
-    return found
+    return match
 
 
 def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
@@ -281,14 +281,14 @@ def _check_joint(given: dict[str, str], flags: list[str]) -> None:
     """Raises ExportUsageError for what --joint does not go with."""
     if "--joint" not in flags:
         return
-    wrong = [each for each in flags if each not in ("--joint", "--no-display")]
+    wrong = [flag for flag in flags if flag not in ("--joint", "--no-display")]
     wrong += [
-        each for each, to in _VALUED.items() if to in given and to not in ("name", "html", "diff")
+        text for text, to in _VALUED.items() if to in given and to not in ("name", "html", "diff")
     ]
     if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
             f"--joint traces a training step, which is not an exported program: leave out "
-            f"{(wrong or [_asked_to_run(given)])[0]}. It goes with --as, --html, "
+            f"{(wrong or [_find_run_option(given)])[0]}. It goes with --as, --html, "
             "--diff and --no-display."
         )
 
@@ -297,12 +297,12 @@ def _check_without_weights(given: dict[str, str], flags: list[str]) -> None:
     """Raises ExportUsageError for what needs values, which --without-weights leaves out."""
     if "--without-weights" not in flags:
         return
-    wrong = [each for each in flags if each in {"--profile", "--vs-compile", "--guide"}]
+    wrong = [flag for flag in flags if flag in {"--profile", "--vs-compile", "--guide"}]
     wrong += ["--load"] if "load" in given else []
     if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
             f"--without-weights exports a model that has no values: leave out "
-            f"{(wrong or [_asked_to_run(given)])[0]}."
+            f"{(wrong or [_find_run_option(given)])[0]}."
         )
 
 
@@ -310,17 +310,18 @@ def _check_generate(given: dict[str, str], flags: list[str]) -> None:
     """Raises ExportUsageError for what --generate does not go with."""
     if "--generate" not in flags:
         return
-    wrong = [each for each in flags if each not in _WITH_GENERATE]
-    wrong += [each for each, name in _VALUED.items() if name in given and name not in _KEPT]
+    wrong = [flag for flag in flags if flag not in _WITH_GENERATE]
+    wrong += [text for text, name in _VALUED.items() if name in given and name not in _KEPT]
     if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
             f"--generate finds out by itself what varies, and makes several programs: leave out "
-            f"{(wrong or [_asked_to_run(given)])[0]}. It goes with -d for bounds of what varies, "
+            f"{(wrong or [_find_run_option(given)])[0]}. "
+            "It goes with -d for bounds of what varies, "
             "--verify, --as, --save, --html."
         )
 
 
-def _asked_to_run(given: dict[str, str]) -> str:
+def _find_run_option(given: dict[str, str]) -> str:
     """The option that runs the program, of those that were given."""
     return RUN if "run" in given else STAGES
 
@@ -344,7 +345,7 @@ def _word(line: str, at: int) -> tuple[str, int]:
     return (match.group() if match else ""), end
 
 
-def _unquoted(value: str, line: str, start: int) -> str:
+def _strip_quotes(value: str, line: str, start: int) -> str:
     if value[0] not in "\"'":
         return value
     try:
@@ -353,7 +354,7 @@ def _unquoted(value: str, line: str, start: int) -> str:
         raise pointing("This quote is not closed", line, start) from error
 
 
-def _unknown(option: str) -> str:
+def _make_unknown_option_error(option: str) -> str:
     if option in FLAGS:
         return f"{option} takes no value"
     near = difflib.get_close_matches(option, OPTIONS, n=1, cutoff=0.7)

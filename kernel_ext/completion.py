@@ -41,8 +41,8 @@ def export_matcher(context: CompletionContext) -> SimpleMatcherResult:
     if option or rest.strip()[:1] not in ("", "-"):
         return _names(rest, shell.user_ns)
     word = rest.strip()
-    found = [each for each in OPTIONS if each.startswith(word)]
-    return _result(found if word else [*_callables(shell), *found], word, suppress=True)
+    texts = [text for text in OPTIONS if text.startswith(word)]
+    return _result(texts if word else [*_callables(shell), *texts], word, suppress=True)
 
 
 def _callables(shell: Any) -> list[str]:
@@ -61,11 +61,11 @@ def _names(call: str, namespace: dict[str, Any]) -> SimpleMatcherResult:
     before = call[: len(call) - len(fragment)].rstrip()
     if before.endswith(".") or not (fragment or before.endswith(("(", ","))):
         return _result([])
-    names = [f"{each}=" for each in _keywords(before, namespace)]
-    names += [each for each in namespace if fragment.startswith("_") or not each.startswith("_")]
+    names = [f"{keyword}=" for keyword in _keywords(before, namespace)]
+    names += [text for text in namespace if fragment.startswith("_") or not text.startswith("_")]
     names += dir(builtins) if fragment else []
-    found = [each for each in dict.fromkeys(names) if each.startswith(fragment)]
-    return _result(found, fragment, _NOISE)
+    texts = [name for name in dict.fromkeys(names) if name.startswith(fragment)]
+    return _result(texts, fragment, _NOISE)
 
 
 def _without_options(rest: str) -> tuple[str, str]:
@@ -92,7 +92,11 @@ def _keywords(before: str, namespace: dict[str, Any]) -> list[str]:
     except (TypeError, ValueError):
         return []
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return [each.name for each in parameters if each.kind in kinds and each.name != "self"]
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind in kinds and parameter.name != "self"
+    ]
 
 
 def _held(path: list[str], namespace: dict[str, Any]) -> Any:
@@ -112,7 +116,7 @@ def _result(
     found: list[str], fragment: str = "", suppress: bool | set[str] = False
 ) -> SimpleMatcherResult:
     return {
-        "completions": [SimpleCompletion(each) for each in found],
+        "completions": [SimpleCompletion(text) for text in found],
         "matched_fragment": fragment,
         "suppress": suppress if found else False,
     }

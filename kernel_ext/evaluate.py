@@ -53,10 +53,10 @@ def evaluate_call(call: Call, namespace: dict[str, Any]) -> Evaluated:
     kwargs: dict[str, Any] = {}
     for keyword in call.node.keywords:
         value = _value(keyword.value, call.source, namespace)
-        given = dict(value) if keyword.arg is None else {keyword.arg: value}
-        if twice := kwargs.keys() & given.keys():
+        entries = dict(value) if keyword.arg is None else {keyword.arg: value}
+        if twice := kwargs.keys() & entries.keys():
             raise ExportUsageError(f"{call.text} gives {', '.join(sorted(twice))} twice.")
-        kwargs.update(given)
+        kwargs.update(entries)
     return Evaluated(function, tuple(args), kwargs)
 
 
@@ -100,27 +100,29 @@ def _value(node: ast.expr, source: str, namespace: dict[str, Any]) -> Any:
         return eval(code, namespace)  # noqa: S307 - the user's own
     except NameError as error:
         # Only a name of this line: a NameError inside the user's functions is shown as it is.
-        name = next((each for each in ast.walk(node) if _is_name(each, error.name)), None)
-        if name is None or not _raised_in(file, error) or error.name in namespace:
+        name = next((inner for inner in ast.walk(node) if _is_name(inner, error.name)), None)
+        if name is None or not _is_raised_in(file, error) or error.name in namespace:
             raise
-        raise _unknown_name(name, source, namespace) from None
+        raise _make_unknown_name_error(name, source, namespace) from None
 
 
 def _is_name(node: ast.AST, name: str | None) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _raised_in(file: str, error: NameError) -> bool:
+def _is_raised_in(file: str, error: NameError) -> bool:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and trace.tb_frame.f_code.co_filename == file
 
 
-def _unknown_name(node: ast.AST, source: str, namespace: dict[str, Any]) -> ExportUsageError:
+def _make_unknown_name_error(
+    node: ast.AST, source: str, namespace: dict[str, Any]
+) -> ExportUsageError:
     assert isinstance(node, ast.Name)
-    known = [each for each in namespace if not each.startswith("_")]
-    near = difflib.get_close_matches(node.id, known, n=1)
+    texts = [text for text in namespace if not text.startswith("_")]
+    near = difflib.get_close_matches(node.id, texts, n=1)
     hint = f" Did you mean {near[0]}?" if near else " Run the cell that defines it first."
     line = source.splitlines()[node.lineno - 1]
     column = len(line.encode()[: node.col_offset].decode())

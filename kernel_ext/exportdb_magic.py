@@ -85,5 +85,5 @@ def _refuse_options(words: str, magic: str, *known: str) -> None:
     option = next((word for word in words.split() if word.startswith("-")), None)
     if option is None:
         return
-    said = f"It takes only {', '.join(known)}." if known else "It takes no options."
-    raise ExportUsageError(f"{magic} does not take {words!r}. {said} {magic}? says more.")
+    text = f"It takes only {', '.join(known)}." if known else "It takes no options."
+    raise ExportUsageError(f"{magic} does not take {words!r}. {text} {magic}? says more.")

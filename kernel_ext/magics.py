@@ -17,7 +17,7 @@ from IPython.core.magic import (
 )
 
 import explorer
-from explorer.internal_errors import OURS, own_defect
+from explorer.internal_errors import OURS, find_defect
 from kernel_ext.call import parse_call, split_cell
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError
@@ -29,12 +29,12 @@ from kernel_ext.run_command import (
     Asked,
     act,
     act_on_set,
+    add_to_set,
     beside_compile,
     compare,
+    export_call,
     find_program,
-    joined,
-    made,
-    made_generation,
+    generate_programs,
     refuse_early,
 )
 from kernel_ext.shell import bundle_of, has_page, is_asked_for, running_cell
@@ -158,23 +158,25 @@ class ExportMagics(Magics):
                 if command.vs_compile:
                     compared = beside_compile(asked, self._shell, shown)
                 if command.generate:
-                    result = made_generation(asked, self._shell, shown)
+                    result = generate_programs(asked, self._shell, shown)
                 else:
-                    result = compared.exploration if compared else made(asked, self._shell, shown)
+                    result = (
+                        compared.exploration if compared else export_call(asked, self._shell, shown)
+                    )
             self._keep(result, command.name, call.assigned if call else None)
             if isinstance(result, explorer.Programs):
-                said = act_on_set(result, command, shown)
+                texts = act_on_set(result, command, shown)
             else:
                 result.session.cell = running_cell(self._shell)
-                said = act(result, command, self._shell.user_ns, shown)
+                texts = act(result, command, self._shell.user_ns, shown)
                 if command.into:
-                    result = joined(result, command, self._shell.user_ns)
+                    result = add_to_set(result, command, self._shell.user_ns)
                     self._shell.push({command.into: result}, interactive=False)
             differences = compare(result, command, self._shell.user_ns)
             if differences is not None and command.display:
                 display(differences)  # type: ignore[no-untyped-call]
             elif differences is not None:
-                said.append(str(differences))
+                texts.append(str(differences))
             elif command.display and compared:
                 shown.result(
                     {"text/plain": repr(compared), "text/html": compared._repr_html_()}, {}
@@ -182,14 +184,14 @@ class ExportMagics(Magics):
                 display(result)  # type: ignore[no-untyped-call]
             elif command.display:
                 shown.result(*bundle_of(result))
-            for each in said:
-                sys.stdout.write(f"{each}\n")
+            for text in texts:
+                sys.stdout.write(f"{text}\n")
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
             return None
         except (*OURS, ValueError, OSError, explorer.FixError) as error:
             shown.clear()
-            defect = own_defect(error, "carrying out %export")
+            defect = find_defect(error, "carrying out %export")
             if defect is not None:
                 raise defect from error
             if not isinstance(error, TypeError | ValueError | OSError | explorer.FixError):
@@ -209,9 +211,9 @@ class ExportMagics(Magics):
         d = %export_diff a b          keeps it: d.ok says whether they are identical up to names
         """
         __tracebackhide__ = True
-        given = [find_program(word, self._shell.user_ns) for word in _two(line)]
+        items = [find_program(word, self._shell.user_ns) for word in _two(line)]
         try:
-            comparison: explorer.Comparison | explorer.SetComparison = explorer.diff(*given)
+            comparison: explorer.Comparison | explorer.SetComparison = explorer.diff(*items)
         except (TypeError, ValueError, OSError) as error:
             raise ExportUsageError(str(error)) from error
         if is_asked_for(self._shell):

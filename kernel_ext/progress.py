@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display, update_display
 
-from explorer.text.escape import escaped
+from explorer.text.escape import escape_html
 
 if TYPE_CHECKING:
     from explorer import Progress
@@ -78,12 +78,12 @@ class ProgressLine:
         where = "" if progress.what in _KNOWN else f": {count}{where}"
         text = f"{doing} {self._title}{where} ({now - self._started:.0f} s)"
         share = f' max="{progress.total}" value="{progress.done}"' if progress.total else ""
-        known = "".join(f"<div>{escaped(each)}</div>" for each in self._known)
+        message = "".join(f"<div>{escape_html(other_text)}</div>" for other_text in self._known)
         with self._drawing:
             self._put(
                 {
                     "text/plain": "\n".join([*self._known, text]),
-                    "text/html": f"{known}{_bar(share)} {escaped(text)}",
+                    "text/html": f"{message}{_bar(share)} {escape_html(text)}",
                 }
             )
 
@@ -101,7 +101,7 @@ class ProgressLine:
 
     def note(self, text: str) -> None:
         """Puts a line of text where the line was."""
-        self.result({"text/plain": text, "text/html": escaped(text)}, {})
+        self.result({"text/plain": text, "text/html": escape_html(text)}, {})
 
     def clear(self) -> None:
         """Takes the line away, if there is one."""
@@ -112,7 +112,7 @@ class ProgressLine:
         text = f"{self._doing} {self._title} …"
         with self._drawing:
             if self._live and self._id is None:
-                self._put({"text/plain": text, "text/html": f"{_bar()} {escaped(text)}"})
+                self._put({"text/plain": text, "text/html": f"{_bar()} {escape_html(text)}"})
 
     def _put(self, bundle: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
         """Draws. The caller holds the lock, so that no late progress covers a result."""

@@ -48,7 +48,7 @@ def refuse_early(command: Command, names: Mapping[str, Any]) -> None:
     check_ahead(table, [command.save, command.html], command.run, command.backend)
 
 
-def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Exploration:
+def export_call(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Exploration:
     """Exports the call, as the command says how."""
     command, target = asked.command, asked.target
     common = _common(asked, shell, progress)
@@ -74,7 +74,7 @@ def made(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Explorati
     return guided.exploration
 
 
-def made_generation(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Programs:
+def generate_programs(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Programs:
     """Cuts the called model into programs, and generates with them.
 
     Raises:
@@ -117,7 +117,7 @@ def _common(asked: Asked, shell: Any, progress: ProgressLine) -> dict[str, Any]:
     }
 
 
-def joined(
+def add_to_set(
     exploration: explorer.Exploration, command: Command, names: Mapping[str, Any]
 ) -> explorer.Programs:
     """The set that a command adds its program to.
@@ -200,8 +200,8 @@ def act(
             exploration.profile(command.run or "cpu", progress=progress)
         if command.stages:
             device = command.run or "cpu"
-            made = exploration.stages(command.stages, device=device, progress=progress)
-            stages = "" if command.display else str(made)
+            stages_result = exploration.stages(command.stages, device=device, progress=progress)
+            stages = "" if command.display else str(stages_result)
         if command.delegate:
             told = str(exploration.delegate(command.delegate, progress))
         if command.save:
@@ -210,7 +210,7 @@ def act(
         written.append(exploration.save(command.html, kind=".html"))
     saved = [f"Saved {file} ({amount(file.stat().st_size)})" for file in written]
     undone = "" if exploration.ok else left_undone(command)
-    return [each for each in (compared, told, stages, *saved, undone) if each]
+    return [text for text in (compared, told, stages, *saved, undone) if text]
 
 
 def compare(
@@ -227,10 +227,10 @@ def compare(
     """
     if not command.diff or (isinstance(result, explorer.Exploration) and not result.ok):
         return None
-    made = explorer.diff(find_program(command.diff, names), result)
-    if command.html and isinstance(made, explorer.Comparison):
-        made.save(command.html)
-    return made
+    comparison = explorer.diff(find_program(command.diff, names), result)
+    if command.html and isinstance(comparison, explorer.Comparison):
+        comparison.save(command.html)
+    return comparison
 
 
 def find_program(word: str, names: Mapping[str, Any]) -> Any:

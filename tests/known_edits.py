@@ -14,7 +14,7 @@ from export_engine.attempt import Exported
 from export_engine.describe import describe
 from export_engine.diff import diff_records
 from export_engine.record import ProgramDiff, Record
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from tests import models
 
 A = torch.ops.aten
@@ -199,7 +199,7 @@ class Score(NamedTuple):
 def scored(name: str, edit: Edit, place: int) -> tuple[Score, set[str], set[str]] | None:
     """The score of a diff, the truth, and what the diff said; None where there is no place."""
     attempt, before = exported(name), recorded(name)
-    program = copied_program(attempt.program)
+    program = copy_program(attempt.program)
     truth = edit.edit(program, place)
     if truth is None:
         return None

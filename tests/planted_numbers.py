@@ -15,7 +15,7 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export_engine.attempt import Exported
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.programs import set_part
 
@@ -62,7 +62,7 @@ def faults(attempt: Exported, kind: str, most: int) -> Iterator[Planted]:
     for name in (name for start in range(_APART) for name in names[start::_APART]):
         if len(made) == most:
             break
-        program = copied_program(attempt.program)
+        program = copy_program(attempt.program)
         node = next(each for each in program.graph.nodes if each.name == name)
         value = node.meta.get("val")
         value = value[0] if isinstance(value, tuple) else value

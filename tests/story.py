@@ -24,12 +24,12 @@ from export_engine.capture import capture
 from export_engine.record import Failure, to_json
 from export_engine.shapes import Shapes, ShapesError
 from export_engine.torch_internals import (
-    cached_compilations,
+    count_cache_hits,
     deregister_container,
     linear_recurrence,
-    moved_program,
+    move_program,
     scans_exported,
-    shortened_program,
+    truncate_program,
 )
 
 
@@ -269,14 +269,14 @@ def profile(telling: Telling) -> Came:
 
 def move(telling: Telling) -> Came:
     program = telling.small().program
-    moved = moved_program(program, "cpu")
+    moved = move_program(program, "cpu")
     assert moved is not program
     return Came(_given(moved))
 
 
 def cut_short(telling: Telling) -> Came:
     program = telling.small().program
-    return Came(_given(shortened_program(program, "relu")))
+    return Came(_given(truncate_program(program, "relu")))
 
 
 def backends(_: Telling) -> Came:
@@ -286,7 +286,7 @@ def backends(_: Telling) -> Came:
 
 
 def caches(_: Telling) -> Came:
-    return Came(cached_compilations() >= 0)
+    return Came(count_cache_hits() >= 0)
 
 
 def save_and_read(telling: Telling) -> Came:

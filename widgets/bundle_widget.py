@@ -22,7 +22,7 @@ class BundleWidget(Widget):  # type: ignore[misc]  # ipywidgets is untyped
 _shared: BundleWidget | None = None
 
 
-def shared_bundle() -> BundleWidget:
+def get_shared_bundle() -> BundleWidget:
     """The kernel's one BundleWidget; a new one where the last was closed.
 
     Raises:

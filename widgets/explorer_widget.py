@@ -21,7 +21,7 @@ import traitlets
 
 from widgets.answers import Answer, Refusal
 from widgets.bundle import bundle, bundle_hash, layout, loader
-from widgets.bundle_widget import shared_bundle
+from widgets.bundle_widget import get_shared_bundle
 
 _LOGGER = logging.getLogger("export_explorer")
 MOST_RECORD = 24_000
@@ -98,9 +98,9 @@ class ExplorerWidget(anywidget.AnyWidget):
             _esm=loader(),
             attempts=attempts,
             current=current,
-            record=_packed(record),
+            record=_pack(record),
             bundle=bundle_hash(),
-            bundle_model=shared_bundle().model_id or "",
+            bundle_model=get_shared_bundle().model_id or "",
             still=dict(still or {}),
             view=view,
             compared=compared,
@@ -120,7 +120,7 @@ class ExplorerWidget(anywidget.AnyWidget):
     ) -> None:
         """Shows other attempts, or another one of them."""
         with self.hold_sync():
-            self.attempts, self.current, self.record = attempts, current, _packed(record)
+            self.attempts, self.current, self.record = attempts, current, _pack(record)
             self.programs = dict(programs or {})
 
     def progress(self, done: int, total: int, label: str) -> None:
@@ -142,9 +142,9 @@ class ExplorerWidget(anywidget.AnyWidget):
             self._note_view(message["ask"], str(message.get("view")), str(message.get("page")))
             return
         reply: dict[str, Any] = {"id": message.get("id")}
-        found: list[bytes] = []
+        groups: list[bytes] = []
         try:
-            value, found = self._answered(message["ask"], message)
+            value, groups = self._answer_message(message["ask"], message)
             reply |= {"ok": True, "value": value}
         except Refusal as refusal:
             reply |= {"ok": False, "error": str(refusal)[:_MOST_TEXT]}
@@ -152,7 +152,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         except Exception as error:  # the page needs a reply to any error
             _LOGGER.exception("no answer to %s", message["ask"])
             reply |= {"ok": False, "error": f"The kernel could not answer: {_text(error)}"}
-        self.send(reply, found)
+        self.send(reply, groups)
 
     def _note_view(self, what: str, view: str, page: str) -> None:
         """Notes that a view came or went. One of a page that was reloaded never says that it went.
@@ -170,7 +170,7 @@ class ExplorerWidget(anywidget.AnyWidget):
             self._views.add(view)
         self._seen(bool(self._views))
 
-    def _answered(self, ask: str, message: dict[str, Any]) -> Answer:
+    def _answer_message(self, ask: str, message: dict[str, Any]) -> Answer:
         if ask == "bundle":
             return None, [bundle()]
         if ask == "layout":
@@ -187,7 +187,7 @@ def _text(error: Exception) -> str:
         return type(error).__name__
 
 
-def _packed(record: bytes) -> bytes:
+def _pack(record: bytes) -> bytes:
     """A Record with gzip if a saved notebook may keep it, else nothing."""
     packed = gzip.compress(record, mtime=0) if record else b""
     return packed if len(packed) <= MOST_RECORD else b""

@@ -11,21 +11,21 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from explorer.cli.sets import carried_out, opening
+from explorer.cli.sets import opening, run_set_command
 from explorer.cli.skipped_options import left_undone
 from explorer.comparing.comparison import Comparison
 from explorer.exit_codes import BAD, DEFECT, OK, UNCHECKED, USAGE
 from explorer.explaining import explain
 from explorer.exploration import Exploration
-from explorer.internal_errors import OURS, own_defect
+from explorer.internal_errors import OURS, find_defect
 from explorer.opening.diffing import diff
 from explorer.opening.exporting import explore
 from explorer.opening.loading import load
-from explorer.opening.named_call import called
+from explorer.opening.named_call import run_named_call
 from explorer.results.environment_report import doctor
 from explorer.session.session import FixError
 from explorer.sets.programs import Programs
-from explorer.text.escape import harmless, logged
+from explorer.text.escape import escape_log, harmless
 from explorer.validate_options import check_ahead
 from export_engine.missing_packages import missing_package
 
@@ -80,12 +80,12 @@ _COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    texts = list(sys.argv[1:] if arguments is None else arguments)
     _print_anything()
-    if given and (home := _COMMANDS.get(given[0])):
-        return _guarded(given, lambda: int(import_module(home).main(given[1:])))
+    if texts and (home := _COMMANDS.get(texts[0])):
+        return _run_guarded(texts, lambda: int(import_module(home).main(texts[1:])))
     parser = _parser()
-    asked = parser.parse_args(given)
+    asked = parser.parse_args(texts)
     if asked.schema:
         from export_engine.record import record_schema
 
@@ -98,10 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     if asked.program is None:
         parser.error("give a .pt2 file, or module:function; --help has examples")
-    return _guarded(given, lambda: _run(asked))
+    return _run_guarded(texts, lambda: _run(asked))
 
 
-def _guarded(given: Sequence[str], run: Callable[[], int]) -> int:
+def _run_guarded(given: Sequence[str], run: Callable[[], int]) -> int:
     """Runs a command; what it cannot carry out is said in a sentence."""
     try:
         return run()
@@ -110,7 +110,7 @@ def _guarded(given: Sequence[str], run: Callable[[], int]) -> int:
         if missing is not None:
             _complain(missing)
             return USAGE
-        defect = own_defect(error, f"carrying out `{' '.join(map(str, given))}`")
+        defect = find_defect(error, f"carrying out `{' '.join(map(str, given))}`")
         if defect is not None:
             _complain(f"{defect}\n\n{defect.report}")
             return DEFECT
@@ -226,11 +226,11 @@ def _run(asked: argparse.Namespace) -> int:
         return _read_pte(asked)
     _check_torch(asked)
     check_ahead(asked.decompose, [asked.save, asked.html, asked.json], asked.run, asked.backend)
-    first = _opened(asked.program, asked)
+    first = _open(asked.program, asked)
     if asked.diff:
         return _compare(first, asked)
     if isinstance(first, Programs):
-        return carried_out(first, asked, _say)
+        return run_set_command(first, asked, _say)
     code = OK if first.ok else BAD
     if asked.contracts and first.ok:
         contracts = first.compare_contracts()
@@ -262,7 +262,7 @@ def _read_pte(asked: argparse.Namespace) -> int:
     from explorer.results.pte import PteFile
 
     options = (*_WITH_TORCH, "diff", "html", "dynamic", "strict", "spec", "contracts", "model")
-    wrong = [each for each in options if getattr(asked, each, None)]
+    wrong = [option for option in options if getattr(asked, option, None)]
     if wrong:
         raise ValueError(f"A .pte file is read as data: leave out --{wrong[0]}.")
     file = PteFile(asked.program)
@@ -287,7 +287,7 @@ def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
         raise ValueError("--diff works with --html only.")
     if asked.html and isinstance(first, Programs):
         raise ValueError("--diff writes a page of two programs: name one with --model.")
-    comparison = diff(first, _opened(asked.diff, asked))
+    comparison = diff(first, _open(asked.diff, asked))
     _say(comparison)
     if asked.html and isinstance(comparison, Comparison):
         _say(f"written: {comparison.save(asked.html)}")
@@ -329,7 +329,7 @@ def _measure(explored: Exploration, asked: argparse.Namespace) -> None:
 
 
 def _say(what: object) -> None:
-    sys.stdout.write(f"{logged(what)}\n")
+    sys.stdout.write(f"{escape_log(what)}\n")
 
 
 def _print_anything() -> None:
@@ -340,7 +340,7 @@ def _print_anything() -> None:
 
 
 def _complain(what: object) -> None:
-    sys.stderr.write(f"export-explorer: {logged(harmless(what))}\n")
+    sys.stderr.write(f"export-explorer: {escape_log(harmless(what))}\n")
 
 
 def _is_file(program: str) -> bool:
@@ -348,7 +348,7 @@ def _is_file(program: str) -> bool:
     return ":" not in program or Path(program).exists() or program.endswith(".pt2")
 
 
-def _opened(program: str, asked: argparse.Namespace) -> Exploration | Programs:
+def _open(program: str, asked: argparse.Namespace) -> Exploration | Programs:
     """A file, or what a function gives."""
     if _is_file(program):
         if asked.dynamic or asked.strict or asked.fix or asked.contracts:
@@ -359,7 +359,7 @@ def _opened(program: str, asked: argparse.Namespace) -> Exploration | Programs:
         return load(program, model=named, trusted=bool(asked.trusted))
     if asked.model:
         raise ValueError(f"--model names a program in a .pt2 file; {program} is not one.")
-    call = called(program)
+    call = run_named_call(program)
     return explore(
         call.model,
         call.args,

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from explorer.exit_codes import BAD, OK
 from explorer.opening.exporting import explore
-from explorer.opening.named_call import called
+from explorer.opening.named_call import run_named_call
 from explorer.results.reproducing import SECONDS
-from explorer.text.escape import harmless, logged
+from explorer.text.escape import escape_log, harmless
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
         ImportError, TypeError, FixError, ...: it cannot be carried out.
     """
     asked = _parser().parse_args(arguments)
-    call = called(asked.call)
+    call = run_named_call(asked.call)
     explored = explore(
         call.model,
         call.args,
@@ -29,13 +29,13 @@ def main(arguments: Sequence[str]) -> int:
         strict=asked.strict,
         title=asked.call,
     )
-    found = explored.reproduce(asked.seconds)
+    reproduced = explored.reproduce(asked.seconds)
     if asked.output:
-        found.save(asked.output)
-    text = found.issue if asked.issue else found.script
+        reproduced.save(asked.output)
+    text = reproduced.issue if asked.issue else reproduced.script
     # A terminal obeys what a model's strings may hold; a file is to fail as the model does
     sys.stdout.write(harmless(text) if sys.stdout.isatty() else text)
-    sys.stderr.write(f"{logged(harmless(found.sentence))}\n")
+    sys.stderr.write(f"{escape_log(harmless(reproduced.sentence))}\n")
     return OK if explored.ok else BAD
 
 

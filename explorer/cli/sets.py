@@ -11,7 +11,7 @@ from explorer.sets.programs import Programs
 _OF_ONE = ("decompose", "run", "backend", "profile", "stages", "delegate")
 
 
-def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> int:
+def run_set_command(kit: Programs, asked: argparse.Namespace, say: Callable[[object], None]) -> int:
     """Does what is asked of a set.
 
     Args:
@@ -25,7 +25,7 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
     Raises:
         ValueError: what is asked is done to one program only.
     """
-    wrong = [f"--{each}" for each in _OF_ONE if getattr(asked, each)]
+    wrong = [f"--{text}" for text in _OF_ONE if getattr(asked, text)]
     if wrong:
         raise ValueError(
             f"{asked.program} holds {len(kit)} programs, and {wrong[0]} takes one: name it with "
@@ -35,8 +35,8 @@ def carried_out(kit: Programs, asked: argparse.Namespace, say: Callable[[object]
         kit.verify()
     say(kit)
     if asked.verify:
-        for name, each in kit.items():
-            verification = each.record.verification
+        for name, exploration in kit.items():
+            verification = exploration.record.verification
             say(f"{name}: {verification.sentence if verification else 'not checked'}")
     if asked.ready:
         say(f"\n{kit.release_report().called(opening(asked))}")
@@ -53,8 +53,8 @@ def _exit_code(kit: Programs, asked: argparse.Namespace) -> int:
     """As of one program: of all claims with `--ready`, else of those that were asked for."""
     whole = kit.release_report().exit_code(None if asked.ready else ())
     claims = ("verification", "sizes") if asked.verify else ()
-    each = (program.release_report().exit_code(("export", *claims)) for program in kit.values())
-    return whole if whole == BAD or asked.ready else max(each)
+    numbers = (program.release_report().exit_code(("export", *claims)) for program in kit.values())
+    return whole if whole == BAD or asked.ready else max(numbers)
 
 
 def opening(asked: argparse.Namespace) -> str:

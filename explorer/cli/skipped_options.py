@@ -22,10 +22,10 @@ def left_undone(asked: object) -> str:
     Args:
         asked: what a command asks, an attribute for each option.
     """
-    given = {name: getattr(asked, name, None) for name in _OF_A_PROGRAM}
+    entries = {name: getattr(asked, name, None) for name in _OF_A_PROGRAM}
     options = [
         f"--{name} {value}" if isinstance(value, str) else f"--{name}"
-        for name, value in given.items()
+        for name, value in entries.items()
         if value
     ]
     return f"Not done, since the export failed: {', '.join(options)}." if options else ""

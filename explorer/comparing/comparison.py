@@ -11,7 +11,7 @@ from explorer.session.entry import Entry
 from explorer.session.session import Session
 from explorer.text.attempt_text import cut
 from explorer.text.comparison_text import MOST, ComparisonText, summary_of
-from explorer.text.escape import escaped
+from explorer.text.escape import escape_html
 
 if TYPE_CHECKING:
     from export_engine.record import ProgramDiff
@@ -86,14 +86,14 @@ class Comparison(OldSaves):
     def session(self) -> Session:
         """Both programs as attempts of one session, the second on screen."""
         first, second = self._entries
-        session = Session([first, second.placed(parent=0)])
+        session = Session([first, second.with_place(parent=0)])
         session.use(1)
         return session
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         from widgets import FrontEndMissing
 
-        still = {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
+        still = {"text/plain": str(self), "text/html": f"<pre>{escape_html(str(self))}</pre>"}
         try:
             from explorer.display.widget import widget_of
 

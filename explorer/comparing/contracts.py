@@ -7,7 +7,7 @@ from typing import Any
 from explorer.comparing.comparison import Comparison
 from explorer.results.contract_differences import ContractDifferences
 from explorer.session.entry import Entry
-from explorer.text.escape import escaped
+from explorer.text.escape import escape_html
 
 
 class ContractComparison(ContractDifferences):
@@ -33,4 +33,4 @@ class ContractComparison(ContractDifferences):
             bundle = shown[0] if isinstance(shown, tuple) else shown
             bundle["text/plain"] = str(self)
             return shown
-        return {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
+        return {"text/plain": str(self), "text/html": f"<pre>{escape_html(str(self))}</pre>"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from explorer.internal_errors import OURS, own_defect
+from explorer.internal_errors import OURS, find_defect
 from explorer.page import messages as m
 from explorer.session.entry import Entry
 from explorer.session.main_thread import in_main_thread
@@ -43,11 +43,11 @@ class MessageHandlers:
             Refusal: with a sentence; for a defect of Export Explorer, also a report.
         """
         try:
-            return answered(self, m.ASKS, ask, request)
+            return answer_message(self, m.ASKS, ask, request)
         except MissingPackage as missing:
             raise Refusal(str(missing)) from missing
         except (*OURS, RuntimeError) as error:
-            defect = own_defect(error, f"answering `{ask}`")
+            defect = find_defect(error, f"answering `{ask}`")
             if defect is None:
                 raise
             raise Refusal(str(defect), defect.report) from error
@@ -68,7 +68,7 @@ class MessageHandlers:
     def _code(self, asked: m.OfGraph) -> m.Code:
         record = self._entry(asked.attempt).record
         _check("graph", asked.graph, len(record.graphs))
-        return printed(record, asked.graph)
+        return print_code(record, asked.graph)
 
     def _cost(self, asked: m.OfAttempt) -> CostTable:
         from export_engine.cost import cost_of, table_of
@@ -84,11 +84,11 @@ class MessageHandlers:
         return m.Ops(decomposable())
 
     def _diff(self, asked: m.OfPair) -> ProgramDiff:
-        from explorer.results.weight_differences import compared
+        from explorer.results.weight_differences import compare_entries
 
         other, entry = self._entry(asked.other, "other"), self._entry(asked.attempt)
         try:
-            return compared(other, entry)
+            return compare_entries(other, entry)
         except ValueError as error:
             raise Refusal(str(error)) from error
 
@@ -123,15 +123,22 @@ class MessageHandlers:
         from export_engine.source import python_lines
 
         try:
-            found = in_main_thread(lambda: case(asked.name))  # at first, it runs all cases' texts
+            result = in_main_thread(lambda: case(asked.name))  # at first, it runs all cases' texts
         except NoSuchCase as error:
             raise Refusal(str(error)) from error
-        return m.CasePage(python_lines(found.source), found)
+        return m.CasePage(python_lines(result.source), result)
 
     def _break(self, asked: m.ByName) -> m.BreakPage:
         from export_engine.exportdb import graph_break_pages
 
-        page = next((each for each in graph_break_pages() if each.name == asked.name), None)
+        page = next(
+            (
+                graph_break_page
+                for graph_break_page in graph_break_pages()
+                if graph_break_page.name == asked.name
+            ),
+            None,
+        )
         if page is None:
             raise Refusal(f"This torch has no page {asked.name} in its registry of graph breaks.")
         return m.BreakPage(page)
@@ -166,9 +173,12 @@ class MessageHandlers:
         from explorer.results.reproducing import reproduce
         from export_engine.source import python_lines
 
-        found = reproduce(self._session, asked.attempt, progress=self._report)
+        reproduced = reproduce(self._session, asked.attempt, progress=self._report)
         return m.ReproducedScript(
-            python_lines(found.script), found.sentence, found.script, found.issue
+            python_lines(reproduced.script),
+            reproduced.sentence,
+            reproduced.script,
+            reproduced.issue,
         )
 
     def _verify(self, asked: m.SizeCount) -> m.Sentence:
@@ -230,8 +240,10 @@ class MessageHandlers:
         from explorer.results.contract_differences import ContractDifferences
 
         other = self._session.convert(asked.attempt, self._report)
-        found = ContractDifferences(self._entry(asked.attempt), self._entry(other))
-        return m.ContractsCompared(other, found.exported, str(found).split("\n"))
+        contract_differences = ContractDifferences(self._entry(asked.attempt), self._entry(other))
+        return m.ContractsCompared(
+            other, contract_differences.exported, str(contract_differences).split("\n")
+        )
 
     def _generate(self, asked: m.GenerateRequest) -> m.Sentence:
         try:
@@ -259,7 +271,7 @@ class MessageHandlers:
             self._entry(request.attempt)
 
 
-def answered(
+def answer_message(
     answers: Any, known: Mapping[str, m.Message], ask: str, request: dict[str, Any]
 ) -> Answer:
     """The reply from an object with a method per message, as the widget sends it.
@@ -288,7 +300,7 @@ def answered(
     return (None, [value]) if isinstance(value, bytes) else (msgspec.to_builtins(value), [])
 
 
-def printed(record: Any, graph: int, most: float = 1.0) -> m.Code:
+def print_code(record: Any, graph: int, most: float = 1.0) -> m.Code:
     """A graph of a Record, printed and highlighted.
 
     Args:
@@ -296,9 +308,9 @@ def printed(record: Any, graph: int, most: float = 1.0) -> m.Code:
         graph: its number.
         most: CPU seconds for the highlighting, where the Record is of an archive.
     """
-    from export_engine.source import alike_lines, printed_graph
+    from export_engine.source import alike_lines, print_graph
 
-    text = printed_graph(record, graph)
+    text = print_graph(record, graph)
     seconds = most if record.sources_inside else math.inf  # its texts come from whoever made it
     return m.Code(alike_lines(text.lines, seconds), list(text.nodes))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from explorer.session.entry import Entry
 from explorer.session.joined import JoinedSession
 from explorer.session.session import Session
-from explorer.text.escape import escaped
+from explorer.text.escape import escape_html
 from explorer.text.static_picture import static_html
 from explorer.validate_options import check_writable
 
@@ -103,16 +103,16 @@ def report_html(
     from widgets import front_end, front_end_layout, front_end_notices
 
     record = session.entry.record
-    title = escaped(record.title or "program")
+    title = escape_html(record.title or "program")
     licences = front_end_notices()
-    held = _packed(frozen_page(session, compared, values))
+    held = _pack(encode_page(session, compared, values))
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 {GENERATOR}
 <meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="{escaped(_POLICY)}">
+<meta http-equiv="Content-Security-Policy" content="{escape_html(_POLICY)}">
 <title>{title}</title>
 <style>
 html {{ color-scheme: light dark; }}
@@ -123,22 +123,22 @@ body {{ margin: 0; font-family: system-ui, sans-serif; background: Canvas; color
 <body>
 {f'<section style="padding: 4px 16px; font-size: 14px">{preface}</section>' if preface else ""}
 <main id="report">{static_html(record, note="")}</main>
-<script type="application/octet-stream" id="front-end">{_packed(front_end())}</script>
-<script type="application/octet-stream" id="layout">{_packed(front_end_layout())}</script>
+<script type="application/octet-stream" id="front-end">{_pack(front_end())}</script>
+<script type="application/octet-stream" id="layout">{_pack(front_end_layout())}</script>
 <script type="application/octet-stream" id="held">{held}</script>
 <script type="module">{_START}</script>
-<template id="licences"><pre>{escaped(licences, most=len(licences))}</pre></template>
+<template id="licences"><pre>{escape_html(licences, most=len(licences))}</pre></template>
 </body>
 </html>
 """
 
 
-def frozen_page(session: Session, compared: int = -1, values: bool = False) -> bytes:
+def encode_page(session: Session, compared: int = -1, values: bool = False) -> bytes:
     """What a page without a kernel holds: `messages.Frozen` as JSON."""
     import msgspec
 
     from explorer.page.messages import Frozen, SetState
-    from explorer.results.weight_differences import compared as differences
+    from explorer.results.weight_differences import compare_entries as differences
     from export_engine.diff import text_differences
     from export_engine.record import encode
 
@@ -154,8 +154,10 @@ def frozen_page(session: Session, compared: int = -1, values: bool = False) -> b
         ],
         sources=[_sources(entry) for entry in entries],
         codes=[_codes(entry) for entry in entries],
-        diffs=_between(entries, differences),
-        texts=_between(entries, lambda one, other: text_differences(one.record, other.record)),
+        diffs=_compare_pairs(entries, differences),
+        texts=_compare_pairs(
+            entries, lambda one, other: text_differences(one.record, other.record)
+        ),
         pages=_pages(entries, programs.record.findings if programs else ()),
         programs=SetState(programs.record, programs.numbers()) if programs else None,
         costs=[_cost(entry) for entry in entries],
@@ -169,38 +171,38 @@ def _pages(entries: Sequence[Entry], between: Sequence[SetFinding]) -> dict[str,
     from export_engine.record import codes_in
     from export_engine.rules import CODES
 
-    found = {code for entry in entries for code in codes_in(entry.record)}
-    found |= {each.code for each in between}
-    return {code: code_text(code) for code in sorted(found & {*CODES})}
+    codes = {code for entry in entries for code in codes_in(entry.record)}
+    codes |= {set_finding.code for set_finding in between}
+    return {code: code_text(code) for code in sorted(codes & {*CODES})}
 
 
-def _between(
+def _compare_pairs(
     entries: Sequence[Entry], compare: Callable[[Entry, Entry], T]
 ) -> list[list[T | None]]:
     """Per attempt, what to say beside each other one; null where there is nothing to compare."""
 
-    def compared(entry: Entry, other: Entry) -> T | None:
+    def compare_entries(entry: Entry, other: Entry) -> T | None:
         if entry is other or not entry.ok or not other.ok:
             return None
         return compare(other, entry)
 
     few = entries if len(entries) <= _MOST_COMPARED else ()
-    return [[compared(entry, other) for other in few] for entry in few]
+    return [[compare_entries(entry, other) for other in few] for entry in few]
 
 
 def _sources(entry: Entry) -> list[list[list[Token]] | None]:
     from export_engine.source import SourceMissing, source_lines
 
-    found: list[list[list[Token]] | None] = []
+    result: list[list[list[Token]] | None] = []
     inside = entry.record.sources_inside  # the text comes from whoever made the archive
     until = time.thread_time() + (_ALL_COLOURED if inside else math.inf)
     for number in range(len(entry.record.files)):
         try:
             left = max(until - time.thread_time(), 0.0)
-            found.append(source_lines(entry.record, number, left))
+            result.append(source_lines(entry.record, number, left))
         except SourceMissing:
-            found.append(None)
-    return found
+            result.append(None)
+    return result
 
 
 def _cost(entry: Entry) -> CostTable | None:
@@ -210,15 +212,15 @@ def _cost(entry: Entry) -> CostTable | None:
 
 
 def _codes(entry: Entry) -> list[Code]:
-    from explorer.display.handlers import printed
+    from explorer.display.handlers import print_code
 
     until = time.thread_time() + _CODE_COLOURED
     return [
-        printed(entry.record, number, max(until - time.thread_time(), 0.0))
+        print_code(entry.record, number, max(until - time.thread_time(), 0.0))
         for number in range(len(entry.record.graphs))
     ]
 
 
-def _packed(data: bytes) -> str:
+def _pack(data: bytes) -> str:
     """Base64 has no character that is special in HTML."""
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()

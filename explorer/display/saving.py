@@ -18,7 +18,7 @@ NEEDED: dict[str, str | None] = {
 """By suffix, what an export that failed lacks for this file; of a picture, its graph."""
 
 
-def unknown_suffix(path: str | Path, known: str) -> WrongArgument:
+def make_suffix_error(path: str | Path, known: str) -> WrongArgument:
     """The error of a file name that says nothing of what to write."""
     return WrongArgument(f"{Path(path).name}: save() writes files that end in {known}.")
 
@@ -57,6 +57,6 @@ def save(session: Session, path: str | Path, kind: str, *, values: bool, full: b
             from explorer.text.dot import FORMATS, save_graph
 
             if suffix not in FORMATS:
-                raise unknown_suffix(path, ".pt2, .py, .html, .json, .svg, .pdf, .png or .dot")
+                raise make_suffix_error(path, ".pt2, .py, .html, .json, .svg, .pdf, .png or .dot")
 
             return save_graph(session.entry.record, path, full)

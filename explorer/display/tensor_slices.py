@@ -20,20 +20,20 @@ def tensor_slice(session: Session, asked: TensorRequest) -> TensorSlice:
         FixError: nothing was run yet, the node gives no tensor, or has no partner.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    from export_engine.values import StepFailed, sliced
+    from export_engine.values import StepFailed, slice_tensor
 
     record = session.entries[asked.attempt].record
     if not 0 <= asked.node < len(record.graphs[asked.graph].name):
         raise FixError(f"There is no node {asked.node} in this graph. Run the cell again.")
     try:
-        value = _fetched(session, asked)
+        value = _fetch_tensor(session, asked)
     except (LookupError, StepFailed) as error:
         raise FixError(str(error)) from error
     axes = _axes(record, asked.graph, asked.node, value)
-    return sliced(value, axes, asked.rows, asked.columns, asked.index, asked.cell)
+    return slice_tensor(value, axes, asked.rows, asked.columns, asked.index, asked.cell)
 
 
-def _fetched(session: Session, asked: TensorRequest) -> torch.Tensor:
+def _fetch_tensor(session: Session, asked: TensorRequest) -> torch.Tensor:
     entry = session.entries[asked.attempt]
     if asked.side != "one":
         if entry.compared is None:

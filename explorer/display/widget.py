@@ -51,7 +51,7 @@ def widget_of(
         fallback=lambda: dict(fallback),
         seen=following.seen,
     )
-    following.hold()
+    following.follow()
     _followings.append(following)
     return following.widget
 
@@ -86,7 +86,7 @@ class _Following:
         """Whether the session is gone."""
         return self._known() is None
 
-    def hold(self) -> None:
+    def follow(self) -> None:
         """Keeps the session and follows it, if it still exists."""
         session = self._known()
         if session is None or self._answers is not None:
@@ -106,7 +106,7 @@ class _Following:
         if not shown:
             self.let_go()
         elif self._answers is None:
-            self.hold()
+            self.follow()
             self._show()
 
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
@@ -132,7 +132,7 @@ def _close_the_gone() -> None:
     torch's programs refer to themselves, and Python counts objects and not their megabytes: left
     alone, it would collect them late.
     """
-    gone = [each for each in _followings if each.gone]
+    gone = [other_following for other_following in _followings if other_following.gone]
     for following in gone:
         _followings.remove(following)
         following.widget.close()

@@ -67,9 +67,9 @@ def try_case(
         ValueError: there is no such case, or the text cannot be run; says why.
         KeyboardInterrupt: interrupted.
     """
-    from explorer.exportdb.explore_case import explored
+    from explorer.exportdb.explore_case import explore_case
 
-    return explored(name, case(name).source if source is None else source, progress)
+    return explore_case(name, case(name).source if source is None else source, progress)
 
 
 def check(progress: Callable[[Progress], None] | None = None) -> CheckReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from explorer.text.escape import escaped, harmless
+from explorer.text.escape import escape_html, harmless
 
 if TYPE_CHECKING:
     from export_engine.record import CaseCheck
@@ -46,31 +46,31 @@ class CheckReport:
         names = max([len(row.name) for row in self.rows] or [0])
         lines = [f"  {_HEADINGS[0]:<{names}}  {_HEADINGS[1]:<17}  {_HEADINGS[2]:<10}  strict"]
         for row in self.rows:
-            modes = "  ".join(f"{each.outcome:<10}" for each in row.outcomes)
+            modes = "  ".join(f"{outcome.outcome:<10}" for outcome in row.outcomes)
             mark = "✓" if row.as_declared else "✗"
             lines.append(f"{mark} {row.name:<{names}}  {row.level:<17}  {modes}".rstrip())
         return "\n".join([self.sentence, *lines, *self._reasons()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{each}</th>" for each in ("", *_HEADINGS))
+        head = "".join(f"<th>{text}</th>" for text in ("", *_HEADINGS))
         body = "".join(_row(row) for row in self.rows)
-        return f"<p>{escaped(self.sentence)}</p><table><tr>{head}</tr>{body}</table>"
+        return f"<p>{escape_html(self.sentence)}</p><table><tr>{head}</tr>{body}</table>"
 
     def _reasons(self) -> list[str]:
         """Why a case failed or differs."""
-        said = [
-            harmless(f"{row.name}, {each.mode}: {each.sentence}")
+        texts = [
+            harmless(f"{row.name}, {outcome.mode}: {outcome.sentence}")
             for row in self.rows
-            for each in row.outcomes
-            if each.outcome != "agrees"
+            for outcome in row.outcomes
+            if outcome.outcome != "agrees"
         ]
-        return ["", *said] if said else []
+        return ["", *texts] if texts else []
 
 
 def _row(row: CaseCheck) -> str:
     modes = "".join(
-        f'<td title="{escaped(each.sentence)}">{escaped(each.outcome)}</td>'
-        for each in row.outcomes
+        f'<td title="{escape_html(outcome.sentence)}">{escape_html(outcome.outcome)}</td>'
+        for outcome in row.outcomes
     )
     mark = "✓" if row.as_declared else "✗"
-    return f"<tr><td>{mark}</td><td>{escaped(row.name)}</td><td>{row.level}</td>{modes}</tr>"
+    return f"<tr><td>{mark}</td><td>{escape_html(row.name)}</td><td>{row.level}</td>{modes}</tr>"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from export_engine.progress import Progress
 
 
-def explored(
+def explore_case(
     name: str, source: str, progress: Callable[[Progress], None] | None = None
 ) -> Exploration:
     """Runs a text in a module of its own and exports the call that it describes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from explorer.exploration import Exploration
-from explorer.text.escape import escaped, harmless
+from explorer.text.escape import escape_html, harmless
 
 if TYPE_CHECKING:
     from export_engine.record import ExportCase, GraphBreakPage
@@ -46,23 +46,23 @@ class Library:
 
         if self.section == "breaks":
             pages = search_graph_breaks(self.query)
-            return [each for each in pages if each.name == self.query.upper()] or pages
+            return [page for page in pages if page.name == self.query.upper()] or pages
         cases = search(self.query)
-        return [each for each in cases if each.name == self.query] or cases
+        return [case for case in cases if case.name == self.query] or cases
 
     def widget(self) -> Any:
         """The browser. Raises FrontEndMissing."""
         from explorer.exportdb.library_handlers import LibraryHandlers
         from widgets import LibraryWidget
 
-        answers = LibraryHandlers(self._tried)
+        answers = LibraryHandlers(self._take_trial)
         widget = LibraryWidget(
             section=self.section, query=self.query, answer=answers, fallback=self._static
         )
         answers.show = widget
         return widget
 
-    def _tried(self, exploration: Exploration) -> None:
+    def _take_trial(self, exploration: Exploration) -> None:
         self.exploration = exploration
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
@@ -77,16 +77,16 @@ class Library:
         return "\n".join(harmless(line) for line in self._lines())
 
     def _lines(self) -> list[str]:
-        found = self.found
-        if not found:
+        items = self.found
+        if not items:
             return [self._nothing()]
-        if len(found) == 1:
-            return _page_lines(found[0])
+        if len(items) == 1:
+            return _page_lines(items[0])
         what = "graph breaks" if self.section == "breaks" else "cases of ExportDB"
-        rows = [f"{each.name:<32} {each.title}" for each in found[:_MOST_ROWS]]
-        left = len(found) - len(rows)
+        rows = [f"{item.name:<32} {item.title}" for item in items[:_MOST_ROWS]]
+        left = len(items) - len(rows)
         more = [f"and {left:,} more; add words to find fewer"] if left else []
-        return [f"{len(found):,} {what}", *rows, *more]
+        return [f"{len(items):,} {what}", *rows, *more]
 
     def _nothing(self) -> str:
         what = "%graph_breaks" if self.section == "breaks" else "%exportdb"
@@ -96,8 +96,8 @@ class Library:
 
     def _static(self, note: str = "") -> dict[str, str]:
         """The fallback where no widget runs."""
-        said = note or "Run the notebook to browse, edit and export these."
-        page = f"<pre>{escaped(self, 20_000)}</pre><p><small>{escaped(said)}</small></p>"
+        text = note or "Run the notebook to browse, edit and export these."
+        page = f"<pre>{escape_html(self, 20_000)}</pre><p><small>{escape_html(text)}</small></p>"
         return {"text/plain": repr(self), "text/html": page}
 
 
@@ -106,7 +106,7 @@ def _page_lines(found: ExportCase | GraphBreakPage) -> list[str]:
     from export_engine.record import ExportCase
 
     if isinstance(found, ExportCase):
-        inputs = ", ".join(f"{each.path}: {each.text}" for each in found.inputs)
+        inputs = ", ".join(f"{case_input.path}: {case_input.text}" for case_input in found.inputs)
         return [
             f"{found.name} ({found.level}; {', '.join(found.tags) or 'no tags'})",
             f"inputs: {inputs}",
@@ -118,6 +118,6 @@ def _page_lines(found: ExportCase | GraphBreakPage) -> list[str]:
     return [
         f"{found.name}: {found.title}",
         *found.explanations,
-        *(f"hint: {each}" for each in found.hints),
+        *(f"hint: {hint}" for hint in found.hints),
         found.url,
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from explorer.display.handlers import MessageHandlers, answered
+from explorer.display.handlers import MessageHandlers, answer_message
 from explorer.page import messages as m
 from explorer.session.main_thread import in_main_thread
 from explorer.session.session import Session
@@ -40,7 +40,7 @@ class LibraryHandlers:
     def __call__(self, ask: str, request: dict[str, Any]) -> Answer:
         """One answer. Raises Refusal with a sentence."""
         if ask in m.LIBRARY_ASKS:
-            return answered(self, m.LIBRARY_ASKS, ask, request)
+            return answer_message(self, m.LIBRARY_ASKS, ask, request)
         if self._answers is None:
             raise Refusal("Nothing has been exported yet. Choose a case and press Export it live.")
         return self._answers(ask, request)
@@ -56,8 +56,8 @@ class LibraryHandlers:
     def _cases(self, _: m.Nothing) -> m.CaseList:
         from export_engine.exportdb import cases, torch_version
 
-        known = in_main_thread(cases)  # at first, it runs the texts of all cases
-        return m.CaseList(list(known), torch_version())
+        items = in_main_thread(cases)  # at first, it runs the texts of all cases
+        return m.CaseList(list(items), torch_version())
 
     def _breaks(self, _: m.Nothing) -> m.BreakList:
         from export_engine.exportdb import graph_break_pages
@@ -70,11 +70,11 @@ class LibraryHandlers:
         return m.Lines(python_lines(asked.source))
 
     def _try(self, asked: m.CaseTrial) -> m.CaseTried:
-        from explorer.exportdb.explore_case import explored
+        from explorer.exportdb.explore_case import explore_case
         from export_engine.exportdb import SourceProblem, lookouts
 
         try:
-            exploration = explored(asked.name, asked.source, self._report)
+            exploration = explore_case(asked.name, asked.source, self._report)
         except SourceProblem as problem:
             return m.CaseTried(str(problem), problem.line)
         except (TypeError, ValueError) as error:

@@ -52,36 +52,36 @@ def free_sizes(
     record = exploration.record
     if request is None or not record.probe.inputs:
         return None
-    tried = capture(request.with_changes(shapes=Shapes.parse(_written(record, "*"))), progress)
+    tried = capture(request.with_changes(shapes=Shapes.parse(_write_spec(record, "*"))), progress)
     if not isinstance(tried, Exported):
         return None
-    found = describe(tried)
-    shapes = _named(found)
+    result = describe(tried)
+    shapes = _name_symbols(result)
     fixed = tuple(
         f"`{size.text}` stays {size.size}"
-        for size in found.probe.inputs
+        for size in result.probe.inputs
         if isinstance(size.size, int)
     )
     if not shapes:
         return FreeSizes("", False, fixed)
-    confirmed = _confirmed(request.with_changes(shapes=Shapes.parse(shapes)), progress)
-    return FreeSizes(confirmed or _written(record, "*"), bool(confirmed), fixed)
+    confirmed = _confirm(request.with_changes(shapes=Shapes.parse(shapes)), progress)
+    return FreeSizes(confirmed or _write_spec(record, "*"), bool(confirmed), fixed)
 
 
-def _confirmed(request: Request, progress: Callable[[Progress], None] | None) -> str:
+def _confirm(request: Request, progress: Callable[[Progress], None] | None) -> str:
     """The shapes with which it exports: those asked for, or mended; empty if it does not."""
     from export_engine.attempt import Exported
     from export_engine.fixes import autofix
 
-    found = autofix(request, progress)
-    if not isinstance(found.attempt, Exported) or found.attempt.request is None:
+    autofix_report = autofix(request, progress)
+    if not isinstance(autofix_report.attempt, Exported) or autofix_report.attempt.request is None:
         return ""
-    if any(step.fix.kind != "shapes" for step in found.kept):
+    if any(step.fix.kind != "shapes" for step in autofix_report.kept):
         return ""
-    return str(found.attempt.request.shapes)
+    return str(autofix_report.attempt.request.shapes)
 
 
-def _written(record: Record, word: str) -> str:
+def _write_spec(record: Record, word: str) -> str:
     """The same spec for every dim of every tensor."""
     counts: dict[str, int] = {}
     for size in record.probe.inputs:
@@ -91,7 +91,7 @@ def _written(record: Record, word: str) -> str:
     return "; ".join(f"{path}: {', '.join([word] * count)}" for path, count in counts.items())
 
 
-def _named(record: Record) -> str:
+def _name_symbols(record: Record) -> str:
     """What may vary in an export whose sizes torch decided on, with a letter for each symbol."""
     symbols = dict.fromkeys(size.symbol for size in record.probe.inputs if size.symbol >= 0)
     letters = dict(zip(symbols, _LETTERS, strict=False))
@@ -104,7 +104,7 @@ def _named(record: Record) -> str:
             path = record.signature.inputs[size.entry].path
             words.setdefault(path, []).append(_word(record, size, letters, bounded))
     lines = [
-        f"{path}: {', '.join(each)}" for path, each in words.items() if any(w != "_" for w in each)
+        f"{path}: {', '.join(word)}" for path, word in words.items() if any(w != "_" for w in word)
     ]
     return "; ".join(lines)
 

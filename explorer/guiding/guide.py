@@ -17,20 +17,20 @@ from explorer.display.report import GENERATOR, write_report
 from explorer.exit_codes import OK
 from explorer.exploration import Exploration
 from explorer.guiding.steps import (
-    explained,
-    exported,
-    fixed,
-    looked_over,
-    released,
+    apply_lossless_fixes,
+    explain_failure,
+    report_export,
+    report_findings,
+    report_release,
+    report_verification,
     varying,
-    verified,
 )
-from explorer.internal_errors import own_defect
+from explorer.internal_errors import find_defect
 from explorer.opening.exporting import explore
-from explorer.text.escape import escaped
+from explorer.text.escape import escape_html
 from explorer.text.feedback import Reply
-from export_engine.defects import passed_over
-from export_engine.plain_errors import told
+from export_engine.defects import log_internal_error
+from export_engine.plain_errors import describe_error
 
 if TYPE_CHECKING:
     from export_engine.progress import Report
@@ -121,7 +121,7 @@ def guide(
         cells=cells,
         progress=progress,
     )
-    walk.end(exported(walk.explored))
+    walk.end(report_export(walk.explored))
     for heading, step in _steps(walk, dynamic_shapes, report):
         if not walk.taken(heading, step):
             break
@@ -155,7 +155,7 @@ class _Walk:
 
     def end(self, reply: Reply) -> None:
         number = len(self.guided.steps)
-        self.guided.steps[-1] = reply.titled(f"{number}. {reply.title}")
+        self.guided.steps[-1] = reply.with_title(f"{number}. {reply.title}")
         self._tell(self.guided)
 
     def taken(self, heading: str, step: Callable[[], Reply]) -> bool:
@@ -168,13 +168,13 @@ class _Walk:
             self.end(Reply(kind="open", title=heading, reason=stopped))
             return False
         except Exception as error:  # noqa: BLE001 - one step that stumbles does not end the walk
-            passed_over(error, "taking a step of the guide")
-            defect = own_defect(error, f"taking the step `{heading}` of the guide")
-            said = f"This step did not work: {told(error)}"
+            log_internal_error(error, "taking a step of the guide")
+            defect = find_defect(error, f"taking the step `{heading}` of the guide")
+            text = f"This step did not work: {describe_error(error)}"
             reply = Reply(
                 kind="wrong",
                 title=heading,
-                reason=str(defect) if defect else said,
+                reason=str(defect) if defect else text,
                 code=defect.report if defect else "",
                 after="The other steps continue without it.",
             )
@@ -188,21 +188,21 @@ def _steps(
     """The steps after the first, as far as they apply."""
     exploration, progress, name = walk.explored, walk.progress, walk.name
     if not exploration.ok:
-        yield "Explain", lambda: explained(exploration)
-        yield "Fix", lambda: fixed(exploration, name, progress)
+        yield "Explain", lambda: explain_failure(exploration)
+        yield "Fix", lambda: apply_lossless_fixes(exploration, name, progress)
     if exploration.ok:
-        yield "Check for problems", lambda: looked_over(exploration, name)
-        yield "Verify", lambda: verified(exploration, progress)
+        yield "Check for problems", lambda: report_findings(exploration, name)
+        yield "Verify", lambda: report_verification(exploration, progress)
         if shapes is None:
             yield "Find dynamic sizes", lambda: varying(exploration, walk.guided.title, progress)
-        yield "Release", lambda: released(exploration, name)
-    yield "Report", lambda: _reported(walk, report)
+        yield "Release", lambda: report_release(exploration, name)
+    yield "Report", lambda: _write_report(walk, report)
 
 
-def _reported(walk: _Walk, path: str | Path | None) -> Reply:
+def _write_report(walk: _Walk, path: str | Path | None) -> Reply:
     guided, exploration = walk.guided, walk.explored
-    heading = f'<h1 style="font-size: 1.2em">{escaped(guided.title)}, step by step</h1>'
-    preface = heading + "".join(each.html() for each in guided.steps[:-1])  # all but this one
+    heading = f'<h1 style="font-size: 1.2em">{escape_html(guided.title)}, step by step</h1>'
+    preface = heading + "".join(step.html() for step in guided.steps[:-1])  # all but this one
     session = exploration.session
     file = Path(path) if path is not None else _free_name(guided.title)
     try:

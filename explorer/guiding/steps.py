@@ -19,22 +19,22 @@ _MOST = 6
 """Lines of a kind that a step lists; the view has them all."""
 
 
-def exported(exploration: Exploration) -> Reply:
+def report_export(exploration: Exploration) -> Reply:
     """Whether the call exports as it is."""
     record = exploration.record
     if exploration.ok:
-        said = record.verdict.removeprefix("exported, ")
-        return Reply(kind="right", title="Export", reason=f"It exports: {said}.")
+        text = record.verdict.removeprefix("exported, ")
+        return Reply(kind="right", title="Export", reason=f"It exports: {text}.")
     return Reply(kind="wrong", title="Export", reason="The export fails.")
 
 
-def explained(exploration: Exploration) -> Reply:
+def explain_failure(exploration: Exploration) -> Reply:
     """Why it does not export."""
     record = exploration.record
     failure = record.failure
     assert failure is not None
     place, code = failing_place(record)
-    links = [Line("note", f"More: {each.text} {each.url}".strip()) for each in failure.links]
+    links = [Line("note", f"More: {link.text} {link.url}".strip()) for link in failure.links]
     lesson = _lesson_on(failure.kind)
     if lesson:
         links.append(Line("note", f"Learn: `notebooks/{lesson}.ipynb` is about this."))
@@ -78,10 +78,10 @@ def _lesson_on(kind: str) -> str:
     return ""
 
 
-def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply:
+def apply_lossless_fixes(exploration: Exploration, name: str, progress: Report | None) -> Reply:
     """Applies lossless fixes; if they are not enough, says what is left to decide."""
-    found = exploration.autofix(progress)
-    lines = [_fix_line(step) for step in found.steps]
+    autofix_report = exploration.autofix(progress)
+    lines = [_fix_line(step) for step in autofix_report.steps]
     if exploration.ok:
         after = "Your files and your model are unchanged."
         if exploration.fixed_source:
@@ -89,7 +89,7 @@ def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply
         return Reply(
             kind=_kind_of(exploration, "export"),
             title="Fix",
-            reason=found.sentence,
+            reason=autofix_report.sentence,
             lines=lines,
             after=after,
         )
@@ -97,9 +97,9 @@ def fixed(exploration: Exploration, name: str, progress: Report | None) -> Reply
     return Reply(
         kind="wrong",
         title="Fix: needs your decision",
-        reason=found.sentence,
+        reason=autofix_report.sentence,
         lines=lines[: 2 * _MOST],
-        after=_undecided(exploration),
+        after=_describe_open_decision(exploration),
     )
 
 
@@ -121,7 +121,7 @@ def _offers(exploration: Exploration, name: str) -> list[Line]:
     return lines
 
 
-def _undecided(exploration: Exploration) -> str:
+def _describe_open_decision(exploration: Exploration) -> str:
     """What the user can do if no lossless fix helps."""
     place, _ = failing_place(exploration.record)
     where = f" Change {place}, or what it calls," if place else " Change what the sentence names,"
@@ -136,10 +136,10 @@ def _undecided(exploration: Exploration) -> str:
     )
 
 
-def looked_over(exploration: Exploration, name: str) -> Reply:
+def report_findings(exploration: Exploration, name: str) -> Reply:
     """What is wrong or surprising about the program."""
     findings, kind = exploration.record.findings, _kind_of(exploration, "findings")
-    grave = [each for each in findings if each.severity != "note"]
+    grave = [finding for finding in findings if finding.severity != "note"]
     if not grave:
         notes = "1 note is" if len(findings) == 1 else f"{len(findings)} notes are"
         more = f" {notes} under Findings." if findings else ""
@@ -149,8 +149,8 @@ def looked_over(exploration: Exploration, name: str) -> Reply:
             reason=f"No findings.{more}",
         )
     lines = [
-        Line("wrong" if each.severity == "wrong" else "note", each.sentence)
-        for each in grave[:_MOST]
+        Line("wrong" if finding.severity == "wrong" else "note", finding.sentence)
+        for finding in grave[:_MOST]
     ]
     return Reply(
         kind=kind,
@@ -164,40 +164,40 @@ def looked_over(exploration: Exploration, name: str) -> Reply:
 def varying(exploration: Exploration, title: str, progress: Report | None) -> Reply:
     """Which sizes could vary, as a line to run."""
     heading = "Find dynamic sizes"
-    found = free_sizes(exploration, progress)
-    if found is None:
-        said = (
+    result = free_sizes(exploration, progress)
+    if result is None:
+        text = (
             "All sizes are static, as in the example. Which of them could be dynamic was not "
             "determined."
         )
-        return Reply(kind="note", title=heading, reason=said)
-    fixed = [Line("open", each) for each in found.fixed[: 2 * _MOST]]
-    if not found.shapes:
-        said = "All sizes are static, as in the example, and the code allows no dynamic ones."
-        return Reply(kind="note", title=heading, reason=said, lines=fixed)
+        return Reply(kind="note", title=heading, reason=text)
+    fixed = [Line("open", other_text) for other_text in result.fixed[: 2 * _MOST]]
+    if not result.shapes:
+        text = "All sizes are static, as in the example, and the code allows no dynamic ones."
+        return Reply(kind="note", title=heading, reason=text, lines=fixed)
     after = "Give the sizes your own names, and write `_` for each that should stay static."
-    if not found.confirmed:
+    if not result.confirmed:
         after = "`*` lets torch decide which sizes are dynamic; Shapes shows the result."
     return Reply(
         kind="note",
         title=heading,
         reason="All sizes are static, as in the example. These could be dynamic:",
-        code=f'%export --guide -d "{found.shapes}" {title}',
+        code=f'%export --guide -d "{result.shapes}" {title}',
         lines=fixed,
         after=after,
     )
 
 
-def released(exploration: Exploration, name: str) -> Reply:
+def report_release(exploration: Exploration, name: str) -> Reply:
     """Whether the program can be shipped."""
-    found = exploration.release_report().called(name)
+    release = exploration.release_report().called(name)
     heads: dict[str, Kind] = {"ready": "right", "open": "note", "not ready": "wrong"}
     return Reply(
-        kind=heads[found.verdict],
+        kind=heads[release.verdict],
         title="Release",
-        reason=found.sentence,
-        lines=[Line(_LINES[each.state], _answered(each)) for each in found.items],
-        after="" if found.ok else f"`{name}.release_report()` reads it again, once more is done.",
+        reason=release.sentence,
+        lines=[Line(_LINES[item.state], _describe_item(item)) for item in release.items],
+        after="" if release.ok else f"`{name}.release_report()` reads it again, once more is done.",
     )
 
 
@@ -212,12 +212,12 @@ def _kind_of(exploration: Exploration, name: str) -> Kind:
     return "note" if kind == "open" else kind
 
 
-def _answered(item: ReleaseItem) -> str:
+def _describe_item(item: ReleaseItem) -> str:
     way_on = f" `{item.command}`" if item.command else ""
     return f"{item.name}: {item.sentence}{way_on}"
 
 
-def verified(exploration: Exploration, progress: Report | None) -> Reply:
+def report_verification(exploration: Exploration, progress: Report | None) -> Reply:
     """Whether torch.export's guarantees hold for the program."""
     checked = exploration.verify(progress=progress)
     claim = exploration.release_report().item("verification")
@@ -225,7 +225,10 @@ def verified(exploration: Exploration, progress: Report | None) -> Reply:
         reason = f"{claim.sentence} The program was run and compared with the model."
         return Reply(kind=_kind_of(exploration, "verification"), title="Verify", reason=reason)
     if not checked.broken:
-        left = [Line("open", f"{each.name}: {each.sentence}") for each in checked.unchecked]
+        left = [
+            Line("open", f"{guarantee.name}: {guarantee.sentence}")
+            for guarantee in checked.unchecked
+        ]
         return Reply(
             kind="note",
             title="Verify: incomplete",
@@ -234,7 +237,9 @@ def verified(exploration: Exploration, progress: Report | None) -> Reply:
             after="Verify shows why each was not checked, with a report to send where the check "
             "itself failed.",
         )
-    lines = [Line("wrong", f"{each.name}: {each.sentence}") for each in checked.broken]
+    lines = [
+        Line("wrong", f"{guarantee.name}: {guarantee.sentence}") for guarantee in checked.broken
+    ]
     return Reply(
         kind="wrong",
         title="Verify",

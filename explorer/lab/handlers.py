@@ -35,7 +35,9 @@ class ProgramHandler(APIHandler):
     async def get(self) -> None:
         """Reads files in a thread: the server answers others meanwhile."""
         path = self._path(self.get_query_argument("path"))
-        others = [self._path(each) for each in self.get_query_arguments("with")[:1]]
+        others = [
+            self._path(query_argument) for query_argument in self.get_query_arguments("with")[:1]
+        ]
         try:
             held = await asyncio.to_thread(page_of_file, path, *others)
         except ArchiveError as error:  # an answer about the file, not a failed request

@@ -18,15 +18,15 @@ def main(paths: list[str]) -> int:
     bad = 0
     for path in paths:
         try:
-            found = rehearse(path)
+            rehearsal = rehearse(path)
         except (OSError, ValueError) as error:
             sys.stderr.write(f"{path}: {error}\n")
             bad += 1
             continue
         sys.stdout.write(f"{Path(path).name}\n")
-        sys.stdout.writelines(f"  {trial}\n" for trial in found.trials)
-        sys.stdout.writelines(f"  MEND {problem}\n" for problem in found.problems)
-        bad += not found.ok
+        sys.stdout.writelines(f"  {trial}\n" for trial in rehearsal.trials)
+        sys.stdout.writelines(f"  MEND {problem}\n" for problem in rehearsal.problems)
+        bad += not rehearsal.ok
     return 1 if bad else 0
 
 

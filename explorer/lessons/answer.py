@@ -94,25 +94,27 @@ class Answer:
         """The program takes inputs of these shapes: `takes(x=(3, 100))`."""
         from export_engine.record import probe_named
 
-        found = probe_named(self.record, self._sizes(shapes))
-        if found.verdict != "accepted":
+        result = probe_named(self.record, self._sizes(shapes))
+        if result.verdict != "accepted":
             asks = (
-                f"it asks for `{found.broken[0].text}`" if found.broken else "the reason is unknown"
+                f"it asks for `{result.broken[0].text}`"
+                if result.broken
+                else "the reason is unknown"
             )
-            raise Wrong(f"The program does not take {_said(shapes)}: {asks}.")
+            raise Wrong(f"The program does not take {_describe_shapes(shapes)}: {asks}.")
 
     def refuses(self, **shapes: Sequence[int]) -> None:
         """The program refuses inputs of these shapes."""
         from export_engine.record import probe_named
 
         if probe_named(self.record, self._sizes(shapes)).verdict != "refused":
-            raise Wrong(f"The program takes {_said(shapes)}, and should refuse that.")
+            raise Wrong(f"The program takes {_describe_shapes(shapes)}, and should refuse that.")
 
     def agrees_with_eager(self, trials: int = 4) -> None:
         """The program agrees with the model at sizes and values it was not traced with."""
         from export_engine.verify import check
 
-        agreement = check(self._exported(), trials)
+        agreement = check(self._require_exported(), trials)
         for trial in agreement.trials:
             if trial.outcome in ("differs", "refused"):
                 raise Wrong(_trial(trial.sizes, trial.outcome, trial.detail))
@@ -131,15 +133,15 @@ class Answer:
             request = Request(target=reference, args=tuple(args))
             wanted = run(reference, request, number)
             try:
-                given = run(program, request, number)
+                value = run(program, request, number)
             except Exception as error:
                 raise Wrong(
                     f"The program refuses {_call(args)}, which it should take: {_first_line(error)}"
                 ) from error
-            found = compare(given, wanted)
-            if not found.same:
+            difference = compare(value, wanted)
+            if not difference.same:
                 lone = len(self.record.signature.outputs) == 1
-                detail = found.detail.removeprefix("output 0: ") if lone else found.detail
+                detail = difference.detail.removeprefix("output 0: ") if lone else difference.detail
                 raise Wrong(f"For {_call(args)} the result is not what was asked for: {detail}.")
 
     def has_op(self, *names: str) -> None:
@@ -157,9 +159,9 @@ class Answer:
     def no_finding(self, *kinds: str) -> None:
         """No finding of these kinds, such as `baked-value`; without any, no finding at all."""
         self.exported()
-        for each in self.record.findings:
-            if not kinds or each.kind in kinds:
-                raise Wrong(f"Look at Findings: {each.sentence}")
+        for finding in self.record.findings:
+            if not kinds or finding.kind in kinds:
+                raise Wrong(f"Look at Findings: {finding.sentence}")
 
     def equals(self, wanted: Any, otherwise: str) -> None:
         """A plain answer is this one.
@@ -190,12 +192,14 @@ class Answer:
     def outputs(self) -> list[tuple[OutputEntry, ValueType]]:
         """What the program returns and writes to, each with its type."""
         self.exported()
-        return [(each, self.record.types[each.type]) for each in self.record.signature.outputs]
+        return [
+            (output, self.record.types[output.type]) for output in self.record.signature.outputs
+        ]
 
     def _calls(self, name: str) -> bool:
         return any(name in (op, *op.split(".")) for op in self.ops())
 
-    def _exported(self) -> Exported:
+    def _require_exported(self) -> Exported:
         self.exported()
         session = self.exploration.session
         attempt = session.exported(session.current, "check")
@@ -205,12 +209,12 @@ class Answer:
 
     def _size(self, name: str, dim: int) -> SizeInput:
         self.exported()
-        sizes = {each.text: each for each in self.record.probe.inputs}
-        found = sizes.get(f"{name}.shape[{dim}]")
-        if found is None:
-            known = ", ".join(f"`{text}`" for text in sizes) or "none"
-            raise Wrong(f"There is no `{name}.shape[{dim}]` in this export. Its sizes: {known}.")
-        return found
+        sizes = {other_size.text: other_size for other_size in self.record.probe.inputs}
+        size = sizes.get(f"{name}.shape[{dim}]")
+        if size is None:
+            message = ", ".join(f"`{text}`" for text in sizes) or "none"
+            raise Wrong(f"There is no `{name}.shape[{dim}]` in this export. Its sizes: {message}.")
+        return size
 
     def _sizes(self, shapes: dict[str, Sequence[int]]) -> dict[str, int]:
         return {
@@ -220,7 +224,7 @@ class Answer:
         }
 
 
-def _said(shapes: dict[str, Sequence[int]]) -> str:
+def _describe_shapes(shapes: dict[str, Sequence[int]]) -> str:
     return " and ".join(f"`{name}` of shape {list(sizes)}" for name, sizes in shapes.items())
 
 
@@ -228,12 +232,12 @@ def _call(args: Sequence[Any]) -> str:
     """What a call is made with: `shape [6, 8] and 3`."""
     import torch
 
-    said = []
-    for each in args:
-        is_large = isinstance(each, torch.Tensor) and each.dim()
-        value = each.item() if isinstance(each, torch.Tensor) and not is_large else each
-        said.append(f"shape {list(each.shape)}" if is_large else f"{value!r}")
-    return f"an input of {' and '.join(said)}"
+    texts = []
+    for argument in args:
+        is_large = isinstance(argument, torch.Tensor) and argument.dim()
+        value = argument.item() if isinstance(argument, torch.Tensor) and not is_large else argument
+        texts.append(f"shape {list(argument.shape)}" if is_large else f"{value!r}")
+    return f"an input of {' and '.join(texts)}"
 
 
 def _trial(sizes: dict[str, int], outcome: str, detail: str) -> str:

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import course_line
 from explorer.lessons.fingerprint import fingerprint
-from explorer.lessons.saved_progress import forget, keep, kept
+from explorer.lessons.saved_progress import forget, get_progress, keep
 from explorer.text.feedback import Line, Reply
-from export_engine.defects import passed_over
-from export_engine.plain_errors import PlainError, told
+from export_engine.defects import log_internal_error
+from export_engine.plain_errors import PlainError, describe_error
 
 Checker = Callable[[Answer], None]
 _Checker = TypeVar("_Checker", bound=Checker)
@@ -83,7 +83,7 @@ class Lesson:
                 checker=checker,
                 hints=tuple(hints),
                 solution=solution.strip("\n"),
-                wrong=tuple(each.strip("\n") for each in wrong),
+                wrong=tuple(text.strip("\n") for text in wrong),
             )
             return checker
 
@@ -115,16 +115,18 @@ class Lesson:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # torch's warnings about the checker's own code
-                answer = Answer(_answered(given, options))
+                answer = Answer(_make_answer(given, options))
                 exercise.checker(answer)
         except (Wrong, AssertionError) as error:
             reason = str(error) or "The check failed without a reason."
-            return self._refused(exercise, answer, reason)
+            return self._refuse(exercise, answer, reason)
         except Exception as error:  # noqa: BLE001 - an answer may be anything, and do anything
-            passed_over(error, "checking an answer")
-            return self._refused(exercise, answer, f"This cannot be checked: {told(error)}")
-        known, _ = self._tried(exercise, answer)
-        keep(self.name, exercise.number, {**known, "done": 1})
+            log_internal_error(error, "checking an answer")
+            return self._refuse(
+                exercise, answer, f"This cannot be checked: {describe_error(error)}"
+            )
+        entries, _ = self._count_try(exercise, answer)
+        keep(self.name, exercise.number, {**entries, "done": 1})
         return Reply(
             kind="right", title=f"Exercise {exercise.number}: right.", after=self._status()
         )
@@ -136,9 +138,9 @@ class Lesson:
             LessonError: there is no such exercise.
         """
         exercise = self._exercise(self._next() if number is None else number)
-        known = kept(self.name, exercise.number)
-        seen = min(known["hints"] + 1, len(exercise.hints))
-        keep(self.name, exercise.number, {**known, "hints": seen})
+        entries = get_progress(self.name, exercise.number)
+        seen = min(entries["hints"] + 1, len(exercise.hints))
+        keep(self.name, exercise.number, {**entries, "hints": seen})
         return Reply(
             kind="note",
             title=f"Exercise {exercise.number}: {exercise.title}",
@@ -153,9 +155,9 @@ class Lesson:
             LessonError: there is no such exercise.
         """
         exercise = self._exercise(number)
-        known = kept(self.name, exercise.number)
-        left = len(exercise.hints) - known["hints"]
-        if left > 0 and not known["done"]:
+        entries = get_progress(self.name, exercise.number)
+        left = len(exercise.hints) - entries["hints"]
+        if left > 0 and not entries["done"]:
             return Reply(
                 kind="note",
                 title=f"There are {left} hints left." if left > 1 else "There is a hint left.",
@@ -171,10 +173,12 @@ class Lesson:
         """Which exercises are done, here and in the whole course."""
         lines = []
         for exercise in self.exercises.values():
-            known = kept(self.name, exercise.number)
-            tries = f" ({_counted(known['tries'], 'try', 'tries')})" if known["tries"] else ""
+            entries = get_progress(self.name, exercise.number)
+            tries = (
+                f" ({_count_text(entries['tries'], 'try', 'tries')})" if entries["tries"] else ""
+            )
             text = f"{exercise.number}. {exercise.title}{tries}"
-            lines.append(Line("right" if known["done"] else "open", text))
+            lines.append(Line("right" if entries["done"] else "open", text))
         done = all(line.kind == "right" for line in lines)
         return Reply(
             kind="right" if done else "note",
@@ -197,22 +201,22 @@ class Lesson:
     @property
     def done(self) -> int:
         """How many exercises are done."""
-        return sum(kept(self.name, number)["done"] for number in self.exercises)
+        return sum(get_progress(self.name, number)["done"] for number in self.exercises)
 
-    def _tried(self, exercise: Exercise, answer: Answer) -> tuple[dict[str, int], bool]:
+    def _count_try(self, exercise: Exercise, answer: Answer) -> tuple[dict[str, int], bool]:
         """The progress of an exercise with this answer, and whether that is a new try."""
-        known = kept(self.name, exercise.number)
-        given = fingerprint(answer.value)
-        is_new = not given or given != known["answer"]
-        return {**known, "tries": known["tries"] + is_new, "answer": given}, is_new
+        entries = get_progress(self.name, exercise.number)
+        number = fingerprint(answer.value)
+        is_new = not number or number != entries["answer"]
+        return {**entries, "tries": entries["tries"] + is_new, "answer": number}, is_new
 
-    def _refused(self, exercise: Exercise, answer: Answer, reason: str) -> Reply:
+    def _refuse(self, exercise: Exercise, answer: Answer, reason: str) -> Reply:
         """The feedback on a wrong answer; the first comes without a hint."""
-        known, is_new = self._tried(exercise, answer)
-        seen = known["hints"]
-        if is_new and known["tries"] > 1:
+        entries, is_new = self._count_try(exercise, answer)
+        seen = entries["hints"]
+        if is_new and entries["tries"] > 1:
             seen = min(seen + 1, len(exercise.hints))
-        keep(self.name, exercise.number, {**known, "hints": seen})
+        keep(self.name, exercise.number, {**entries, "hints": seen})
         return Reply(
             kind="wrong",
             title=f"Exercise {exercise.number}: not yet.",
@@ -222,14 +226,14 @@ class Lesson:
         )
 
     def _exercise(self, number: str | int) -> Exercise:
-        found = self.exercises.get(str(number))
-        if found is None:
-            known = ", ".join(self.exercises) or "none yet"
-            raise LessonError(f"There is no exercise {number} in this lesson. There are: {known}.")
-        return found
+        result = self.exercises.get(str(number))
+        if result is None:
+            text = ", ".join(self.exercises) or "none yet"
+            raise LessonError(f"There is no exercise {number} in this lesson. There are: {text}.")
+        return result
 
     def _next(self) -> str:
-        left = [each for each in self.exercises if not kept(self.name, each)["done"]]
+        left = [text for text in self.exercises if not get_progress(self.name, text)["done"]]
         return (left or list(self.exercises) or ["1"])[0]
 
     def _status(self) -> str:
@@ -239,7 +243,7 @@ class Lesson:
         return f"All {total} exercises are done. {self.after}".strip()
 
 
-def _answered(given: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _make_answer(given: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """The answer: what was given, or a model exported with its arguments."""
     if len(given) == 1 and not options:
         return given[0]
@@ -259,5 +263,5 @@ def _more(exercise: Exercise, seen: int) -> str:
     return f"`lesson.solution{call} shows a solution." if exercise.solution else ""
 
 
-def _counted(number: int, one: str, several: str) -> str:
+def _count_text(number: int, one: str, several: str) -> str:
     return f"{number} {one if number == 1 else several}"

@@ -34,10 +34,10 @@ def lesson(name: str | Path) -> Lesson:
         raise LessonError(
             f"There is no lesson {name}. {hint} A lesson of your own is the path of its .py file."
         )
-    found = getattr(module, "lesson", None)
-    if not isinstance(found, Lesson):
+    result = getattr(module, "lesson", None)
+    if not isinstance(result, Lesson):
         raise LessonError(f'{name} has no `lesson = explorer.Lesson("its title")` in it.')
-    return found
+    return result
 
 
 def _from_file(path: Path) -> ModuleType:

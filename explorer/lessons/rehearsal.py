@@ -44,8 +44,8 @@ class Trial:
         return self.reply is not None and self.reply.ok is self.wanted and not self.error
 
     def __str__(self) -> str:
-        said = self.error or (self.reply.reason or self.reply.title if self.reply else "no reply")
-        return f"{'ok ' if self.ok else 'BAD'} {self.exercise} {self.answer}: {said}"
+        text = self.error or (self.reply.reason or self.reply.title if self.reply else "no reply")
+        return f"{'ok ' if self.ok else 'BAD'} {self.exercise} {self.answer}: {text}"
 
 
 @dataclass(frozen=True)
@@ -75,19 +75,19 @@ def rehearse(notebook: str | Path, fewest_wrong: int = 3) -> Rehearsal:
     """
     cells = _code_cells(Path(notebook))
     with _surroundings(Path(notebook).parent) as shell:
-        unsolved = _unsolved(cells, shell)
+        unsolved = _run_as_shipped(cells, shell)
     with _surroundings(Path(notebook).parent) as shell:
-        found = _rehearsed(cells, shell, fewest_wrong)
-    return replace(found, problems=(*unsolved, *found.problems))
+        rehearsal = _rehearse(cells, shell, fewest_wrong)
+    return replace(rehearsal, problems=(*unsolved, *rehearsal.problems))
 
 
-def _unsolved(cells: list[dict[str, Any]], shell: Any) -> list[str]:
+def _run_as_shipped(cells: list[dict[str, Any]], shell: Any) -> list[str]:
     """What cells raise in the notebook as shipped."""
     errors = [_run(shell, _text(cell))[1] for cell in cells]
     return [f"as shipped, code cell {n}: {error}" for n, error in enumerate(errors) if error]
 
 
-def _rehearsed(cells: list[dict[str, Any]], shell: Any, fewest: int) -> Rehearsal:
+def _rehearse(cells: list[dict[str, Any]], shell: Any, fewest: int) -> Rehearsal:
     trials: list[Trial] = []
     problems: list[str] = []
     tried: set[str] = set()
@@ -107,7 +107,7 @@ def _rehearsed(cells: list[dict[str, Any]], shell: Any, fewest: int) -> Rehearsa
             position += 1
             continue
         tried.add(number)
-        trials += _tried(exercise, texts[position], texts[position + 1 : end], shell)
+        trials += _try_answers(exercise, texts[position], texts[position + 1 : end], shell)
         if len(exercise.wrong) < fewest:
             problems.append(f"exercise {number} has fewer than {fewest} wrong answers")
         position = end
@@ -123,7 +123,7 @@ def _end(texts: list[str], exercise: int) -> int | None:
     return next((n + 1 for n in checks), None)
 
 
-def _tried(exercise: Exercise, shipped: str, after: list[str], shell: Any) -> Iterator[Trial]:
+def _try_answers(exercise: Exercise, shipped: str, after: list[str], shell: Any) -> Iterator[Trial]:
     """The answers to one exercise, the right one last, since later cells may build on it."""
     answers = [("as shipped", shipped, False)]
     answers += [(f"wrong {n}", text, False) for n, text in enumerate(exercise.wrong, start=1)]
@@ -131,17 +131,17 @@ def _tried(exercise: Exercise, shipped: str, after: list[str], shell: Any) -> It
     for name, text, wanted in answers:
         value: Any = None
         error = ""
-        for each in (text, *after):
-            value, error = _run(shell, each) if not error else (None, error)
-        found = value if isinstance(value, Reply) else None
-        yield Trial(exercise.number, name, found, wanted, error)
+        for other_text in (text, *after):
+            value, error = _run(shell, other_text) if not error else (None, error)
+        reply = value if isinstance(value, Reply) else None
+        yield Trial(exercise.number, name, reply, wanted, error)
 
 
 def _lesson(shell: Any) -> Lesson:
-    found = shell.user_ns.get("lesson")
-    if not isinstance(found, Lesson):
+    result = shell.user_ns.get("lesson")
+    if not isinstance(result, Lesson):
         raise ValueError("The notebook has no Lesson called `lesson` before its first exercise.")
-    return found
+    return result
 
 
 def _run(shell: Any, text: str) -> tuple[Any, str]:

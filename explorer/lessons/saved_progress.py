@@ -24,14 +24,14 @@ def progress_file() -> Path:
     return data_folder() / "lessons.json"
 
 
-def kept(lesson: str, exercise: str) -> dict[str, int]:
+def get_progress(lesson: str, exercise: str) -> dict[str, int]:
     """The progress of an exercise, all 0 by default.
 
     `tries`, `hints` seen, `done`, and the fingerprint of the last `answer`.
     """
-    found = _read().get(lesson)
-    known = found.get(exercise) if isinstance(found, dict) else None
-    counts = known if isinstance(known, dict) else {}
+    result = _read().get(lesson)
+    value = result.get(exercise) if isinstance(result, dict) else None
+    counts = value if isinstance(value, dict) else {}
     return {key: _count(counts.get(key)) for key in ("tries", "hints", "done", "answer")}
 
 
@@ -63,14 +63,14 @@ def _read() -> dict[str, Any]:
     if str(file) in _unwritten:
         return _unwritten[str(file)]
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        result = json.loads(file.read_text(encoding="utf-8"))
     except OSError:
         return {}
     except ValueError:
         with suppress(OSError):  # keep a broken file: the user may want to look at it
             file.replace(file.with_suffix(".broken.json"))
         return {}
-    return found if isinstance(found, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 def _write(file: Path, everything: dict[str, Any]) -> None:

@@ -56,20 +56,20 @@ def to_json(answer: Answer) -> str:
     """An answer as JSON within the budget: lists are cut to what fits, and say how much was."""
     facts: Any = {**answer.facts, "next": list(answer.next)}
     for most in (1_000, 100, 30, 10, 3, 1):
-        text = json.dumps(_shortened(facts, most), ensure_ascii=True, default=str)
+        text = json.dumps(_truncate(facts, most), ensure_ascii=True, default=str)
         if len(text) <= MOST_CHARACTERS:
             return text
     return json.dumps({"cut": "The facts are too long for one answer.", "next": list(answer.next)})
 
 
-def _shortened(value: Any, most: int) -> Any:
+def _truncate(value: Any, most: int) -> Any:
     """Plain data with lists of at most so many items, and texts in proportion."""
     if isinstance(value, dict):
         items = list(value.items())
-        kept = {str(name): _shortened(each, most) for name, each in items[:most]}
+        kept = {str(name): _truncate(item, most) for name, item in items[:most]}
         return kept if len(items) <= most else {**kept, "…": f"{len(items) - most} more"}
     if isinstance(value, list | tuple):
-        kept_items = [_shortened(each, most) for each in value[:most]]
+        kept_items = [_truncate(item, most) for item in value[:most]]
         return kept_items if len(value) <= most else [*kept_items, f"… {len(value) - most} more"]
     if isinstance(value, str):
         text, longest = harmless(value), max(200, most * 5)

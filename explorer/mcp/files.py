@@ -70,7 +70,7 @@ class Root:
                 return named
         raise ToolRefused(f"There is no module {home} below the root {self.folder}.")
 
-    def shorten(self, path: str | Path) -> str:
+    def make_relative(self, path: str | Path) -> str:
         """A path as a client names it, relative to the root where it is below."""
         whole = Path(path)
         inside = whole.is_relative_to(self.folder)

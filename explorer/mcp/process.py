@@ -14,13 +14,13 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from explorer.internal_errors import OURS, own_defect
+from explorer.internal_errors import OURS, find_defect
 from explorer.mcp.answers import ToolRefused, to_json, to_text
 from explorer.mcp.files import Root
 from explorer.mcp.tools import Tools
 from explorer.session.session import FixError
 from explorer.text.escape import harmless
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.progress import Progress
 
 _PAUSE = 0.25
@@ -42,13 +42,13 @@ def main(root: str) -> None:
         call = json.loads(line)
         speaker.begin(call["id"])
         try:
-            ended = _answered(tools, call)
+            ended = _answer_call(tools, call)
         except KeyboardInterrupt:
             ended = _CANCELLED
         speaker.end(*ended)
 
 
-def _answered(tools: Tools, call: dict[str, Any]) -> tuple[str, str]:
+def _answer_call(tools: Tools, call: dict[str, Any]) -> tuple[str, str]:
     """How a call ended, `ok`, `refused` or `cancelled`, and the text for the client."""
     try:
         answer = tools.call(call["tool"], call["arguments"])
@@ -60,8 +60,10 @@ def _answered(tools: Tools, call: dict[str, Any]) -> tuple[str, str]:
     except SystemExit as error:
         return "refused", f"The code called sys.exit({error.code!r})."
     except Exception as error:  # noqa: BLE001 - whatever the user's own code raises
-        passed_over(error, f"answering {call['tool']}")
-        defect = own_defect(error, f"answering {call['tool']}") if isinstance(error, OURS) else None
+        log_internal_error(error, f"answering {call['tool']}")
+        defect = (
+            find_defect(error, f"answering {call['tool']}") if isinstance(error, OURS) else None
+        )
         return "refused", _cut(defect or f"{type(error).__name__}: {error}")
 
 

@@ -104,14 +104,14 @@ class Relay:
         while True:
             line = await self._lines.get()
             if line is None:
-                raise ToolRefused(self._died())
+                raise ToolRefused(self._describe_death())
             if line.get("id") != self._calls:
                 continue
             if "ended" in line:
                 return line
             await report(line["done"], line["total"], line["label"])
 
-    def _died(self) -> str:
+    def _describe_death(self) -> str:
         assert self._process is not None
         code = self._process.wait()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -61,7 +61,7 @@ def make_server(root: Path, *, read_only: bool = False, seconds: float = 600) ->
         if read_only and (runs or writes):
             continue
         server.add_tool(
-            _relayed(name, relay, read_only),
+            _make_relay(name, relay, read_only),
             name=name,
             description=inspect.getdoc(getattr(Tools, name)),
             annotations=ToolAnnotations(
@@ -75,10 +75,10 @@ def make_server(root: Path, *, read_only: bool = False, seconds: float = 600) ->
     return server
 
 
-def _relayed(name: str, relay: Relay, read_only: bool) -> Callable[..., Any]:
+def _make_relay(name: str, relay: Relay, read_only: bool) -> Callable[..., Any]:
     """A function with the parameters of a tool, which passes a call on."""
     own = inspect.signature(getattr(Tools, name), eval_str=True)
-    parameters = [each for each in own.parameters.values() if each.name != "self"]
+    parameters = [parameter for parameter in own.parameters.values() if parameter.name != "self"]
 
     async def call(context: Context[Any, Any], **given: Any) -> str:
         options = {"json": given.pop("as_json"), "first_line": given.pop("first_line", 0)}
@@ -97,8 +97,8 @@ def _relayed(name: str, relay: Relay, read_only: bool) -> Callable[..., Any]:
         added.append(inspect.Parameter("first_line", asked, default=0, annotation=int))
     in_place = inspect.Parameter.KEYWORD_ONLY
     context = inspect.Parameter("context", in_place, annotation=Context[Any, Any])
-    listed = [*(each.replace(kind=in_place) for each in parameters), *added, context]
+    listed = [*(parameter.replace(kind=in_place) for parameter in parameters), *added, context]
     call.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
-    call.__annotations__ = {each.name: each.annotation for each in listed}
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in listed}
     call.__name__ = name
     return call

@@ -18,12 +18,12 @@ from explorer.mcp.files import Root
 from explorer.opening.diffing import diff
 from explorer.opening.exporting import explore
 from explorer.opening.loading import load
-from explorer.opening.named_call import called
+from explorer.opening.named_call import run_named_call
 from explorer.session.session import FixError
 from explorer.session.writing import writing
 from explorer.sets.programs import Programs
 from explorer.text.attempt_text import failing_place, summary
-from explorer.text.cost_text import scaled
+from explorer.text.cost_text import format_scaled
 from explorer.text.run_text import amount
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ class Tools:
         file = self._root.find(path)
         opened = load(file)
         if isinstance(opened, Programs):
-            handles = {name: self._hold(each) for name, each in opened.items()}
+            handles = {name: self._keep(exploration) for name, exploration in opened.items()}
             named = "\n".join(f"{handle} is {name}" for name, handle in handles.items())
             calls = tuple(f"show(program={handle!r})" for handle in handles.values())
             return Answer(f"{opened}\n{named}", {"programs": handles}, calls[:3])
-        return self._summary(self._hold(opened))
+        return self._summary(self._keep(opened))
 
     def export(self, call: str, dynamic_shapes: str | None = None, strict: bool = False) -> Answer:
         """Export a model with torch.export. Runs the file, the function and the model.
@@ -91,15 +91,15 @@ class Tools:
             strict: trace bytecode in place of running the Python.
         """
         named = self._root.find_call(call)
-        found = called(named)
+        result = run_named_call(named)
         explored = explore(
-            *found,
+            *result,
             dynamic_shapes=dynamic_shapes,
             strict=strict,
-            title=self._root.shorten(named),
+            title=self._root.make_relative(named),
             progress=self._progress,
         )
-        return self._summary(self._hold(explored))
+        return self._summary(self._keep(explored))
 
     def diagnose(self, program: str) -> Answer:
         """Say why an export failed: the line, the reason and its code; else the findings.
@@ -210,11 +210,11 @@ class Tools:
         for file, edit in files:
             if file.read_text(encoding="utf-8") != edit.before:
                 raise ToolRefused(
-                    f"{self._root.shorten(file)} was edited since the export. Export again."
+                    f"{self._root.make_relative(file)} was edited since the export. Export again."
                 )
         for file, edit in files:
             file.write_text(edit.after, encoding="utf-8")
-        names = [self._root.shorten(file) for file, _ in files]
+        names = [self._root.make_relative(file) for file, _ in files]
         return Answer(f"Written: {', '.join(names)}", {"program": program, "written": names})
 
     def verify(self, program: str, trusted: bool = False) -> Answer:
@@ -283,16 +283,16 @@ class Tools:
             backend: xnnpack, onnxruntime, openvino, coreml, vulkan, arm, qualcomm.
             trusted: see verify.
         """
-        found = self._find(program, trusted).delegate(backend, progress=self._progress)
+        delegation_result = self._find(program, trusted).delegate(backend, progress=self._progress)
         facts = {
             "program": program,
             "backend": backend,
-            "share": found.share,
-            "share_of_ops": found.share_of_ops,
-            "outside": len(found.outside),
-            "text": str(found),
+            "share": delegation_result.share,
+            "share_of_ops": delegation_result.share_of_ops,
+            "outside": len(delegation_result.outside),
+            "text": str(delegation_result),
         }
-        return Answer(str(found), facts)
+        return Answer(str(delegation_result), facts)
 
     def decompose(self, program: str, table: str = "core", trusted: bool = False) -> Answer:
         """Decompose the program; the decomposed one becomes the program's current attempt.
@@ -319,8 +319,8 @@ class Tools:
             before: a handle, `p1`, or the path of a .pt2 file.
             after: the later one.
         """
-        found = diff(self._either(before), self._either(after))
-        return Answer(str(found), {"identical": bool(found.ok), "text": str(found)})
+        comparison = diff(self._either(before), self._either(after))
+        return Answer(str(comparison), {"identical": bool(comparison.ok), "text": str(comparison)})
 
     def query(self, program: str, text: str) -> Answer:
         """Find ops by a query: `op:linear & dtype:f32`, `module:layers.0 & !kind:view`, `line:12`.
@@ -356,7 +356,8 @@ class Tools:
             }
             named = ", ".join(f"{name}={value}" for name, value in at.sizes.items())
             text = (
-                f"At {named}, from the graph: {scaled(at.flops)} FLOPs, {amount(at.bytes)} moved, "
+                f"At {named}, from the graph: {format_scaled(at.flops)} "
+                f"FLOPs, {amount(at.bytes)} moved, "
                 f"peak of live memory {amount(at.peak_bytes)} beside inputs and weights."
             )
             return Answer(text, facts)
@@ -420,15 +421,15 @@ class Tools:
 
     # What they share
 
-    def _hold(self, explored: Exploration) -> str:
+    def _keep(self, explored: Exploration) -> str:
         handle = f"p{len(self._held) + 1}"
         self._held[handle] = explored
         return handle
 
     def _find(self, program: str, trusted: bool = False) -> Exploration:
         if program not in self._held:
-            known = ", ".join(self._held) or "none yet; call export or open_program"
-            raise ToolRefused(f"There is no program {program!r}. Known: {known}.")
+            text = ", ".join(self._held) or "none yet; call export or open_program"
+            raise ToolRefused(f"There is no program {program!r}. Known: {text}.")
         explored = self._held[program]
         return explored.trust() if trusted and explored.record.mode == "loaded" else explored
 
@@ -492,7 +493,7 @@ class Tools:
         return "".join(self._diff(edit.file, edit.before, edit.after) for edit in edits)
 
     def _diff(self, file: str, before: str, after: str) -> str:
-        name = self._root.shorten(file)
+        name = self._root.make_relative(file)
         lines = difflib.unified_diff(
             before.splitlines(keepends=True),
             after.splitlines(keepends=True),

@@ -70,15 +70,15 @@ def explore_config(
     told = f"{layers} of {_layers_of(config)} layers, random" if small else "without weights"
     title = f"{name}, {told}"
 
-    def exported(dynamic: Any) -> Exploration:
+    def export(dynamic: Any) -> Exploration:
         return explore(model, (), kwargs, dynamic_shapes=dynamic, title=title, progress=progress)
 
-    found = exported(dynamic_shapes or shapes)
-    bounded = _bounded(shapes, chosen)
-    if found.ok or dynamic_shapes or bounded == shapes:
-        return found
-    again = exported(bounded)  # learned positions end somewhere
-    return again if again.ok else found
+    exploration = export(dynamic_shapes or shapes)
+    bounded = _add_length_bounds(shapes, chosen)
+    if exploration.ok or dynamic_shapes or bounded == shapes:
+        return exploration
+    again = export(bounded)  # learned positions end somewhere
+    return again if again.ok else exploration
 
 
 def shrink_config(config: Any) -> Any:
@@ -138,13 +138,13 @@ _TOKENS_OF_CONFIG = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_st
 
 
 def _shrink(config: Any) -> None:
-    kept = _kept_layers(config)
+    kept = _count_layers(config)
     for name in _LAYERS:
         if _has_int(config, name):
             setattr(config, name, min(getattr(config, name), kept))
     if isinstance(getattr(config, "layer_types", None), list):
         config.layer_types = config.layer_types[:kept]
-    heads = next((each for each in _HEADS if _has_int(config, each)), None)
+    heads = next((text for text in _HEADS if _has_int(config, text)), None)
     count = min(getattr(config, heads), 4) if heads else 4
     if heads:
         groups = getattr(config, "num_key_value_heads", None)
@@ -174,7 +174,7 @@ def _has_int(config: Any, name: str) -> bool:
     return not computed and isinstance(getattr(config, name, None), int)
 
 
-def _kept_layers(config: Any) -> int:
+def _count_layers(config: Any) -> int:
     """So many layers that each kind of them is there; at least two."""
     kinds = getattr(config, "layer_types", None)
     if not isinstance(kinds, list) or not kinds:
@@ -191,11 +191,11 @@ def _layers_of_part(config: Any) -> int:
         counts = [getattr(config, name, None) for name in names]
         if getattr(config, "is_encoder_decoder", False) and all(counts):
             return sum(int(count) for count in counts if count)
-    found = (getattr(config, name, None) for name in _LAYERS)
-    return next((count for count in found if isinstance(count, int)), 0)
+    items = (getattr(config, name, None) for name in _LAYERS)
+    return next((count for count in items if isinstance(count, int)), 0)
 
 
-def _bounded(shapes: str, config: Any) -> str:
+def _add_length_bounds(shapes: str, config: Any) -> str:
     """Shapes whose lengths end at the last position that the model has."""
     most = getattr(config, "max_position_embeddings", None)
     if not isinstance(most, int):
@@ -226,8 +226,8 @@ def _class_of(config: Any) -> Any:
     for name in _AUTO:
         auto = getattr(transformers, f"MODEL_{name}MAPPING", {})
         if type(config) in auto:
-            found = auto[type(config)]
-            return found[0] if isinstance(found, tuple) else found
+            result = auto[type(config)]
+            return result[0] if isinstance(result, tuple) else result
     raise WrongArgument(f"transformers has no model for a {type(config).__name__}.")
 
 

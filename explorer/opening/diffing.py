@@ -35,13 +35,13 @@ def diff(before: Any, after: Any) -> Comparison | SetComparison:
         TypeError: something else was given.
         ValueError: an export failed, so that there is no program; or one is a set and one is not.
     """
-    both = _opened(before), _opened(after)
+    both = _open(before), _open(after)
     if isinstance(both[0], Programs) and isinstance(both[1], Programs):
         return SetComparison(both[0], both[1])
     return Comparison(*map(lend_program, both))
 
 
-def _opened(given: Any) -> Any:
+def _open(given: Any) -> Any:
     """What was given; of a path the program or the set in the file, of several programs a set."""
     from explorer.opening.loading import load
     from explorer.opening.viewing import programs_in, view_several

@@ -44,13 +44,13 @@ def explore_many(
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     _check_programs(programs)
-    made = {}
-    for name, given in programs.items():
-        if isinstance(given, Exploration):
-            made[name] = given
+    explorations = {}
+    for name, program in programs.items():
+        if isinstance(program, Exploration):
+            explorations[name] = program
             continue
-        model, args, *rest = given
-        made[name] = explore(
+        model, args, *rest = program
+        explorations[name] = explore(
             model,
             args,
             rest[0] if rest else None,
@@ -60,7 +60,7 @@ def explore_many(
             title=f"{name}(…)",
             progress=progress,
         )
-    return Programs(made, title=title, links=links_of(made))
+    return Programs(explorations, title=title, links=links_of(explorations))
 
 
 def _check_programs(programs: object) -> None:
@@ -68,9 +68,9 @@ def _check_programs(programs: object) -> None:
     if not isinstance(programs, Mapping):
         kind = type(programs).__name__
         raise TypeError(f"The programs are given as a {kind}. Give a dict of {_SHAPE}")
-    for name, given in programs.items():
+    for name, program in programs.items():
         check_name(name)
-        _check_call(name, given)
+        _check_call(name, program)
 
 
 def _check_call(name: str, given: Any) -> None:
@@ -89,20 +89,22 @@ def _check_call(name: str, given: Any) -> None:
 
 def load_set(path: str | Path, *, trusted: bool = False) -> LoadedPrograms:
     """Opens a `.pt2` file of several programs as data; see `explorer.load`."""
-    from explorer.session.opened_file import opened_set
+    from explorer.session.opened_file import read_set_file
 
-    files, found = opened_set(path, trusted=trusted)
+    files, read_set = read_set_file(path, trusted=trusted)
     from export_engine.programs import Link
 
-    made = {name: Exploration(Session([Entry("loaded", opened)])) for name, opened in files.items()}
-    kept = found.kept
+    explorations = {
+        name: Exploration(Session([Entry("loaded", opened)])) for name, opened in files.items()
+    }
+    kept = read_set.kept
     return LoadedPrograms(
-        made,
-        found.plan,
+        explorations,
+        read_set.plan,
         title=Path(path).name,
-        links=[Link(*each) for each in kept.links],
-        facts={name: {"role": role} for name, role in kept.roles.items() if name in made},
-        weights={name: each.weights for name, each in found.programs.items()},
+        links=[Link(*link) for link in kept.links],
+        facts={name: {"role": role} for name, role in kept.roles.items() if name in explorations},
+        weights={name: program.weights for name, program in read_set.programs.items()},
         trials=kept.trials,
-        notes=[says_why_not(found.plan)] if found.plan.why_not and kept.roles else [],
+        notes=[says_why_not(read_set.plan)] if read_set.plan.why_not and kept.roles else [],
     )

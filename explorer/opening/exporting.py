@@ -61,7 +61,7 @@ def explore(
     """
     from export_engine.attempt import Request, name_of
     from export_engine.shapes import Shapes, ShapesError
-    from export_engine.torch_internals import attached_spec
+    from export_engine.torch_internals import find_attached_spec
 
     if not isinstance(args, tuple | list):
         raise TypeError(
@@ -75,34 +75,34 @@ def explore(
         from export_engine.capture import copy_without_weights
 
         model, args, kwargs = copy_without_weights(model, tuple(args), kwargs or {})
-    given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
-    attached = attached_spec(model)
-    if attached is not None and given is not None and given is not attached:
+    value = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
+    attached = find_attached_spec(model)
+    if attached is not None and value is not None and value is not attached:
         raise ShapesError(
             "@dynamic_spec already says what is dynamic in this call; leave out dynamic_shapes"
         )
-    if spec and given is not None:
-        shapes = given
-        if not isinstance(given, Shapes):
-            shapes = Shapes.from_torch(given, model, tuple(args), dict(kwargs or {}))
-        given = shapes.to_spec()
+    if spec and value is not None:
+        shapes = value
+        if not isinstance(value, Shapes):
+            shapes = Shapes.from_torch(value, model, tuple(args), dict(kwargs or {}))
+        value = shapes.to_spec()
     name = name_of(model)
     request = Request(
         target=model,
         args=tuple(args),
         kwargs=dict(kwargs or {}),
-        shapes=given,
+        shapes=value,
         strict=strict,
         title=title or f"{name}(…)",
         cells=cell_names() if cells is None else dict(cells),
     )
     modes = (False, True) if both else (strict,)
-    return explored(
+    return export_requests(
         *(request.with_changes(strict=mode) for mode in modes), fix=fix, progress=progress
     )
 
 
-def explored(
+def export_requests(
     *requests: Request,
     fix: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -114,14 +114,16 @@ def explored(
         fix: see `explore`.
         progress: see `explore`.
     """
-    session = Session([Entry.of(_explained(each, progress), each.mode) for each in requests])
+    session = Session(
+        [Entry.of(_explain_attempt(request, progress), request.mode) for request in requests]
+    )
     if fix and not session.entry.ok:
         with suppress(KeyboardInterrupt):  # keep the failure and its fixes
             session.autofix(session.current, progress)
     return Exploration(session)
 
 
-def _explained(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
+def _explain_attempt(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
     """An attempt; one that failed comes with its diagnosis and fixes."""
     from export_engine.attempt import Failed
     from export_engine.capture import capture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.display.report import frozen_page
+from explorer.display.report import encode_page
 from explorer.exploration import Exploration
 from explorer.opening.diffing import diff
 from explorer.opening.loading import load
@@ -22,12 +22,12 @@ def page_of_file(path: Path, before: Path | None = None) -> bytes:
         ArchiveError: one of them is not an archive of a program; the text is a sentence.
     """
     if before is None:
-        return frozen_page(load(path).session)
+        return encode_page(load(path).session)
     try:
         other = _first(before)
     except ArchiveError as error:
         raise ArchiveError(f"{before.name}: {error}") from error
-    return frozen_page(diff(other, _first(path)).session(), compared=0)
+    return encode_page(diff(other, _first(path)).session(), compared=0)
 
 
 def _first(path: Path) -> Exploration:

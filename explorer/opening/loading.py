@@ -9,7 +9,7 @@ from explorer.exploration import Exploration
 from explorer.opening.exploring_sets import load_set
 from explorer.opening.transformers_folder import open_export
 from explorer.session.entry import Entry
-from explorer.session.opened_file import opened_file
+from explorer.session.opened_file import read_file
 from explorer.session.session import Session
 from explorer.sets.loaded_programs import LoadedPrograms
 from export_engine.archive import holds_export, program_names
@@ -42,4 +42,4 @@ def load(
         return kit if model is None else kit[model]
     if model is None and len(program_names(path)) > 1:
         return load_set(path, trusted=trusted)
-    return Exploration(Session([Entry("loaded", opened_file(path, trusted=trusted, model=model))]))
+    return Exploration(Session([Entry("loaded", read_file(path, trusted=trusted, model=model))]))

@@ -19,7 +19,7 @@ class Call(NamedTuple):
     kwargs: dict[str, Any] | None
 
 
-def called(named: str) -> Call:
+def run_named_call(named: str) -> Call:
     """What the function gives that a text names. Runs it, and the module that it is in.
 
     Args:
@@ -33,20 +33,20 @@ def called(named: str) -> Call:
     """
     home, _, function = named.rpartition(":")
     module = _file(Path(home)) if home.endswith(".py") else _module(home)
-    made: Any = module
+    result: Any = module
     for name in function.split("."):
-        if not hasattr(made, name):
+        if not hasattr(result, name):
             raise AttributeError(f"module {home!r} has no attribute {function!r}")
-        made = getattr(made, name)
-    if not callable(made):
-        raise TypeError(f"{named} is a {type(made).__name__}, not a function.")
-    given = made()
-    if not isinstance(given, tuple) or not 2 <= len(given) <= 3 or not callable(given[0]):
+        result = getattr(result, name)
+    if not callable(result):
+        raise TypeError(f"{named} is a {type(result).__name__}, not a function.")
+    value = result()
+    if not isinstance(value, tuple) or not 2 <= len(value) <= 3 or not callable(value[0]):
         raise TypeError(
-            f"{named}() gave a {type(given).__name__}. Let it return (model, args) or "
+            f"{named}() gave a {type(value).__name__}. Let it return (model, args) or "
             "(model, args, kwargs)."
         )
-    model, args, *rest = given
+    model, args, *rest = value
     return Call(model, tuple(args), dict(rest[0]) if rest else None)
 
 

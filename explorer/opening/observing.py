@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from explorer.text.attempt_text import cut
-from explorer.text.escape import escaped
+from explorer.text.escape import escape_html
 
 if TYPE_CHECKING:
     from explorer.exploration import Exploration
@@ -125,7 +125,7 @@ class Calls:
             if len(groups) > 1:
                 how = f": {difference(group, groups[0])}" if number else ""
                 lines.append(cut(f"group {number}, {_calls(group.times)}{how}"))
-            lines += [cut(f"  {each}") for each in group.sentences()]
+            lines += [cut(f"  {sentence}") for sentence in group.sentences()]
             if group.shapes:
                 lines.append(cut(f"  → {group.shapes}"))
         return "\n".join(lines)
@@ -133,7 +133,7 @@ class Calls:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
+        return {"text/plain": str(self), "text/html": f"<pre>{escape_html(str(self))}</pre>"}
 
 
 def _calls(count: int) -> str:
@@ -156,16 +156,20 @@ class CheckedCalls:
     @property
     def ok(self) -> bool:
         """Whether every call of the group was checked and agrees."""
-        return bool(self.calls) and all(each.outcome == "agrees" for each in self.calls)
+        return bool(self.calls) and all(call.outcome == "agrees" for call in self.calls)
 
     def __str__(self) -> str:
-        right = sum(each.times for each in self.calls if each.outcome == "agrees")
+        right = sum(
+            checked_call.times for checked_call in self.calls if checked_call.outcome == "agrees"
+        )
         lines = [f"agrees with the model on {right} of {sum(c.times for c in self.calls)} calls"]
-        for each in self.calls:
-            if each.outcome != "agrees":
-                sizes = ", ".join(f"{name} = {size}" for name, size in each.sizes.items())
-                lines.append(cut(f"  {sizes or 'a call'}: {each.outcome}. {each.detail}"))
-        fresh = sum(each.times for each in self.calls if not each.own_values)
+        for call in self.calls:
+            if call.outcome != "agrees":
+                sizes = ", ".join(f"{name} = {size}" for name, size in call.sizes.items())
+                lines.append(cut(f"  {sizes or 'a call'}: {call.outcome}. {call.detail}"))
+        fresh = sum(
+            checked_call.times for checked_call in self.calls if not checked_call.own_values
+        )
         if fresh:
             lines.append(f"{fresh} of them with other values of the same sizes, to save memory")
         if self.others:

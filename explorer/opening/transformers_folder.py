@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
 from explorer.session.entry import Entry
-from explorer.session.opened_file import opened_file
+from explorer.session.opened_file import read_file
 from explorer.session.session import Session
 from explorer.sets.loaded_programs import LoadedPrograms
 from explorer.text.escape import harmless
@@ -35,27 +35,30 @@ def open_export(path: Path, *, trusted: bool = False) -> LoadedPrograms:
         return _open_folder(path, path.name, trusted)
     unpacked = TemporaryDirectory(prefix="export-explorer-")
     unpack_export(path, Path(unpacked.name))
-    made = _open_folder(Path(unpacked.name), path.name, trusted)
-    weakref.finalize(made, unpacked.cleanup)
-    return made
+    loaded_programs = _open_folder(Path(unpacked.name), path.name, trusted)
+    weakref.finalize(loaded_programs, unpacked.cleanup)
+    return loaded_programs
 
 
 def _open_folder(folder: Path, title: str, trusted: bool) -> LoadedPrograms:
     from export_engine.record import GenerationPlan
 
-    found = read_export(folder)
-    if found.export_format != "dynamo":
-        raise ArchiveError(_other_format(folder, found.export_format))
+    export = read_export(folder)
+    if export.export_format != "dynamo":
+        raise ArchiveError(_other_format(folder, export.export_format))
     files = {
-        name: opened_file(folder / each.file, trusted=trusted)
-        for name, each in found.components.items()
+        name: read_file(folder / component.file, trusted=trusted)
+        for name, component in export.components.items()
     }
-    recorded = {name: each.metadata for name, each in found.components.items()}
+    recorded = {name: component.metadata for name, component in export.components.items()}
     return LoadedPrograms(
-        {name: Exploration(Session([Entry("loaded", each)])) for name, each in files.items()},
+        {name: Exploration(Session([Entry("loaded", file)])) for name, file in files.items()},
         GenerationPlan(why_not=_WHY_NOT),
         title=title,
-        notes=[harmless(f"`{name}`: {each.sentence}") for name, each in recorded.items()],
+        notes=[
+            harmless(f"`{name}`: {export_metadata.sentence}")
+            for name, export_metadata in recorded.items()
+        ],
         recorded=recorded,
     )
 
@@ -66,10 +69,10 @@ def open_pte_export(path: Path) -> list[PteFile] | None:
 
     if not path.is_dir():
         return None
-    found = read_export(path)
-    if found.export_format != "executorch":
+    export = read_export(path)
+    if export.export_format != "executorch":
         return None
-    return [PteFile(path / each.file) for each in found.components.values()]
+    return [PteFile(path / component.file) for component in export.components.values()]
 
 
 def _other_format(path: Path, kind: str) -> str:

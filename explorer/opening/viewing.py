@@ -54,15 +54,15 @@ def view(
             from explorer.results.pte import PteFile
 
             return PteFile(program)
-        return _opened_path(Path(program)) or load(program)
+        return _open_path(Path(program)) or load(program)
     call = None if inputs is None else _call(inputs)
     if programs_in(program) is not None:
         refuse_inputs(inputs, "several programs")
         return view_several(program, title)
-    return _opened(program, title, call)
+    return _open(program, title, call)
 
 
-def _opened_path(path: Path) -> StagesResult | list[StagesResult] | list[PteFile] | None:
+def _open_path(path: Path) -> StagesResult | list[StagesResult] | list[PteFile] | None:
     """The `.pte` files or kernels of a folder, or the kernels of a package without a program.
 
     None of any other path.
@@ -88,8 +88,10 @@ def view_several(given: Any, title: str = "") -> Programs:
     from explorer.sets.programs import Programs
 
     several = programs_in(given) or {}
-    made = {name: _opened(each, f"{title or 'program'}: {name}") for name, each in several.items()}
-    return Programs(made, title=title or type(given).__name__)
+    explorations = {
+        name: _open(value, f"{title or 'program'}: {name}") for name, value in several.items()
+    }
+    return Programs(explorations, title=title or type(given).__name__)
 
 
 def programs_in(given: Any) -> dict[str, Any] | None:
@@ -100,7 +102,9 @@ def programs_in(given: Any) -> dict[str, Any] | None:
     """
     components = getattr(given, "components", None)
     if isinstance(components, Mapping):
-        given = {name: getattr(each, "program", None) for name, each in components.items()}
+        given = {
+            name: getattr(component, "program", None) for name, component in components.items()
+        }
     if isinstance(given, Mapping) and given and all(map(is_program, given.values())):
         return dict(given)
     methods, get = getattr(given, "methods", None), getattr(given, "exported_program", None)
@@ -110,7 +114,7 @@ def programs_in(given: Any) -> dict[str, Any] | None:
     return {name: get(name) for name in sorted(names)}
 
 
-def _opened(program: Any, title: str, call: Call | None = None) -> Exploration:
+def _open(program: Any, title: str, call: Call | None = None) -> Exploration:
     return Exploration(Session([entry_of(program, title, call)]))
 
 

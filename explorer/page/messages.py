@@ -161,7 +161,7 @@ class GenerateRequest(Struct):
 
 
 class TensorRequest(OfGraph):
-    """What a node gave, and which part of it to show; see `export_engine.values.sliced`."""
+    """What a node gave, and which part of it to show; see `export_engine.values.slice_tensor`."""
 
     node: int
     side: Literal["one", "other", "difference"]

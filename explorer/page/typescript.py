@@ -19,7 +19,7 @@ _HEADER = "// Generated from explorer/page/messages.py by `make types`. Its comm
 def generate() -> str:
     """The text of `messages.gen.ts`."""
     messages = [*ASKS.values(), *LIBRARY_ASKS.values()]
-    roots = [each.request for each in messages] + [each.reply for each in messages]
+    roots = [message.request for message in messages] + [message.reply for message in messages]
     parts = declarations([AttemptHead, Frozen, *roots], known=record_types())
     parts += [_table("Asks", ASKS), _table("LibraryAsks", LIBRARY_ASKS)]
     used = sorted(record_types() & {*re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", "".join(parts)))})
@@ -29,9 +29,10 @@ def generate() -> str:
 
 def _table(name: str, known: Mapping[str, Message]) -> str:
     entries = "".join(
-        f"  /** {each.says} */\n"
-        f"  {ask}: {{ request: {type_text(each.request)}; reply: {type_text(each.reply)} }};\n"
-        for ask, each in known.items()
+        f"  /** {message.says} */\n"
+        f"  {ask}: {{ request: {type_text(message.request)}; "
+        f"reply: {type_text(message.reply)} }};\n"
+        for ask, message in known.items()
     )
     return f"export interface {name} {{\n{entries}}}\n"
 

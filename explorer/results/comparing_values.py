@@ -108,7 +108,7 @@ class ComparedRuns:
         lines.append(f"  {'op':<30}{'own':>10}{'relative':>10}{'absolute':>10}{'SQNR':>9}")
         rows = self.rows
         ranked = sorted(rows, key=lambda name: -rows[name].own.relative)[:_MOST]
-        for name in (each for each in rows if each in ranked):
+        for name in (text for text in rows if text in ranked):
             row = rows[name]
             lines.append(
                 f"{'✗' if row.beyond else ' '} {name[:29]:<30}{row.own.relative:>10.2g}"
@@ -134,23 +134,23 @@ def compare_values(
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.run import full_name
-    from export_engine.values import StepFailed, called, outputs_apart
+    from export_engine.values import StepFailed, outputs_apart, prepare_call
     from export_engine.values import compare_values as compare_here
 
     attempt = session.exported(number, "compare", progress)
     record = session.entries[number].record
     try:
-        request, label = called(attempt, record, inputs)
+        request, label = prepare_call(attempt, record, inputs)
         one, wanted = _runs(session, number, other, attempt, request, full_name(device))
-        found = compare_here(one, wanted, label, progress)
-        if other == "eager" and found.pairs.agrees and full_name(device) == "cpu":
+        compared = compare_here(one, wanted, label, progress)
+        if other == "eager" and compared.pairs.agrees and full_name(device) == "cpu":
             apart = outputs_apart(attempt, record, request)
             if apart:
-                found.add_difference(apart)
+                compared.add_difference(apart)
     except (ValueError, MemoryError, StepFailed) as error:
         raise FixError(str(error)) from error
-    session.keep(number, compared=found)
-    return ComparedRuns(found)
+    session.keep(number, compared=compared)
+    return ComparedRuns(compared)
 
 
 def _runs(
@@ -166,7 +166,7 @@ def _runs(
     if dtype is not None:
         return run_in_dtype(attempt, record, request, device, dtype), plain
     if not isinstance(other, str):
-        return plain, _given(other, request, device)
+        return plain, _run_of_other(other, request, device)
     if other == "eager":
         return plain, eager_run(attempt, request, device)
     if other == "original":
@@ -175,14 +175,16 @@ def _runs(
             raise FixError("This program was not decomposed from another one.")
         before = session.exported(parent, "compare")
         return plain, RunOf(other, before, session.entries[parent].record, request, device)
-    if other.partition(":")[0] in {each.partition(":")[0] for each in devices()}:
+    if other.partition(":")[0] in {text.partition(":")[0] for text in devices()}:
         return RunOf(full_name(other), attempt, record, request, full_name(other)), plain
     if other in backends() and other != "program":
         return plain, backend_run(attempt, record, request, device, other)
-    return plain, _decomposed(session, number, other, request, device)
+    return plain, _run_of_decomposed(session, number, other, request, device)
 
 
-def _decomposed(session: Session, number: int, table: str, request: Request, device: str) -> RunOf:
+def _run_of_decomposed(
+    session: Session, number: int, table: str, request: Request, device: str
+) -> RunOf:
     from export_engine.values import RunOf
 
     current = session.current
@@ -192,7 +194,7 @@ def _decomposed(session: Session, number: int, table: str, request: Request, dev
     return RunOf("decomposed", after, session.entries[made].record, request, device)
 
 
-def _given(other: Any, request: Request, device: str) -> RunOf:
+def _run_of_other(other: Any, request: Request, device: str) -> RunOf:
     """Another result, or a bare ExportedProgram."""
     from torch.export import ExportedProgram
 
@@ -207,8 +209,8 @@ def _given(other: Any, request: Request, device: str) -> RunOf:
         record = session.entry.record
         return RunOf(record.title or "the other", attempt, record, request, device)
     if isinstance(other, ExportedProgram):
-        made = Exported(request=None, recording=Recording(), program=other, title="the other")
-        return RunOf("the other", made, describe(made), request, device)
+        exported = Exported(request=None, recording=Recording(), program=other, title="the other")
+        return RunOf("the other", exported, describe(exported), request, device)
     raise FixError(
         f"A {type(other).__name__} is not a run to compare with. Give 'eager', 'decomposed', "
         "a dtype, a device, a backend, another result or an ExportedProgram."

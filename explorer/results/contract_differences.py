@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from explorer.session.entry import Entry
-from explorer.text.attempt_text import cut, wrapped
+from explorer.text.attempt_text import cut, wrap_text
 
 if TYPE_CHECKING:
     from export_engine.diff import Rejection
@@ -27,7 +27,7 @@ class ContractDifferences:
             before: an attempt that exported.
             after: the attempt at the same call in the other form.
         """
-        from export_engine.diff import rejected_differently
+        from export_engine.diff import find_different_rejections
 
         self.before: Record = before.record
         self.after: Record = after.record
@@ -37,7 +37,7 @@ class ContractDifferences:
         self.exported = after.ok
         """Whether the call exports in the other form."""
         self.rejections: list[Rejection] = (
-            rejected_differently(self.before, self.after) if after.ok else []
+            find_different_rejections(self.before, self.after) if after.ok else []
         )
         """Sizes that one program accepts and the other rejects."""
 
@@ -69,12 +69,12 @@ class ContractDifferences:
         lines = [cut(f"{_form(self.before)}: {self.before.shapes}")]
         lines.append(cut(f"{_form(self.after)}: {self.after.shapes}"))
         if self.left_out:
-            said = ", ".join(f"`{each}`" for each in self.left_out)
-            lines.append(cut(f"No Dim can say {said}: with Dims the code alone asks for it."))
+            text = ", ".join(f"`{other_text}`" for other_text in self.left_out)
+            lines.append(cut(f"No Dim can say {text}: with Dims the code alone asks for it."))
         if not self.exported:
             failure = self.after.failure
-            said = failure.sentence if failure else self.after.verdict
-            return "\n".join([*lines, *wrapped(f"The second does not export: {said}")])
+            text = failure.sentence if failure else self.after.verdict
+            return "\n".join([*lines, *wrap_text(f"The second does not export: {text}")])
         lines.append("Same ops." if not self.ops else "Ops, and how often each form calls them:")
         lines += [cut(f"  {op}: {one} → {other}") for op, (one, other) in self.ops.items()]
         lines.append("Same ranges." if not self.ranges else "Ranges that differ:")
@@ -84,7 +84,10 @@ class ContractDifferences:
             if not self.rejections
             else "Sizes that they judge differently:"
         )
-        lines += [cut(f"  {each.sizes}: {each.before} → {each.after}") for each in self.rejections]
+        lines += [
+            cut(f"  {rejection.sizes}: {rejection.before} → {rejection.after}")
+            for rejection in self.rejections
+        ]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -103,7 +106,7 @@ def _left_out(record: Record) -> list[str]:
 
 def _form(record: Record) -> str:
     """The form of a Record's shapes, as its symbols tell."""
-    inputs = {each.symbol for each in record.probe.inputs if each.symbol >= 0}
+    inputs = {size.symbol for size in record.probe.inputs if size.symbol >= 0}
     unbacked = any(record.symbols[number].kind == "unbacked" for number in inputs)
     return "ShapesSpec" if unbacked or "unbacked" in record.shapes else "Dims"
 
@@ -125,16 +128,16 @@ def _ops(record: Record) -> Counter[str]:
 def _ranges(record: Record) -> dict[str, str]:
     from export_engine.record import interval
 
-    found = {}
-    for each in record.probe.inputs:
-        if each.symbol < 0:
-            found[each.text] = str(each.example)
+    result = {}
+    for size in record.probe.inputs:
+        if size.symbol < 0:
+            result[size.text] = str(size.example)
             continue
-        symbol = record.symbols[each.symbol]
+        symbol = record.symbols[size.symbol]
         low, high = (
-            None if end is None else each.scale * end + each.offset
+            None if end is None else size.scale * end + size.offset
             for end in (symbol.lower, symbol.upper)
         )
-        steps = f" in steps of {each.scale}" if each.scale > 1 else ""
-        found[each.text] = interval(low, high) + steps
-    return found
+        steps = f" in steps of {size.scale}" if size.scale > 1 else ""
+        result[size.text] = interval(low, high) + steps
+    return result

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from explorer.text.cost_text import cost_lines
+from explorer.text.cost_text import format_cost
 from explorer.text.escape import harmless
-from export_engine.source import innermost_own
+from export_engine.source import find_last_user_frame
 
 if TYPE_CHECKING:
     from export_engine.cost import (
@@ -61,7 +61,7 @@ class Estimate:
             at: the same at some sizes.
         """
         self.device = device
-        self._names = [each.name for each in cost.ops]
+        self._names = [op.name for op in cost.ops]
         times = [
             (device.seconds(flops, read + written), flops / device.flops)
             for flops, read, written in at.per_op
@@ -217,13 +217,13 @@ class Cost:
     def by_line(self) -> dict[tuple[str, int], Amount]:
         """FLOPs per line of code outside of torch: file and line."""
         graph, totals = self._record.graphs[0], dict[tuple[str, int], "Amount"]()
-        for each in self.ops:
-            frame = innermost_own(self._record, graph.stack[each.node])
-            if frame is None or each.cost.flops is None:
+        for op in self.ops:
+            frame = find_last_user_frame(self._record, graph.stack[op.node])
+            if frame is None or op.cost.flops is None:
                 continue
             place = frame.name, frame.line
-            totals[place] = totals[place] + each.cost.flops if place in totals else each.cost.flops
+            totals[place] = totals[place] + op.cost.flops if place in totals else op.cost.flops
         return totals
 
     def __repr__(self) -> str:
-        return harmless("\n".join(cost_lines(self._record, self._cost)))
+        return harmless("\n".join(format_cost(self._record, self._cost)))

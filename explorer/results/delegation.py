@@ -79,7 +79,7 @@ class DelegationResult:
     @property
     def lines(self) -> list[str]:
         """Each op outside in a line: its reason, and the line of your code."""
-        return [harmless(outside_line(each)) for each in self.data.outside]
+        return [harmless(outside_line(op)) for op in self.data.outside]
 
     def fixes(
         self, progress: Callable[[Progress], None] | None = None
@@ -143,9 +143,9 @@ class DelegationResult:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td><code>{escape(each.op)}</code></td><td>{escape(reason_of(each))}</td>"
-            f"<td>{escape(str(each.place))}</td><td><code>{escape(each.place.code)}</code></td></tr>"
-            for each in self.data.outside
+            f"<tr><td><code>{escape(op.op)}</code></td><td>{escape(reason_of(op))}</td>"
+            f"<td>{escape(str(op.place))}</td><td><code>{escape(op.place.code)}</code></td></tr>"
+            for op in self.data.outside
         )
         head = escape(repr(self).partition("\nOutside")[0])
         table = "<tr><th>op</th><th>why it is outside</th><th>line</th><th>code</th></tr>"
@@ -187,10 +187,10 @@ def delegate(
         FixError: it has no program, there is no such backend here, or the backend fails on it.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
-    from export_engine.defects import passed_over
+    from export_engine.defects import log_internal_error
     from export_engine.delegate import delegate as delegate_here
     from export_engine.delegate import find_backend
-    from export_engine.error_text import typed_text
+    from export_engine.error_text import format_with_type
     from export_engine.progress import Progress
 
     attempt = session.exported(number, "lower", progress)
@@ -202,16 +202,18 @@ def delegate(
     if progress is not None:
         progress(Progress(0, 0, f"lowering for {chosen.title}", "fix"))
     try:
-        made = delegate_here(attempt, record, chosen)
+        delegated = delegate_here(attempt, record, chosen)
     except Exception as error:
-        passed_over(error, f"lowering for {chosen.title}")
-        raise FixError(f"{chosen.title} cannot take this program: {typed_text(error)}") from error
+        log_internal_error(error, f"lowering for {chosen.title}")
+        raise FixError(
+            f"{chosen.title} cannot take this program: {format_with_type(error)}"
+        ) from error
     stage = -1
-    if made.stage is not None:
-        stage = session.add_stage(made.stage, number, f"Lowered for {chosen.title}")
-        _lay(session, stage, chosen.title, _stage_marks(made.delegation))
-    _lay(session, number, chosen.title, _marks(made.delegation, record))
-    return DelegationResult(session, number, made.delegation, stage)
+    if delegated.stage is not None:
+        stage = session.add_stage(delegated.stage, number, f"Lowered for {chosen.title}")
+        _lay(session, stage, chosen.title, _stage_marks(delegated.delegation))
+    _lay(session, number, chosen.title, _marks(delegated.delegation, record))
+    return DelegationResult(session, number, delegated.delegation, stage)
 
 
 def make_table(session: Session, number: int, backends: tuple[str, ...]) -> OpTableResult:
@@ -223,12 +225,12 @@ def make_table(session: Session, number: int, backends: tuple[str, ...]) -> OpTa
     from export_engine.delegate import delegation_backends, make_op_table
 
     attempt = session.exported(number, "ask about")
-    known = delegation_backends()
-    unknown = [each for each in backends if each not in known]
+    entries = delegation_backends()
+    unknown = [backend for backend in backends if backend not in entries]
     if unknown:
-        there = ", ".join(known)
+        there = ", ".join(entries)
         raise FixError(f"There is no delegation backend {unknown[0]!r}. There are: {there}.")
-    chosen: list[DelegationBackend] = [known[each] for each in (backends or known)]
+    chosen: list[DelegationBackend] = [entries[backend] for backend in (backends or entries)]
     return OpTableResult(make_op_table(attempt.program, chosen))
 
 
@@ -239,14 +241,14 @@ Marks = dict[str, tuple[str, str]]
 def _marks(found: Delegation, record: Record) -> Marks:
     """The ops of the program: inside, outside, or partly, and why."""
     ops: dict[str, list[DelegatedOp]] = {}
-    for each in found.ops:
-        if each.origin and each.kind == "tensor":
-            ops.setdefault(each.origin, []).append(each)
+    for op in found.ops:
+        if op.origin and op.kind == "tensor":
+            ops.setdefault(op.origin, []).append(op)
     marks: Marks = {}
-    for origin, made in ops.items():
-        outside = [each for each in made if not each.is_inside]
-        partitions = sorted({each.partition for each in made if each.is_inside})
-        told = [f"outside: {reason_of(each)}" for each in outside]
+    for origin, other_op in ops.items():
+        outside = [item for item in other_op if not item.is_inside]
+        partitions = sorted({item.partition for item in other_op if item.is_inside})
+        told = [f"outside: {reason_of(item)}" for item in outside]
         if partitions:
             numbers = ", ".join(map(str, partitions))
             told.insert(0, f"in partition {numbers}")
@@ -259,9 +261,7 @@ def _marks(found: Delegation, record: Record) -> Marks:
 def _stage_marks(found: Delegation) -> Marks:
     """The ops of the lowered program that stayed outside."""
     return {
-        each.name: (_OUTSIDE, f"outside: {reason_of(each)}")
-        for each in found.outside
-        if not each.graph
+        op.name: (_OUTSIDE, f"outside: {reason_of(op)}") for op in found.outside if not op.graph
     }
 
 
@@ -270,17 +270,17 @@ def _lay(session: Session, number: int, title: str, marks: Marks) -> None:
     entry = session.entries[number]
     graph = entry.record.graphs[0]
     places = {entry.record.strings[name]: at for at, name in enumerate(graph.name)}
-    known = {name: mark for name, mark in marks.items() if name in places}
-    made = [
-        _overlay(f"{title}: {said}", "colour", dict.fromkeys(names, colour), places)
-        for colour, said in _SAID.items()
-        if (names := [name for name, mark in known.items() if mark[0] == colour])
+    entries = {name: mark for name, mark in marks.items() if name in places}
+    overlays = [
+        _overlay(f"{title}: {text}", "colour", dict.fromkeys(names, colour), places)
+        for colour, text in _SAID.items()
+        if (names := [name for name, mark in entries.items() if mark[0] == colour])
     ]
-    notes = {name: note[:_MOST_TEXT] for name, (_, note) in known.items()}
-    made += [_overlay(f"{title}: why", "text", notes, places)] if notes else []
-    replaced = {f"{title}: {said}" for said in (*_SAID.values(), "why")}
-    kept = [each for each in entry.overlays if each.name not in replaced]
-    session.keep(number, overlays=(*kept, *made))
+    notes = {name: note[:_MOST_TEXT] for name, (_, note) in entries.items()}
+    overlays += [_overlay(f"{title}: why", "text", notes, places)] if notes else []
+    replaced = {f"{title}: {text}" for text in (*_SAID.values(), "why")}
+    kept = [overlay for overlay in entry.overlays if overlay.name not in replaced]
+    session.keep(number, overlays=(*kept, *overlays))
 
 
 _SAID = {_INSIDE: "inside", _OUTSIDE: "outside", _PARTLY: "partly inside"}
@@ -295,7 +295,7 @@ def _overlay(
         name=name,
         kind=kind,
         graphs=[0] * len(texts),
-        nodes=[places[each] for each in texts],
+        nodes=[places[text] for text in texts],
         texts=list(texts.values()),
     )
 

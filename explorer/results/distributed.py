@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
@@ -43,15 +43,15 @@ def run_on(
         KeyboardInterrupt: the user interrupted; runs that no engine has started are cancelled.
     """
     from export_engine.progress import Progress
-    from export_engine.run import packed
+    from export_engine.run import pack_program
 
     if not getattr(client, "ids", None):
         raise WrongArgument(
             "The client has no engines. on= takes an ipyparallel Client: "
             "ipyparallel.Cluster(n=2).start_and_connect_sync()."
         )
-    parcel = packed(exported, record, plan.inputs, plan.sizes)
-    tasks = _submitted(client, parcel, plan)
+    parcel = pack_program(exported, record, plan.inputs, plan.sizes)
+    tasks = _submit(client, parcel, plan)
     waiting = list(tasks)
     everything = plan.backends == "all"
     try:
@@ -60,7 +60,7 @@ def run_on(
                 done = len(tasks) - len(waiting)
                 progress(Progress(done, len(tasks), f"{len(client.ids)} engines", "run"))
             waiting[0].answer.wait(_LOOK)
-            for task in [each for each in waiting if each.answer.ready()]:
+            for task in [other_task for other_task in waiting if other_task.answer.ready()]:
                 waiting.remove(task)
                 row = _row(task)
                 if not (everything and row.outcome == "unavailable"):
@@ -71,8 +71,8 @@ def run_on(
         raise
 
 
-def _submitted(client: Any, parcel: Any, plan: Plan) -> list[_Task]:
-    from export_engine.run import backends, chosen, full_name, run_packed, unavailable
+def _submit(client: Any, parcel: Any, plan: Plan) -> list[_Task]:
+    from export_engine.run import backends, choose_backends, full_name, run_packed, unavailable
 
     view = client.load_balanced_view()
     view.retries = 0  # a run that killed its engine would kill the next one
@@ -81,7 +81,7 @@ def _submitted(client: Any, parcel: Any, plan: Plan) -> list[_Task]:
         for device in dict.fromkeys(map(full_name, plan.devices)):
             every = plan.backends == "all"  # the engines know which backends they can run
             wanted = list(backends()) if every else plan.backends
-            for backend in chosen(wanted, device, eager=False):
+            for backend in choose_backends(wanted, device, eager=False):
                 if backend.name != "eager":  # the eager model is not sent
                     answer = view.apply_async(run_packed, parcel, number, device, backend.name)
                     tasks.append(_Task(unavailable(backend, device, label, ""), answer))
@@ -98,7 +98,7 @@ def _row(task: _Task) -> RunRow:
         row: RunRow = task.answer.get()
         return msgspec.structs.replace(row, where=where)
     except Exception as error:  # noqa: BLE001 - any loss is one run's
-        passed_over(error, "running on an engine")
+        log_internal_error(error, "running on an engine")
         return msgspec.structs.replace(
             task.row,
             outcome="failed",
@@ -110,9 +110,9 @@ def _row(task: _Task) -> RunRow:
 
 def _sentence(error: Exception) -> str:
     name = getattr(error, "ename", type(error).__name__)
-    said = " ".join(str(getattr(error, "evalue", error)).split())[:200]
+    text = " ".join(str(getattr(error, "evalue", error)).split())[:200]
     if name in ("ModuleNotFoundError", "ImportError"):
-        return f"That engine cannot load Export Explorer ({said}): install it there too."
+        return f"That engine cannot load Export Explorer ({text}): install it there too."
     if name == "EngineError":
         return "The engine died during this run."
-    return f"The engine could not run it: {said}"
+    return f"The engine could not run it: {text}"

@@ -66,7 +66,7 @@ class Doctor(NamedTuple):
         missing = len(self.left_out) + len(self.otherwise)
         rows = [
             "Export Explorer",
-            *(f"  {name} {said}" for name, said in self.versions.items()),
+            *(f"  {name} {text}" for name, text in self.versions.items()),
             f"Host\n  {self.host}",
         ]
         if not self.capabilities:
@@ -77,8 +77,8 @@ class Doctor(NamedTuple):
             *(f"  {name}: {why or 'runs'}" for name, why in self.backends.items()),
             "Private names of torch",
             f"  {self.capabilities - missing} of {self.capabilities} are as expected",
-            *(f"  left out: {said}" for said in self.left_out),
-            *(f"  done without: {said}" for said in self.otherwise),
+            *(f"  left out: {text}" for text in self.left_out),
+            *(f"  done without: {text}" for text in self.otherwise),
         ]
         return "\n".join(rows)
 
@@ -88,7 +88,7 @@ def doctor() -> Doctor:
     try:
         return _with_torch()
     except MissingPackage as missing:
-        return Doctor(_versions(), [str(missing)], [], 0, [], {}, _host())
+        return Doctor(_versions(), [str(missing)], [], 0, [], {}, _find_notebook_host())
 
 
 def _with_torch() -> Doctor:
@@ -97,19 +97,21 @@ def _with_torch() -> Doctor:
     from export_engine.torch_internals import all_capabilities
 
     capabilities = all_capabilities()
-    absent = [each for each in capabilities if not each]
+    absent = [capability for capability in capabilities if not capability]
     return Doctor(
         versions=_versions(),
-        left_out=[_without_paths(each.sentence) for each in absent if each.sentence],
+        left_out=[
+            _without_paths(capability.sentence) for capability in absent if capability.sentence
+        ],
         otherwise=[
-            _without_paths(f"{each.path}, {each.looked.reason}")
-            for each in absent
-            if not each.sentence
+            _without_paths(f"{capability.path}, {capability.looked.reason}")
+            for capability in absent
+            if not capability.sentence
         ],
         capabilities=len(capabilities),
         devices=list(devices()),
         backends={name: _without_paths(why or "") for name, why in backends("cpu").items()},
-        host=_host(),
+        host=_find_notebook_host(),
     )
 
 
@@ -123,16 +125,16 @@ def _without_paths(text: str) -> str:
 
 def _versions() -> dict[str, str]:
     system = f"{platform.system()} {platform.machine()}"
-    found = {"Python": f"{platform.python_version()} on {system}"}
+    result = {"Python": f"{platform.python_version()} on {system}"}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            result[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return result
 
 
-def _host() -> str:
+def _find_notebook_host() -> str:
     """The host, told by the environment variables it sets; their values are not read."""
     if "ipykernel" not in sys.modules:
         return "IPython in a terminal" if "IPython" in sys.modules else "a terminal"

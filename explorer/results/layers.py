@@ -57,9 +57,9 @@ class LayerComparison:
             )
             return harmless(told)
         lines = [f"Layers of {whole} differ from those of {twin}; results of one say less:"]
-        for each in self.differences[:_FEW]:
-            lines.append(f"  {each.path}: only there {each.whole or 'nothing'}")
-            lines.append(f"      only in the twin {each.twin or 'nothing'}")
+        for difference in self.differences[:_FEW]:
+            lines.append(f"  {difference.path}: only there {difference.whole or 'nothing'}")
+            lines.append(f"      only in the twin {difference.twin or 'nothing'}")
         return harmless("\n".join(lines))
 
 
@@ -73,9 +73,9 @@ def _layers(record: Record) -> dict[str, Counter[str]]:
     graph = record.graphs[0] if record.graphs else None
     for node, target in enumerate(graph.target if graph else ()):
         scope = graph.scope[node] if graph else -1
-        found = _LAYER.match(record.scopes[scope].path) if scope >= 0 else None
-        if target >= 0 and found and record.targets[target].name not in _LAYOUTS:
-            layers[found[0]][record.targets[target].name] += 1
+        match = _LAYER.match(record.scopes[scope].path) if scope >= 0 else None
+        if target >= 0 and match and record.targets[target].name not in _LAYOUTS:
+            layers[match[0]][record.targets[target].name] += 1
     return layers
 
 
@@ -87,9 +87,9 @@ def _kinds(record: Record) -> dict[tuple[str, Ops], str]:
     """Per list of layers and ops in one, the first layer that has them."""
     kinds: dict[tuple[str, Ops], str] = {}
     for path, ops in _layers(record).items():
-        found = _LAYER.match(path)
-        assert found is not None
-        kinds.setdefault((found[1], tuple(sorted(ops.items()))), path)
+        match = _LAYER.match(path)
+        assert match is not None
+        kinds.setdefault((match[1], tuple(sorted(ops.items()))), path)
     return kinds
 
 
@@ -99,18 +99,18 @@ def _differences(
     for (owner, ops), path in ours.items():
         if (owner, ops) in theirs:
             continue
-        near = [Counter(dict(each)) for name, each in theirs if name == owner]
+        near = [Counter(dict(pairs)) for name, pairs in theirs if name == owner]
         mine = Counter(dict(ops))
         other = min(near, key=lambda each: _distance(mine, each), default=Counter[str]())
-        yield LayerDifference(path, _told(mine - other), _told(other - mine))
+        yield LayerDifference(path, _format_ops(mine - other), _format_ops(other - mine))
     for owner, ops in theirs:
         if not any(name == owner for name, _ in ours):
-            yield LayerDifference(owner, "", _told(Counter(dict(ops))))
+            yield LayerDifference(owner, "", _format_ops(Counter(dict(ops))))
 
 
 def _distance(one: Counter[str], other: Counter[str]) -> int:
     return (one - other).total() + (other - one).total()
 
 
-def _told(ops: Counter[str]) -> str:
+def _format_ops(ops: Counter[str]) -> str:
     return ", ".join(f"{name} ×{count}" for name, count in ops.most_common())

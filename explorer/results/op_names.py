@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 def op_places(record: Record) -> dict[str, tuple[int, int]]:
     """Per name of a node, the number of its graph and its own."""
-    found: dict[str, tuple[int, int]] = {}
+    result: dict[str, tuple[int, int]] = {}
     for number, graph in enumerate(record.graphs):
         within = f"{graph.title}." if number else ""
         for node, name in enumerate(graph.name):
-            found.setdefault(f"{within}{record.strings[name]}", (number, node))
-    return found
+            result.setdefault(f"{within}{record.strings[name]}", (number, node))
+    return result
 
 
 def nearest(name: str, known: Collection[str]) -> str:

@@ -28,30 +28,32 @@ def put_overlay(
         ValueError: there is no such op or kind, or a value is not of the kind.
     """
     entry = session.entries[number]
-    others = tuple(each for each in entry.overlays if each.name != name)
-    found = _made(entry.record, name, values, kind)
-    session.keep(number, overlays=(*others, found) if values else others)
+    others = tuple(other_overlay for other_overlay in entry.overlays if other_overlay.name != name)
+    overlay = _make_overlay(entry.record, name, values, kind)
+    session.keep(number, overlays=(*others, overlay) if values else others)
 
 
-def _made(record: Record, name: str, values: Mapping[str, Any], kind: str | None) -> Overlay:
+def _make_overlay(
+    record: Record, name: str, values: Mapping[str, Any], kind: str | None
+) -> Overlay:
     from export_engine.record import Overlay
 
     if not name or not isinstance(name, str):
         raise WrongArgument("An overlay needs a name: .annotate('importance', {'linear': 0.7}).")
     chosen = _kind(values, kind)
     places = op_places(record)
-    unknown = [each for each in values if each not in places]
+    unknown = [value for value in values if value not in places]
     if unknown:
         near = nearest(str(unknown[0]), places)
         raise WrongArgument(f"There is no op {unknown[0]!r} to lay {name!r} over.{near}")
-    told = {each: _value(name, each, value, chosen) for each, value in values.items()}
+    told = {text: _value(name, text, value, chosen) for text, value in values.items()}
     return Overlay(
         name=name,
         kind=chosen,
-        graphs=[places[each][0] for each in told],
-        nodes=[places[each][1] for each in told],
-        numbers=[float(each) for each in told.values()] if chosen == "number" else [],
-        texts=[] if chosen == "number" else [str(each) for each in told.values()],
+        graphs=[places[text][0] for text in told],
+        nodes=[places[text][1] for text in told],
+        numbers=[float(item) for item in told.values()] if chosen == "number" else [],
+        texts=[] if chosen == "number" else [str(item) for item in told.values()],
     )
 
 
@@ -60,9 +62,9 @@ def _kind(values: Mapping[str, Any], kind: str | None) -> Kind:
         if kind not in get_args(Kind):
             raise WrongArgument(f"There is no kind {kind!r} of overlay: number, text or colour.")
         return cast("Kind", kind)
-    if not all(isinstance(each, str) for each in values.values()):
+    if not all(isinstance(value, str) for value in values.values()):
         return "number"
-    coloured = all(_COLOUR.fullmatch(each) for each in values.values())
+    coloured = all(_COLOUR.fullmatch(value) for value in values.values())
     return "colour" if coloured else "text"
 
 

@@ -58,5 +58,5 @@ class PteFile:
         return harmless("\n".join(pte_lines(self.path.name, self.data)))
 
     def _repr_html_(self) -> str:
-        pictures = "".join(memory_plan_svg(each) for each in self.data.plans)
+        pictures = "".join(memory_plan_svg(plan) for plan in self.data.plans)
         return f"<pre>{escape(repr(self))}</pre>{pictures}"

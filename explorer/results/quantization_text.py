@@ -27,14 +27,18 @@ def quantization_lines(
     if found.unread_bytes:
         head += f"; {amount(found.unread_bytes)} more are held and read by no op"
     titles = ("layer", "op", "weight", "inputs", "bytes")
-    lines = [head, *_most(_columns([titles, *map(_layer, layers)]), "layers")]
+    lines = [head, *_limit_lines(_columns([titles, *map(_layer, layers)]), "layers")]
     if in_float:
         lines.append("In float:")
         left = [
-            f"  {harmless(each.module or each.name)[:23]:<24}{each.op[:13]:<14}{each.why}"
-            for each in in_float
+            (
+                "  "
+                f"{harmless(left_in_float.module or left_in_float.name)[:23]:<24}"
+                f"{left_in_float.op[:13]:<14}{left_in_float.why}"
+            )
+            for left_in_float in in_float
         ]
-        lines += _most(left, "ops")
+        lines += _limit_lines(left, "ops")
     return lines
 
 
@@ -44,11 +48,13 @@ def accuracy_lines(found: Sequence[LayerError], worst: LayerError | None) -> lis
         return ["No layer has a partner in the float program."]
     lines = [f"  {'layer':<32}{'adds':>10}{'error':>10}{'SQNR':>9}  scheme"]
     rows = [
-        f"{'✗' if each is worst else ' '} {harmless(each.layer.module or each.layer.name)[:31]:<32}"
-        f"{each.own:>10.2g}{each.relative:>10.2g}{each.sqnr:>6.0f} dB  {each.layer.scheme}"
-        for each in found
+        f"{'✗' if layer_error is worst else ' '} "
+        f"{harmless(layer_error.layer.module or layer_error.layer.name)[:31]:<32}"
+        f"{layer_error.own:>10.2g}{layer_error.relative:>10.2g}{layer_error.sqnr:>6.0f} "
+        f"dB  {layer_error.layer.scheme}"
+        for layer_error in found
     ]
-    return [*lines, *_most(rows, "layers")]
+    return [*lines, *_limit_lines(rows, "layers")]
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -84,18 +90,18 @@ def tensor_text(each: QuantizedTensor) -> str:
     per = {"": "", "tensor": "", "group": f" per group of {each.group}"}.get(
         each.granularity, f" per {each.granularity}"
     )
-    said = f"{'dynamic ' * each.dynamic}{each.dtype}{bits}{per}"
+    text = f"{'dynamic ' * each.dynamic}{each.dtype}{bits}{per}"
     if len(each.scale) == 2:
-        said += f", ×{_ends([f'{one:.3g}' for one in each.scale])}"
+        text += f", ×{_ends([f'{one:.3g}' for one in each.scale])}"
     if any(each.zero_point):
-        said += f" {_ends([f'{one:+d}' for one in each.zero_point])}"
-    return said
+        text += f" {_ends([f'{one:+d}' for one in each.zero_point])}"
+    return text
 
 
 def _ends(texts: Sequence[str]) -> str:
     return "–".join(dict.fromkeys(texts))
 
 
-def _most(lines: list[str], noun: str) -> list[str]:
+def _limit_lines(lines: list[str], noun: str) -> list[str]:
     left = len(lines) - _MOST
     return [*lines[:_MOST], f"  … {left:,} more {noun}"] if left > 0 else lines

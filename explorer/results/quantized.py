@@ -55,22 +55,25 @@ class Quantized:
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The quantized ops, in the order of execution."""
-        found = self._found.layers if self._found else []
+        quantized_layers = self._found.layers if self._found else []
         return tuple(
             Layer(
-                *self._place(each.node),
-                each.scheme,
-                tuple(each.tensors),
-                self._name(each.result),
+                *self._place(quantized_layer.node),
+                quantized_layer.scheme,
+                tuple(quantized_layer.tensors),
+                self._name(quantized_layer.result),
             )
-            for each in found
+            for quantized_layer in quantized_layers
         )
 
     @property
     def in_float(self) -> tuple[LeftInFloat, ...]:
         """Convolutions, linears, embeddings and products that are not quantized, and why."""
-        found = self._found.in_float if self._found else []
-        return tuple(LeftInFloat(*self._place(each.node), each.why, each.bytes) for each in found)
+        float_ops = self._found.in_float if self._found else []
+        return tuple(
+            LeftInFloat(*self._place(float_op.node), float_op.why, float_op.bytes)
+            for float_op in float_ops
+        )
 
     @property
     def bytes(self) -> int:
@@ -112,12 +115,14 @@ class Quantized:
         """
         from explorer.results.comparing_values import compare_values
 
-        found = compare_values(self._session, self._number, against, inputs, device, progress)
-        rows = found.rows
+        compared_runs = compare_values(
+            self._session, self._number, against, inputs, device, progress
+        )
+        rows = compared_runs.rows
         return Accuracy(
-            LayerError(each, row.own.relative, row.error.relative, row.error.sqnr)
-            for each in self.layers
-            if (row := rows.get(each.result)) is not None
+            LayerError(layer, row.own.relative, row.error.relative, row.error.sqnr)
+            for layer in self.layers
+            if (row := rows.get(layer.result)) is not None
         )
 
     def _name(self, node: int) -> str:

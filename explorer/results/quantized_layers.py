@@ -26,7 +26,7 @@ class Layer(NamedTuple):
     @property
     def weight(self) -> QuantizedTensor | None:
         """Its weight, if that is quantized."""
-        return next((each for each in self.tensors if each.role == "weight"), None)
+        return next((tensor for tensor in self.tensors if tensor.role == "weight"), None)
 
 
 class LeftInFloat(NamedTuple):

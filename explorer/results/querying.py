@@ -25,4 +25,4 @@ def matches(session: Session, number: int, text: str) -> Matches:
 
     record = session.entries[number].record
     names = {place: name for name, place in reversed(op_places(record).items())}
-    return Matches(names[each] for each in query(record, text) if each in names)
+    return Matches(names[pair] for pair in query(record, text) if pair in names)

@@ -118,10 +118,10 @@ def profile(
     attempt = session.exported(number, "run", progress)
     record = session.entries[number].record
     try:
-        found = profile_here(attempt, record, device, inputs, sizes, progress)
+        result = profile_here(attempt, record, device, inputs, sizes, progress)
     except (ValueError, MemoryError, ProgramFailed) as error:
         raise FixError(str(error)) from error
-    session.keep(number, profile=found)
+    session.keep(number, profile=result)
     return OpCosts(session.entries[number].record)
 
 
@@ -146,7 +146,9 @@ def backends(device: str = "cpu") -> Backends:
 
     named = full_name(device)
     absent = missing_device(named)
-    return Backends({each.name: absent or missing_for(each, named) for each in known().values()})
+    return Backends(
+        {backend.name: absent or missing_for(backend, named) for backend in known().values()}
+    )
 
 
 def available() -> Setups:
@@ -155,13 +157,13 @@ def available() -> Setups:
     from export_engine.run import backends, devices, missing_for, without_values
 
     here = devices()
-    known = [
+    items = [
         BackendHere(
-            each.name,
-            each.title,
-            [missing_for(each, device) for device in here],
-            without_values(each),
+            backend.name,
+            backend.title,
+            [missing_for(backend, device) for device in here],
+            without_values(backend),
         )
-        for each in backends().values()
+        for backend in backends().values()
     ]
-    return Setups(here, known)
+    return Setups(here, items)

@@ -8,7 +8,7 @@ from export_engine.shapes import FormName, forms, shapes_of
 from export_engine.torch_internals import missing_shapes_spec
 
 
-def written(request: Request | None, fix: Fix | None, form: FormName | None) -> str:
+def write_statements(request: Request | None, fix: Fix | None, form: FormName | None) -> str:
     """The statements that make the `dynamic_shapes` of a request, or of a fix of it.
 
     Args:
@@ -25,12 +25,13 @@ def written(request: Request | None, fix: Fix | None, form: FormName | None) -> 
     shapes = shapes_of(changed)
     if shapes is None:
         raise FixError("This call asks for no dynamic shapes.")
-    known = {
-        each.name: each for each in forms(shapes, changed.target, changed.args, changed.kwargs)
+    entries = {
+        other_form.name: other_form
+        for other_form in forms(shapes, changed.target, changed.args, changed.kwargs)
     }
-    found = known.get(form) if form else next(iter(known.values()))
-    if found is None:
+    result = entries.get(form) if form else next(iter(entries.values()))
+    if result is None:
         raise FixError(missing_shapes_spec() or f"There is no form {form!r}: Dims or ShapesSpec.")
-    if not found.python:
-        raise FixError(found.reason)
-    return found.python
+    if not result.python:
+        raise FixError(result.reason)
+    return result.python

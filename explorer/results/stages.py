@@ -72,15 +72,15 @@ class StagesResult:
         Raises:
             WrongArgument: there is no such kernel, or several calls of it.
         """
-        names = [each.name for each in self.data.kernels]
-        found = [n for n, each in enumerate(names) if each == name]
-        found = found or [n for n, each in enumerate(names) if each.rpartition(":")[0] == name]
-        if not found:
+        names = [other_kernel.name for other_kernel in self.data.kernels]
+        numbers = [n for n, text in enumerate(names) if text == name]
+        numbers = numbers or [n for n, text in enumerate(names) if text.rpartition(":")[0] == name]
+        if not numbers:
             raise WrongArgument(f"There is no kernel {name!r}. The kernels: {', '.join(names)}.")
-        if len(found) > 1:
-            calls = ", ".join(names[n] for n in found)
-            raise WrongArgument(f"{name!r} is called {len(found)} times: {calls}. Name one call.")
-        return KernelResult(self._record, self.data, found[0])
+        if len(numbers) > 1:
+            calls = ", ".join(names[n] for n in numbers)
+            raise WrongArgument(f"{name!r} is called {len(numbers)} times: {calls}. Name one call.")
+        return KernelResult(self._record, self.data, numbers[0])
 
     def of(self, line: int | str) -> list[KernelResult]:
         """The kernels that compute for a line, in the order of their calls.
@@ -94,18 +94,21 @@ class StagesResult:
         file, _, number = str(line).rpartition(":")
         wanted = {
             n
-            for n, each in enumerate(self.data.lines)
-            if str(each.line) == number and (not file or each.name in (file, Path(file).name))
+            for n, stage_line in enumerate(self.data.lines)
+            if str(stage_line.line) == number
+            and (not file or stage_line.name in (file, Path(file).name))
         }
-        found = [
+        kernel_results = [
             KernelResult(self._record, self.data, n)
-            for n, each in enumerate(self.data.kernels)
-            if wanted & set(each.lines)
+            for n, other_kernel in enumerate(self.data.kernels)
+            if wanted & set(other_kernel.lines)
         ]
-        if not found:
-            known = ", ".join(f"{each.name}:{each.line}" for each in self.data.lines)
-            raise WrongArgument(f"No kernel computes for line {line}. Lines with kernels: {known}.")
-        return found
+        if not kernel_results:
+            text = ", ".join(
+                f"{stage_line.name}:{stage_line.line}" for stage_line in self.data.lines
+            )
+            raise WrongArgument(f"No kernel computes for line {line}. Lines with kernels: {text}.")
+        return kernel_results
 
     def diff(self, after: StagesResult) -> StagesDiff:
         """What another compilation made differently. `print` it.
@@ -170,13 +173,13 @@ class KernelResult:
     @property
     def lines(self) -> list[str]:
         """The lines that it computes for: `net.py:12`."""
-        rows = [self._stages.lines[each] for each in self.data.lines]
-        return [f"{each.name}:{each.line}" for each in rows]
+        rows = [self._stages.lines[line] for line in self.data.lines]
+        return [f"{row.name}:{row.line}" for row in rows]
 
     @property
     def remarks(self) -> list[str]:
         """Why it is there, where that may not be expected."""
-        return [each.text for each in self._stages.remarks if each.kernel == self._number]
+        return [remark.text for remark in self._stages.remarks if remark.kernel == self._number]
 
     @property
     def code(self) -> str:
@@ -211,8 +214,8 @@ def read_stages(path: str | Path) -> StagesResult | list[StagesResult]:
     """
     from export_engine.stages import read_stages as read_here
 
-    made = [StagesResult(None, each) for each in read_here(Path(path))]
-    return made[0] if len(made) == 1 else made
+    stages_results = [StagesResult(None, stages) for stages in read_here(Path(path))]
+    return stages_results[0] if len(stages_results) == 1 else stages_results
 
 
 def compile_stages(
@@ -236,8 +239,8 @@ def compile_stages(
     attempt = session.exported(number, "compile", progress)
     record = session.entries[number].record
     try:
-        made = compile_here(attempt, record, backend, device, inputs, options, progress)
+        stages = compile_here(attempt, record, backend, device, inputs, options, progress)
     except (ValueError, MemoryError, StagesMissing) as error:
         raise FixError(str(error)) from error
-    session.keep(number, stages=(*session.entries[number].stages, made))
-    return StagesResult(session.entries[number].record, made)
+    session.keep(number, stages=(*session.entries[number].stages, stages))
+    return StagesResult(session.entries[number].record, stages)

@@ -98,46 +98,48 @@ class WatchedRun:
             KeyError: there is no such op.
             FixError: it gives no tensor.
         """
-        from export_engine.values import explained
+        from export_engine.values import explain_nonfinite
 
-        found = {each.name: each for each in self.nonfinite}
-        if not found:
+        non_finites = {non_finite.name: non_finite for non_finite in self.nonfinite}
+        if not non_finites:
             return "Every value is finite."
-        if op is not None and op not in found:
+        if op is not None and op not in non_finites:
             self._place(op)
             return f"{op} makes no NaN and no infinity out of finite inputs."
-        chosen = found[op] if op is not None else next(iter(found.values()))
-        return explained(self._record, chosen, self.tensor)
+        chosen = non_finites[op] if op is not None else next(iter(non_finites.values()))
+        return explain_nonfinite(self._record, chosen, self.tensor)
 
     def __getitem__(self, op: str) -> OpStatistics:
         from export_engine.record import BINS, floats
 
         graph, node = self._place(op)
-        found = next((each for each in self.values.graphs if each.graph == graph), None)
-        if found is None or not found.runs[node]:
+        first = next(
+            (other_graph for other_graph in self.values.graphs if other_graph.graph == graph), None
+        )
+        if first is None or not first.runs[node]:
             raise KeyError(f"{op} was not run, or gives no tensor.")
         return OpStatistics(
             name=op,
-            runs=found.runs[node],
-            numel=found.count[node],
-            minimum=floats(found.minimum)[node],
-            maximum=floats(found.maximum)[node],
-            mean=floats(found.mean)[node],
-            std=floats(found.std)[node],
-            norm=floats(found.norm)[node],
-            zeros=floats(found.zeros)[node],
-            saturated=floats(found.saturated)[node],
-            nans=found.nans[node],
-            infs=found.infs[node],
-            histogram=tuple(found.histogram[node * BINS : (node + 1) * BINS]),
+            runs=first.runs[node],
+            numel=first.count[node],
+            minimum=floats(first.minimum)[node],
+            maximum=floats(first.maximum)[node],
+            mean=floats(first.mean)[node],
+            std=floats(first.std)[node],
+            norm=floats(first.norm)[node],
+            zeros=floats(first.zeros)[node],
+            saturated=floats(first.saturated)[node],
+            nans=first.nans[node],
+            infs=first.infs[node],
+            histogram=tuple(first.histogram[node * BINS : (node + 1) * BINS]),
         )
 
     def __iter__(self) -> Iterator[OpStatistics]:
         record = self._record
-        for each in self.values.graphs:
-            graph = record.graphs[each.graph]
-            within = f"{graph.title}." if each.graph else ""
-            for node, runs in enumerate(each.runs):
+        for other_graph in self.values.graphs:
+            graph = record.graphs[other_graph.graph]
+            within = f"{graph.title}." if other_graph.graph else ""
+            for node, runs in enumerate(other_graph.runs):
                 if runs:
                     yield self[f"{within}{record.strings[graph.name[node]]}"]
 
@@ -156,10 +158,10 @@ class WatchedRun:
         return self._session.entries[self._number].record
 
     def _place(self, op: str) -> tuple[int, int]:
-        known = op_places(self._record)
-        if op not in known:
-            raise KeyError(f"There is no op {op!r}.{nearest(op, known)}")
-        return known[op]
+        entries = op_places(self._record)
+        if op not in entries:
+            raise KeyError(f"There is no op {op!r}.{nearest(op, entries)}")
+        return entries[op]
 
 
 def watch(
@@ -184,8 +186,8 @@ def watch(
     attempt = session.exported(number, "watch", progress)
     record = session.entries[number].record
     try:
-        found = watch_here(attempt, record, device, inputs, sizes, progress, spill)
+        watched = watch_here(attempt, record, device, inputs, sizes, progress, spill)
     except (ValueError, MemoryError, StepFailed) as error:
         raise FixError(str(error)) from error
-    session.keep(number, watched=found)
+    session.keep(number, watched=watched)
     return WatchedRun(session, number)

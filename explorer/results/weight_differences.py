@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FEW = 3
 
 
-def compared(before: Entry, after: Entry) -> ProgramDiff:
+def compare_entries(before: Entry, after: Entry) -> ProgramDiff:
     """How a program differs from another one, their weights included.
 
     Raises:
@@ -67,9 +67,9 @@ def _constants(entry: Entry) -> dict[str, str]:
     """The constant tensors of a program, each with its type."""
     record = entry.record
     return {
-        each.target: record.types[each.type].text if each.type >= 0 else ""
-        for each in record.signature.inputs
-        if each.kind == "constant_tensor"
+        other_entry.target: record.types[other_entry.type].text if other_entry.type >= 0 else ""
+        for other_entry in record.signature.inputs
+        if other_entry.kind == "constant_tensor"
     }
 
 
@@ -80,7 +80,7 @@ def weights_sentence(before: Entry, after: Entry) -> str:
     memory by their bytes; of a file and a program in memory it is said that they were not, and
     so it is where a program's own are not at hand.
     """
-    mine, theirs = (each.stored.weights(_names(each)) for each in (before, after))
+    mine, theirs = (entry.stored.weights(_names(entry)) for entry in (before, after))
     constants = _common_constants(before, after)  # whose values the diff itself has
     if mine is None or theirs is None or before.stored.in_file != after.stored.in_file:
         told = {name for name, values in constants.items() if None not in values}
@@ -108,4 +108,8 @@ def _same(one: HeldWeight, other: HeldWeight, shared: bool) -> bool:
 def _names(entry: Entry) -> set[str]:
     """The weights of a program, as its signature names them."""
     inputs = entry.record.signature.inputs
-    return {each.target for each in inputs if each.kind != "user_input" and each.target}
+    return {
+        other_entry.target
+        for other_entry in inputs
+        if other_entry.kind != "user_input" and other_entry.target
+    }

@@ -66,16 +66,16 @@ class DroppedProgram(StoredAttempt):
 
     def load(self, parent: Callable[[], Exported], progress: Report | None = None) -> Exported:
         """The attempt with its program, rebuilt unless someone still holds it."""
-        found = self.known()
-        if found is not None:
-            return found
-        made = self._made(parent, progress)
-        if not self._is_described_by(made):
+        result = self.known()
+        if result is not None:
+            return result
+        new_exported = self._rebuild(parent, progress)
+        if not self._is_described_by(new_exported):
             raise CannotLoad(
                 "exported again, the model gives another program: it, its arguments or what it "
                 "reads has changed"
             )
-        return replace(made, agreement=self.agreement)
+        return replace(new_exported, agreement=self.agreement)
 
     def _is_described_by(self, made: Exported) -> bool:
         """Whether the Record is of this attempt, too, with the names of its nodes."""
@@ -85,7 +85,7 @@ class DroppedProgram(StoredAttempt):
         same = _constants_of(made) == self.held
         return same and not find_difference(describe(made), self.record)
 
-    def _made(self, parent: Callable[[], Exported], progress: Report | None) -> Exported:
+    def _rebuild(self, parent: Callable[[], Exported], progress: Report | None) -> Exported:
         from export_engine.capture import capture
         from export_engine.shapes import ShapesError
         from export_engine.transform import DecomposeError, decompose
@@ -93,13 +93,13 @@ class DroppedProgram(StoredAttempt):
         try:
             if self.table is not None:
                 return decompose(parent(), self.table, progress)
-            made = capture(self.exported, progress)
+            attempt = capture(self.exported, progress)
         except (TypeError, ShapesError, DecomposeError) as error:
             raise CannotLoad(f"it cannot be exported any more: {error}") from error
-        if isinstance(made, Exported):
-            return made
-        assert isinstance(made, Failed)
-        raise CannotLoad(f"it does not export any more: {error_text(made.error)}")
+        if isinstance(attempt, Exported):
+            return attempt
+        assert isinstance(attempt, Failed)
+        raise CannotLoad(f"it does not export any more: {error_text(attempt.error)}")
 
 
 def drop(attempt: Exported, record: Record) -> DroppedProgram | None:
@@ -114,8 +114,8 @@ def drop(attempt: Exported, record: Record) -> DroppedProgram | None:
     if attempt.given:  # a rewrite of its graph is in no request
         return None
     table = attempt.level.table if attempt.level is not None else None
-    held, known = _constants_of(attempt), weakref.ref(attempt)
-    return DroppedProgram(attempt.request, table, attempt.agreement, record, held, known)
+    held, reference = _constants_of(attempt), weakref.ref(attempt)
+    return DroppedProgram(attempt.request, table, attempt.agreement, record, held, reference)
 
 
 def _constants_of(attempt: Exported) -> dict[str, str]:

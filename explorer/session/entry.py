@@ -71,13 +71,13 @@ class Entry:
 
     def changed(self, **fields: Any) -> Entry:
         """A copy with other fields. What has been described is not described again."""
-        made = replace(self, revision=self.revision + 1, **fields)
-        same = made.wrong_sizes == self.wrong_sizes
-        known = {n: self.__dict__[n] for n in _OF_ATTEMPT if same and n in self.__dict__}
-        made.__dict__.update(known)
-        return made
+        entry = replace(self, revision=self.revision + 1, **fields)
+        same = entry.wrong_sizes == self.wrong_sizes
+        entries = {n: self.__dict__[n] for n in _OF_ATTEMPT if same and n in self.__dict__}
+        entry.__dict__.update(entries)
+        return entry
 
-    def loaded(self, stored: StoredAttempt, from_file: bool) -> Entry:
+    def with_attempt(self, stored: StoredAttempt, from_file: bool) -> Entry:
         """The same entry once its attempt is in memory; the Record of a file then says so."""
         if from_file:
             return replace(self, stored=stored, revision=self.revision + 1)
@@ -93,13 +93,13 @@ class Entry:
 
     def holding(self, stored: StoredAttempt) -> Entry:
         """The same entry, with or without the program, or borrowed. Its Record stays."""
-        return self.placed(stored=stored)
+        return self.with_place(stored=stored)
 
-    def placed(self, **fields: Any) -> Entry:
+    def with_place(self, **fields: Any) -> Entry:
         """The same entry at another place of a session: other fields, and the same Record."""
-        made = replace(self, **fields)
-        made.__dict__.update({n: self.__dict__[n] for n in _OF_RECORD if n in self.__dict__})
-        return made
+        entry = replace(self, **fields)
+        entry.__dict__.update({n: self.__dict__[n] for n in _OF_RECORD if n in self.__dict__})
+        return entry
 
     @cached_property
     def record(self) -> Record:
@@ -161,7 +161,7 @@ class Entry:
 
         if isinstance(self.attempt, Failed):
             return self.attempt.fixes
-        return tuple(fix for each in self.findings for fix in each.fixes)
+        return tuple(fix for finding in self.findings for fix in finding.fixes)
 
     @cached_property
     def encoded(self) -> bytes:

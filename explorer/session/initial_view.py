@@ -47,15 +47,15 @@ def first_look(
         ValueError: a name is not known.
     """
     names, modules, tab = _names(select), _names(opened), _CALLED.get(tab, tab)
-    known = {scope.path for scope in record.scopes if scope.path}
+    paths = {scope.path for scope in record.scopes if scope.path}
     ops = {record.strings[name] for graph in record.graphs for name in graph.name}
     symbols = {symbol.name for symbol in record.symbols}
-    one = known | symbols if len(names) == 1 else set()
+    one = paths | symbols if len(names) == 1 else set()
     for name in names:
         if not _is_line(record, name) or len(names) > 1:
             _check("op, module, symbol or line" if one else "op", name, ops | one)
     for module in modules:
-        _check("module", module, known)
+        _check("module", module, paths)
     if tab:
         _check("pane", tab, (*PANES, _TEACHING))
     asked = {"select": names, "open": modules, "tab": [tab] if tab else []}
@@ -67,8 +67,8 @@ def _names(given: str | Sequence[str]) -> list[str]:
 
 
 def _is_line(record: Record, name: str) -> bool:
-    found = re.fullmatch(r"(.*):\d+", name, re.DOTALL)
-    return found is not None and any(file.name == found[1] for file in record.files)
+    match = re.fullmatch(r"(.*):\d+", name, re.DOTALL)
+    return match is not None and any(file.name == match[1] for file in record.files)
 
 
 def _check(what: str, name: str, known: Collection[str]) -> None:

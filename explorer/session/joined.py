@@ -54,22 +54,22 @@ class JoinedSession(Session):
     def entries(self) -> tuple[Entry, ...]:
         """All attempts of all programs, in the order in which they were first seen."""
         for name, member in self._members.items():
-            known = sum(place[0] == name for place in self._places)
-            self._places += [(name, number) for number in range(known, len(member.entries))]
+            total = sum(place[0] == name for place in self._places)
+            self._places += [(name, number) for number in range(total, len(member.entries))]
         return tuple(self._entry(number) for number in range(len(self._places)))
 
     def _entry(self, number: int) -> Entry:
         """An attempt, labelled with its program and with its parent's number here."""
         name, local = self._places[number]
         own = self._members[name].entries[local]
-        known = self._joined.get(number)
-        if known is None or known[0] is not own:
+        pair = self._joined.get(number)
+        if pair is None or pair[0] is not own:
             parent = self._places.index((name, own.parent)) if own.parent >= 0 else -1
-            made = replace(own, label=name, parent=parent)
+            result = replace(own, label=name, parent=parent)
             known_parts = ("_described", "findings", "record", "encoded", "release")
-            kept = {each: own.__dict__[each] for each in known_parts if each in own.__dict__}
-            made.__dict__.update(kept)
-            self._joined[number] = own, made
+            kept = {text: own.__dict__[text] for text in known_parts if text in own.__dict__}
+            result.__dict__.update(kept)
+            self._joined[number] = own, result
         return self._joined[number][1]
 
     @property
@@ -83,7 +83,7 @@ class JoinedSession(Session):
         name, local = self._places[number]
         return self._members[name], local
 
-    def _acted(self, number: int) -> tuple[Session, int]:
+    def _act(self, number: int) -> tuple[Session, int]:
         """The same, of an action that makes another attempt: its program is the one to show."""
         member, local = self._at(number)
         self._shown = self._places[number][0]
@@ -92,7 +92,7 @@ class JoinedSession(Session):
     def _number(self, member: Session, local: int) -> int:
         """The number here of an attempt of a program."""
         _ = self.entries
-        name = next(name for name, each in self._members.items() if each is member)
+        name = next(name for name, session in self._members.items() if session is member)
         return self._places.index((name, local))
 
     @property
@@ -107,7 +107,7 @@ class JoinedSession(Session):
 
     def numbers(self) -> list[int]:
         """Per program, the number of the attempt that it has."""
-        return [self._number(each, each.current) for each in self._members.values()]
+        return [self._number(member, member.current) for member in self._members.values()]
 
     @property
     def name(self) -> str:
@@ -157,32 +157,32 @@ class JoinedSession(Session):
         if self.generates is None:
             raise FixError("Only a set that explorer.explore_generation made can generate.")
         trials = self.generates(backend, progress)
-        same = sum(each.outcome == "same" for each in trials)
+        same = sum(trial.outcome == "same" for trial in trials)
         return f"{same} of {len(trials)} generations have the same tokens as generate()."
 
     def use(self, number: int) -> None:
         """Makes an attempt the one of its program, and shows that program."""
-        member, local = self._acted(number)
+        member, local = self._act(number)
         member.use(local)
 
     def apply(self, number: int, fixes: Sequence[int], progress: Report | None = None) -> int:
         """Applies fixes of an attempt; see `Session.apply`."""
-        member, local = self._acted(number)
+        member, local = self._act(number)
         return self._number(member, member.apply(local, fixes, progress))
 
     def autofix(self, number: int, progress: Report | None = None) -> AutofixReport:
         """Applies lossless fixes to an attempt; see `Session.autofix`."""
-        member, local = self._acted(number)
+        member, local = self._act(number)
         return member.autofix(local, progress)
 
     def decompose(self, number: int, table: Table, progress: Report | None = None) -> int:
         """Decomposes an attempt; see `Session.decompose`."""
-        member, local = self._acted(number)
+        member, local = self._act(number)
         return self._number(member, member.decompose(local, table, progress))
 
     def convert(self, number: int, progress: Report | None = None) -> int:
         """Exports an attempt with the other form of shapes; see `Session.convert`."""
-        member, local = self._acted(number)
+        member, local = self._act(number)
         return self._number(member, member.convert(local, progress))
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
@@ -221,7 +221,7 @@ class JoinedSession(Session):
         from export_engine.run import RepeatedBackend, backends, missing_for
 
         return [
-            {"name": each.name, "title": each.title, "missing": missing_for(each, "cpu")}
-            for each in backends().values()
-            if isinstance(each, RepeatedBackend)
+            {"name": backend.name, "title": backend.title, "missing": missing_for(backend, "cpu")}
+            for backend in backends().values()
+            if isinstance(backend, RepeatedBackend)
         ]

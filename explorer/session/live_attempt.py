@@ -93,7 +93,7 @@ class LiveAttempt(StoredAttempt):
 def _light(stored: LiveAttempt, failed: Failed) -> LiveAttempt:
     """A failure without its partial graph, and without the programs that its fixes lead to."""
     held = (failed.recording.graph, failed.recording.shape_env, *(f.leads_to for f in failed.fixes))
-    if all(each is None for each in held):
+    if all(value is None for value in held):
         return stored
     fixes = tuple(
         replace(fix, leads_to=None, tried=True) if fix.leads_to is not None else fix

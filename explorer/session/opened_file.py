@@ -97,20 +97,20 @@ class OpenedFile(StoredAttempt):
         signer, note = _signer()
         passing = signer.update if signer else _unheard
         with private_copy(self.path, self.content, passing) as copy:
-            known = read(copy, self.model)
-            if known.record != self.record:  # it was another while it was read
+            read_archive = read(copy, self.model)
+            if read_archive.record != self.record:  # it was another while it was read
                 raise ArchiveError(f"{self.name} has changed since it was opened. Load it again.")
             if self.trust == "signed" and not (signer and signer.is_known()):
                 raise ArchiveError(f"{self.name} has changed since it was opened. Load it again.")
             if self.trust == "to keep" and signer:
                 note = signer.keep()
-            made = load(copy, known=known)
+            exported = load(copy, known=read_archive)
         if self.trust != "to keep" or not note:
-            return made
-        return replace(made, warnings=[*made.warnings, note])
+            return exported
+        return replace(exported, warnings=[*exported.warnings, note])
 
 
-def opened_file(path: str | Path, *, trusted: bool, model: str | None = None) -> OpenedFile:
+def read_file(path: str | Path, *, trusted: bool, model: str | None = None) -> OpenedFile:
     """Opens a file as data. Nothing in it is run.
 
     Args:
@@ -122,25 +122,25 @@ def opened_file(path: str | Path, *, trusted: bool, model: str | None = None) ->
         ArchiveError: there is no such file or program, or it is not an archive of a program.
     """
     file = Path(path)
-    found = read(file, model)
+    read_archive = read(file, model)
     content, trust = _content_and_trust(file, trusted)
-    return OpenedFile(file, content, found.model, found.record, trust)
+    return OpenedFile(file, content, read_archive.model, read_archive.record, trust)
 
 
-def opened_set(path: str | Path, *, trusted: bool) -> tuple[dict[str, OpenedFile], ReadSet]:
+def read_set_file(path: str | Path, *, trusted: bool) -> tuple[dict[str, OpenedFile], ReadSet]:
     """Opens all programs of a file as data, in the order in which they are called.
 
     Raises:
-        ArchiveError: as `opened_file` raises it.
+        ArchiveError: as `read_file` raises it.
     """
     file = Path(path)
-    found = read_set(file)
+    result = read_set(file)
     content, trust = _content_and_trust(file, trusted)
     files = {
-        name: OpenedFile(file, content, name, each.archive.record, trust)
-        for name, each in found.programs.items()
+        name: OpenedFile(file, content, name, program.archive.record, trust)
+        for name, program in result.programs.items()
     }
-    return files, found
+    return files, result
 
 
 def _content_and_trust(file: Path, trusted: bool) -> tuple[Content, Literal["", "signed", "said"]]:
@@ -164,8 +164,8 @@ def save_set_signed(
     from export_engine.archive import save_set
 
     _check_target(path)
-    programs = {name: each.program for name, each in exported.items()}
-    return _signed(lambda written: save_set(programs, records, kept, path, written, plan))
+    programs = {name: item.program for name, item in exported.items()}
+    return _sign(lambda written: save_set(programs, records, kept, path, written, plan))
 
 
 def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:
@@ -173,7 +173,7 @@ def save_signed(exported: Exported, record: Record, path: str | Path) -> Path:
     from export_engine.archive import save
 
     _check_target(path)
-    return _signed(lambda written: save(exported, record, path, written=written))
+    return _sign(lambda written: save(exported, record, path, written=written))
 
 
 def _check_target(path: str | Path) -> None:
@@ -188,7 +188,7 @@ def _check_target(path: str | Path) -> None:
         raise ArchiveError(str(error)) from None
 
 
-def _signed(save: Callable[[Callable[[memoryview], object] | None], Path]) -> Path:
+def _sign(save: Callable[[Callable[[memoryview], object] | None], Path]) -> Path:
     """Has a file written, and signs what was written."""
     signer, note = _signer()
     file = save(signer.update if signer else None)

@@ -48,12 +48,12 @@ def lend_program(given: Any, model: str | None = None) -> Entry:
 
 
 def _open_file(path: Path, model: str | None) -> OpenedFile:
-    from explorer.session.opened_file import opened_file
+    from explorer.session.opened_file import read_file
     from export_engine.archive import program_names
 
     if model is None:
         _only_one(dict.fromkeys(program_names(path)), path.name)
-    return opened_file(path, trusted=False, model=model)
+    return read_file(path, trusted=False, model=model)
 
 
 def _only_one(programs: Mapping[str, Any], title: str) -> Any:
@@ -89,26 +89,26 @@ def lend_choice(chosen: OtherProgram) -> tuple[str, Entry]:
         path = Path(chosen.name).expanduser()
         name = f"{path.name}: {chosen.model}" if chosen.model else path.name
         return name, lend_program(path, chosen.model or None)
-    known = _programs_of_kernel()
-    if chosen.name not in known:
+    programs_of_kernel = _programs_of_kernel()
+    if chosen.name not in programs_of_kernel:
         raise WrongArgument(f"There is no variable {chosen.name} with a program any more.")
-    return chosen.name, lend_program(known[chosen.name])
+    return chosen.name, lend_program(programs_of_kernel[chosen.name])
 
 
 def _programs_of_kernel() -> dict[str, Any]:
     """By name, what the main module's variables hold, each once; of a set, each of its programs."""
     main = sys.modules.get("__main__")
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     seen: set[int] = set()
     for name, value in list(vars(main).items()) if main else []:
         if name.startswith("_"):
             continue
-        for label, each in _programs_in(name, value):
-            held = getattr(each, "session", each)
+        for label, item in _programs_in(name, value):
+            held = getattr(item, "session", item)
             if id(held) not in seen:
                 seen.add(id(held))
-                found[label] = each
-    return found
+                result[label] = item
+    return result
 
 
 def _programs_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -117,7 +117,7 @@ def _programs_in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
     elif type(value).__module__.startswith("explorer."):
         members = value.items() if isinstance(value, Mapping) else ()
-        yield from ((f"{name}[{key!r}]", each) for key, each in members if _has_program(each))
+        yield from ((f"{name}[{key!r}]", item) for key, item in members if _has_program(item))
         if _has_program(value):
             yield name, value
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from explorer.internal_errors import own_defect
+from explorer.internal_errors import find_defect
 from explorer.session.entry import Entry
 from explorer.session.live_attempt import LiveAttempt
 from explorer.session.stored import BorrowedAttempt, CannotLoad
@@ -66,7 +66,7 @@ class Session:
         self._watchers: list[Callable[[], None]] = []
         self.cell = ""
         """The text of the notebook cell whose `%export` made it, as typed; empty if not known."""
-        exported = [n for n, each in enumerate(entries) if each.ok]
+        exported = [n for n, other_entry in enumerate(entries) if other_entry.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""
         self._last_used: list[int] = [*range(len(entries)), self.current]
@@ -85,7 +85,11 @@ class Session:
     @property
     def other_verdicts(self) -> list[str]:
         """A line for each attempt that is not the current one."""
-        return [each.record.verdict for each in self._entries if each is not self.entry]
+        return [
+            other_entry.record.verdict
+            for other_entry in self._entries
+            if other_entry is not self.entry
+        ]
 
     @property
     def name(self) -> str:
@@ -148,16 +152,16 @@ class Session:
             raise FixError(no_such_fix(len(offered), self.name))
         chosen = [offered[fix] for fix in sorted(set(fixes))]
         try:
-            found = apply_fixes(attempt, chosen, progress)
+            result = apply_fixes(attempt, chosen, progress)
         except Exception as error:
             titles = "; ".join(fix.title for fix in chosen)
-            defect = own_defect(error, f"applying {titles}")
+            defect = find_defect(error, f"applying {titles}")
             if defect is not None:
                 raise defect from error
             raise FixError(f"This cannot be applied ({titles}): {error}") from error
-        if isinstance(found, Failed):
-            found = explain(found, progress)
-        return self._add([(found, "; ".join(fix.title for fix in chosen))], number)
+        if isinstance(result, Failed):
+            result = explain(result, progress)
+        return self._add([(result, "; ".join(fix.title for fix in chosen))], number)
 
     def autofix(self, number: int, progress: Report | None = None) -> AutofixReport:
         """Applies lossless fixes to an attempt until it exports or none is left.
@@ -194,14 +198,14 @@ class Session:
 
         try:
             wanted = DecompositionTable.of(table)
-            for known, entry in enumerate(self._entries):
+            for other_number, entry in enumerate(self._entries):
                 if entry.parent == number and entry.stored.table == wanted:
-                    self.use(known)
-                    return known
-            found = decompose(attempt, wanted, progress)
+                    self.use(other_number)
+                    return other_number
+            result = decompose(attempt, wanted, progress)
         except (TableError, DecomposeError) as error:
             raise FixError(str(error)) from error
-        return self._add([(found, f"Decomposed: {wanted}")], number)
+        return self._add([(result, f"Decomposed: {wanted}")], number)
 
     def convert(self, number: int, progress: Report | None = None) -> int:
         """Exports the call of an attempt with its shapes in the other form: Dims or a ShapesSpec.
@@ -229,13 +233,13 @@ class Session:
             raise FixError(missing_shapes_spec())
         converted = shapes.to_spec() if form == "ShapesSpec" else shapes.closest_dims()[0]
         step = f"As {form}: {converted}"
-        for known, entry in enumerate(self._entries):
+        for other_number, entry in enumerate(self._entries):
             if (entry.parent, entry.step) == (number, step):
-                return known
-        found = try_request(request.with_changes(shapes=converted), progress)
-        if isinstance(found, Failed):
-            found = explain(found, progress)
-        return self._add([(found, step)], number, use=False)
+                return other_number
+        result = try_request(request.with_changes(shapes=converted), progress)
+        if isinstance(result, Failed):
+            result = explain(result, progress)
+        return self._add([(result, step)], number, use=False)
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
         """Checks the guarantees of an attempt's program, and adds them to its Record.
@@ -324,7 +328,7 @@ class Session:
             self._announce(number, progress)
         parent = self._entries[number].parent
         try:
-            made = stored.load(lambda: self.exported(parent, "decompose", progress), progress)
+            result = stored.load(lambda: self.exported(parent, "decompose", progress), progress)
         except CannotLoad as error:
             raise FixError(
                 str(error)
@@ -332,25 +336,28 @@ class Session:
                 else f"Attempt {number + 1} cannot be rebuilt: {error}. Its Record can "
                 "still be read; export the call again for a program."
             ) from error
-        held = stored if stored.is_borrowed else LiveAttempt(made)
-        self._entries[number] = self._entries[number].loaded(held, in_file)
+        held = stored if stored.is_borrowed else LiveAttempt(result)
+        self._entries[number] = self._entries[number].with_attempt(held, in_file)
         if in_file:
             self._tell()
-        return made
+        return result
 
     def _announce(self, number: int, progress: Report | None) -> None:
         """Says that a program is exported again."""
         from export_engine.progress import Progress
 
-        said = f"Attempt {number + 1} is rebuilt: only the last {HELD} programs are kept"
+        text = f"Attempt {number + 1} is rebuilt: only the last {HELD} programs are kept"
         if progress is not None:
-            progress(Progress(0, 0, said))
+            progress(Progress(0, 0, text))
         else:
-            sys.stderr.write(f"{said}.\n")
+            sys.stderr.write(f"{text}.\n")
 
     def _use(self, number: int) -> None:
         """Notes that an attempt was made or used, and releases programs used long before."""
-        self._last_used = [*(each for each in self._last_used if each != number), number]
+        self._last_used = [
+            *(other_number for other_number in self._last_used if other_number != number),
+            number,
+        ]
         held = {self.current, *self._last_used[-HELD:]}
         dropped = [
             (other, light)
@@ -368,10 +375,10 @@ class Session:
         Returns:
             Its number; it takes the place of an earlier one of the same step.
         """
-        for known, entry in enumerate(self._entries):
+        for number, entry in enumerate(self._entries):
             if (entry.parent, entry.step) == (parent, step):
-                self._entries[known] = Entry.of(made, "", parent, step)
-                return known
+                self._entries[number] = Entry.of(made, "", parent, step)
+                return number
         return self._add([(made, step)], parent, use=False)
 
     def add_rewritten(
@@ -384,10 +391,10 @@ class Session:
         """
         from dataclasses import replace
 
-        made = replace(
+        result = replace(
             attempt, program=fix.program, agreement=fix.agreement, kept=None, given="rewritten"
         )
-        return self._add([(made, f"{purpose}: {fix.title}")], parent)
+        return self._add([(result, f"{purpose}: {fix.title}")], parent)
 
     def lend(self, number: int | None = None) -> Entry:
         """An attempt, by default the current one, as the Entry of another session.
@@ -396,9 +403,9 @@ class Session:
         """
         number = self.current if number is None else number
         entry = self.entries[number]
-        given = entry.record.mode == "given"
-        step = entry.record.title if given else f"{entry.record.title}, {entry.label}"
-        return entry.placed(stored=BorrowedAttempt(self, number), parent=-1, step=step)
+        is_given = entry.record.mode == "given"
+        step = entry.record.title if is_given else f"{entry.record.title}, {entry.label}"
+        return entry.with_place(stored=BorrowedAttempt(self, number), parent=-1, step=step)
 
     def add_other(self, entry: Entry, number: int, name: str) -> int:
         """Adds a program of another session, to be compared with an attempt.
@@ -412,12 +419,14 @@ class Session:
             Its number; it takes the place of an earlier one of the same name. What is current
             stays so.
         """
-        at = next((n for n, each in enumerate(self._entries) if _is_other(each, name)), None)
+        at = next(
+            (n for n, other_entry in enumerate(self._entries) if _is_other(other_entry, name)), None
+        )
         if at is None:
-            self._entries.append(entry.placed(parent=number, step=name))
+            self._entries.append(entry.with_place(parent=number, step=name))
         else:
             revision = max(self._entries[at].revision, entry.revision) + 1
-            self._entries[at] = entry.placed(parent=number, step=name, revision=revision)
+            self._entries[at] = entry.with_place(parent=number, step=name, revision=revision)
         self._tell()
         return len(self._entries) - 1 if at is None else at
 

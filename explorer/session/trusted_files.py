@@ -71,10 +71,10 @@ class Signer:
     def is_known(self) -> bool:
         """Whether the signed content is known."""
         with suppress(OSError, sqlite3.Error), _database() as database:
-            found = database.execute(
+            result = database.execute(
                 "SELECT 1 FROM signed WHERE signature = ?", (self._state.hexdigest(),)
             )
-            return found.fetchone() is not None
+            return result.fetchone() is not None
         return False
 
 
@@ -83,8 +83,8 @@ def may_be_known(size: int) -> bool:
     if not _file().exists():
         return False
     with suppress(OSError, sqlite3.Error), _database() as database:
-        found = database.execute("SELECT 1 FROM signed WHERE bytes = ? LIMIT 1", (size,))
-        return found.fetchone() is not None
+        result = database.execute("SELECT 1 FROM signed WHERE bytes = ? LIMIT 1", (size,))
+        return result.fetchone() is not None
     return False
 
 
@@ -106,17 +106,17 @@ def _database() -> Iterator[sqlite3.Connection]:
     file = _file()
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        opened = _connected(file)
+        opened = _connect(file)
     except sqlite3.OperationalError:  # locked or read-only: it may be intact
         raise
     except sqlite3.DatabaseError:
         file.replace(file.with_suffix(".broken.sqlite"))
-        opened = _connected(file)
+        opened = _connect(file)
     with closing(opened), opened:
         yield opened
 
 
-def _connected(file: Path) -> sqlite3.Connection:
+def _connect(file: Path) -> sqlite3.Connection:
     opened = sqlite3.connect(file, timeout=_WAIT)
     try:
         with suppress(OSError):
@@ -147,11 +147,11 @@ def _secret() -> bytes:
             Path(name).unlink()
     with file.open("rb") as opened:
         known = os.fstat(opened.fileno())
-        found = opened.read(_SECRET_BYTES + 1)
+        data = opened.read(_SECRET_BYTES + 1)
     if hasattr(os, "getuid") and (
         known.st_uid != os.getuid() or stat.S_IMODE(known.st_mode) & 0o077
     ):
         raise PermissionError(f"{file.name} is open to others; delete it, and another is made")
-    if len(found) != _SECRET_BYTES:
+    if len(data) != _SECRET_BYTES:
         raise OSError(f"{file.name} is broken; delete it, and another is made")
-    return found
+    return data

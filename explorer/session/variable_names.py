@@ -20,8 +20,8 @@ def find_variable(session: object) -> str:
     main = sys.modules.get("__main__")
     variables = list(vars(main).items()) if main else []
     ways = [(name, _way_to(session, value)) for name, value in variables]
-    found = [name + way for name, way in ways if way is not None]
-    return max(found, key=lambda name: (not name.startswith("_"), "[" not in name), default="")
+    texts = [name + way for name, way in ways if way is not None]
+    return max(texts, key=lambda name: (not name.startswith("_"), "[" not in name), default="")
 
 
 def _way_to(session: object, value: Any) -> str | None:
@@ -31,4 +31,4 @@ def _way_to(session: object, value: Any) -> str | None:
     if getattr(value, "session", None) is session:
         return ""
     members = value.items() if isinstance(value, Mapping) else ()
-    return next((f"[{name!r}]" for name, each in members if _way_to(session, each) == ""), None)
+    return next((f"[{name!r}]" for name, item in members if _way_to(session, item) == ""), None)

@@ -36,17 +36,17 @@ def writing(session: Session, number: int, fixes: Sequence[int] = ()) -> m.Writi
         raise FixError(no_such_fix(len(offered)))
     for fix in sorted(set(fixes)):
         request = offered[fix].apply(request)
-    made = m.Writing(
+    result = m.Writing(
         changes=[_change(edit, request, entry.record) for edit in request.edits],
         shapes=_new_shapes(first, request),
         cell=session.cell,
         call=first.title,
         others=_others(first, request),
     )
-    if not made.changes and not made.shapes:
-        needed = "; ".join(made.others) or "nothing was changed"
+    if not result.changes and not result.shapes:
+        needed = "; ".join(result.others) or "nothing was changed"
         raise FixError(f"There is no line of your code to change for this: {needed}.")
-    return made
+    return result
 
 
 def _first(session: Session, number: int) -> int:
@@ -59,8 +59,8 @@ def _first(session: Session, number: int) -> int:
 def _change(edit: Edit, request: Request, record: Record) -> m.CodeChange:
     from export_engine.source import as_typed
 
-    known = {file.path: file for file in record.files}
-    file = known.get(edit.file)
+    files = {file.path: file for file in record.files}
+    file = files.get(edit.file)
     cell = edit.file in request.cells
     name = request.cells.get(edit.file) or (file.name if file else Path(edit.file).name)
     origin = file.origin if file else "cell" if cell else "user"
@@ -88,7 +88,7 @@ def _new_shapes(first: Request, request: Request) -> str:
 
 def _others(first: Request, request: Request) -> list[str]:
     """What else is other than in the first request, in the user's words."""
-    found = {
+    entries = {
         f"the mode, --{request.mode}": request.strict != first.strict,
         f"torch's switches {', '.join(sorted(request.options))}": request.options != first.options,
         "model.eval() before the export": request.eval_mode and not first.eval_mode,
@@ -97,4 +97,4 @@ def _others(first: Request, request: Request) -> list[str]:
         "what is registered with torch before the export": request.setups != first.setups,
         "another callable": request.target is not first.target,
     }
-    return [what for what, differs in found.items() if differs]
+    return [what for what, differs in entries.items() if differs]

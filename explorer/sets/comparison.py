@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.comparing.comparison import Comparison
 from explorer.sets.programs import Programs
-from explorer.text.attempt_text import counted, cut
+from explorer.text.attempt_text import cut, format_count
 from explorer.text.comparison_text import MOST
-from explorer.text.escape import escaped
+from explorer.text.escape import escape_html
 
 if TYPE_CHECKING:
     from export_engine.record import ProgramSet
@@ -33,8 +33,8 @@ class SetComparison:
             ValueError: a program failed to export.
         """
         self.programs = {
-            name: Comparison(each.session.lend(), after[name].session.lend())
-            for name, each in before.items()
+            name: Comparison(exploration.session.lend(), after[name].session.lend())
+            for name, exploration in before.items()
             if name in after
         }
         """Per program that both have, its comparison."""
@@ -53,19 +53,19 @@ class SetComparison:
     def ok(self) -> bool:
         """Whether both sets have the same programs, proven identical, with the same connections."""
         lone = self.removed or self.added or self.flows
-        return not lone and all(each.ok for each in self.programs.values())
+        return not lone and all(program.ok for program in self.programs.values())
 
     @property
     def summary(self) -> str:
         """A line: `1 of 2 programs in both changed, 0 added, 0 removed`."""
-        count = counted(len(self.programs), "program")
+        count = format_count(len(self.programs), "program")
         if self.ok:
             return f"Identical up to names: {count}."
-        differ = sum(not each.ok for each in self.programs.values())
+        differ = sum(not program.ok for program in self.programs.values())
         parts = [f"{differ:,} of {count} in both changed"]
         parts += [f"{len(self.added):,} added", f"{len(self.removed):,} removed"]
         if self.flows:
-            parts.append(counted(len(self.flows), "connection") + " changed")
+            parts.append(format_count(len(self.flows), "connection") + " changed")
         return f"{', '.join(parts)}."
 
     def lines(self, most: int = MOST) -> list[str]:
@@ -75,8 +75,8 @@ class SetComparison:
             most: how many ops to show of each.
         """
         shown = [cut(f"{self._titles[0]}  →  {self._titles[1]}"), cut(self.summary)]
-        for name, each in self.programs.items():
-            _, summary, *more = each.lines(most)
+        for name, program in self.programs.items():
+            _, summary, *more = program.lines(most)
             shown += [cut(f"{name}: {summary}"), *(cut(f"  {line}") for line in more)]
         shown += [cut(f"- {name}") for name in self.removed]
         shown += [cut(f"+ {name}") for name in self.added]
@@ -88,7 +88,7 @@ class SetComparison:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        return {"text/plain": str(self), "text/html": f"<pre>{escaped(str(self))}</pre>"}
+        return {"text/plain": str(self), "text/html": f"<pre>{escape_html(str(self))}</pre>"}
 
 
 def _lone_flows(before: ProgramSet, after: ProgramSet) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _lone_flows(before: ProgramSet, after: ProgramSet) -> Iterator[str]:
 
 def _flows(kit: ProgramSet) -> list[str]:
     """What flows from an output of a program to an input of one."""
-    names = [each.name for each in kit.components]
+    names = [component.name for component in kit.components]
     return [
         f"{names[seam.source]}.{flow.source_path} → {names[seam.target]}.{flow.target_path}"
         for seam in kit.seams

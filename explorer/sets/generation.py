@@ -14,7 +14,7 @@ from explorer.session.notebook_cells import cell_names
 from explorer.session.session import FixError, Session
 from explorer.sets.loaded_programs import check_tokens, flat_programs
 from explorer.sets.programs import Programs, links_of
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -40,7 +40,7 @@ class Generations(list["GenerationTrial"]):
     @property
     def ok(self) -> bool:
         """Whether every one that was possible here has the same tokens as `generate()`."""
-        return all(each.outcome in ("same", "unavailable") for each in self)
+        return all(trial.outcome in ("same", "unavailable") for trial in self)
 
     def __repr__(self) -> str:
         from explorer.text.generation_text import generation_lines
@@ -74,8 +74,8 @@ class GenerationPrograms(Programs):
         self._inputs = dict(inputs)
         super().__init__(programs, **options)
 
-    def _joined(self, shown: str = "") -> JoinedSession:
-        session = super()._joined(shown)
+    def _join_sessions(self, shown: str = "") -> JoinedSession:
+        session = super()._join_sessions(shown)
         session.generates = lambda backend, progress: self.generate(
             backend=backend, progress=progress
         )
@@ -110,27 +110,27 @@ class GenerationPrograms(Programs):
         from export_engine.generation import sizes_to_try
 
         check_tokens(tokens)
-        failed = [name for name, each in self.items() if not each.ok]
+        failed = [name for name, exploration in self.items() if not exploration.ok]
         if failed:
             raise FixError(f"{', '.join(failed)} failed to export, so the set cannot generate.")
         wanted = (
             sizes_to_try(self._inputs, self._cut.bounds, tokens) if sizes is None else _pairs(sizes)
         )
-        found = Generations()
+        generations = Generations()
         try:
-            for each in repeated_backends(backend):
-                for trial in self._by(each, tokens, wanted, progress):
-                    found.append(trial)
+            for repeated_backend in find_repeated_backends(backend):
+                for trial in self._by(repeated_backend, tokens, wanted, progress):
+                    generations.append(trial)
                     self._trials.append(trial)
         finally:
             self.session.changed()
-        return found
+        return generations
 
     def _generation(self) -> GenerationPlan:
         """How the programs generate without the model; found by generating with them."""
-        from export_engine.generation import planned
+        from export_engine.generation import plan_generation
 
-        return planned(self._cut, flat_programs(self, "save"), self._inputs)
+        return plan_generation(self._cut, flat_programs(self, "save"), self._inputs)
 
     def _by(
         self,
@@ -139,7 +139,7 @@ class GenerationPrograms(Programs):
         sizes: Sequence[tuple[int, int]],
         progress: Callable[[Progress], None] | None,
     ) -> Iterator[GenerationTrial]:
-        from export_engine.generation import first_op_apart, tried
+        from export_engine.generation import first_op_apart, try_generation
         from export_engine.record import GenerationTrial
         from export_engine.run import missing_for
 
@@ -148,31 +148,31 @@ class GenerationPrograms(Programs):
             yield GenerationTrial("", backend.name, "unavailable", tokens, missing)
             return
 
-        def located(apart: CallApart) -> OpApart:
+        def locate(apart: CallApart) -> OpApart:
             session = self[apart.component].session
             attempt = session.exported(session.current, "compare")
             return first_op_apart(attempt, session.entry.record, apart, backend.name)
 
         with tempfile.TemporaryDirectory() as folder:
             try:
-                called = self._loaded(backend, Path(folder), progress)
+                called = self._load_backend(backend, Path(folder), progress)
             except _NotCompiled as error:
                 yield GenerationTrial(
                     "", backend.name, "failed", tokens, str(error), component=error.component
                 )
                 return
-            for trial in tried(
-                self._cut, called, self._inputs, tokens, sizes, backend.name, located, progress
+            for trial in try_generation(
+                self._cut, called, self._inputs, tokens, sizes, backend.name, locate, progress
             ):
-                yield self._named(trial)
+                yield self._name_sizes(trial)
 
-    def _named(self, trial: GenerationTrial) -> GenerationTrial:
+    def _name_sizes(self, trial: GenerationTrial) -> GenerationTrial:
         """A trial that went wrong with the program's names of sizes for torch's, and the reason."""
         if trial.outcome not in ("failed", "differs") or trial.component < 0:
             return trial
         from msgspec.structs import replace
 
-        from export_engine.generation import kept_sentence
+        from export_engine.generation import describe_hidden_state
         from export_engine.record import in_user_names
 
         component = self._cut.components[trial.component]
@@ -180,47 +180,47 @@ class GenerationPrograms(Programs):
         sentence = in_user_names(trial.sentence, self[name].record.symbols)
         why = self._narrowed.get(name, "") if trial.outcome == "failed" else ""
         if component.keeps:  # no size would help
-            why = kept_sentence(name, component.keeps)
+            why = describe_hidden_state(name, component.keeps)
         return replace(trial, sentence=f"{sentence.rstrip('.')}. {why}" if why else sentence)
 
-    def _loaded(
+    def _load_backend(
         self, backend: RepeatedBackend, folder: Path, progress: Callable[[Progress], None] | None
     ) -> dict[str, Callable[..., Any]]:
         """What each component is called by, with a backend."""
         from export_engine.progress import Progress
-        from export_engine.run import Job, named_symbols, refusing_first, sentence_of
+        from export_engine.run import Job, name_symbols, refusing_first, sentence_of
 
-        found: dict[str, Callable[..., Any]] = {}
-        for number, each in enumerate(self._cut.components):
+        result: dict[str, Callable[..., Any]] = {}
+        for number, component in enumerate(self._cut.components):
             if progress:
-                progress(Progress(number, len(self), f"{backend.title}: {each.name}"))
-            session, own = self[each.name].session, folder / each.name
+                progress(Progress(number, len(self), f"{backend.title}: {component.name}"))
+            session, own = self[component.name].session, folder / component.name
             own.mkdir()
             job = Job(
                 program=session.exported(session.current, "run").program,
-                model=each.module,
-                args=each.request.args,
-                kwargs=each.request.kwargs,
+                model=component.module,
+                args=component.request.args,
+                kwargs=component.request.kwargs,
                 device="cpu",
                 folder=own,
-                names=named_symbols(session.entry.record),
+                names=name_symbols(session.entry.record),
             )
             try:
                 loaded = backend.load(job)
             except Exception as error:
-                passed_over(error, f"compiling a set for {backend.name}")
-                said = sentence_of(error, backend.title, "cpu", "compile", f"`{each.name}`")
-                raise _NotCompiled(said, number) from error
+                log_internal_error(error, f"compiling a set for {backend.name}")
+                text = sentence_of(error, backend.title, "cpu", "compile", f"`{component.name}`")
+                raise _NotCompiled(text, number) from error
             record = session.entry.record
-            found[each.name] = (
+            result[component.name] = (
                 loaded  # torch's module asks itself
                 if backend.name == "program"
                 else refusing_first(loaded, job.program, record)
             )
-        return found
+        return result
 
 
-def repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
+def find_repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
     """The backends of these names that can run a program call after call; `all` are all of them.
 
     Raises:
@@ -228,15 +228,19 @@ def repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
     """
     from export_engine.run import RepeatedBackend, backends
 
-    able = {name: each for name, each in backends().items() if isinstance(each, RepeatedBackend)}
+    able = {
+        name: backend
+        for name, backend in backends().items()
+        if isinstance(backend, RepeatedBackend)
+    }
     if names == "all":
         return list(able.values())
-    wanted = [each.strip() for each in names.split(",")] if isinstance(names, str) else names
-    unknown = [each for each in wanted if each not in able]
+    wanted = [part.strip() for part in names.split(",")] if isinstance(names, str) else names
+    unknown = [other_text for other_text in wanted if other_text not in able]
     if unknown or not wanted:
-        said = f"There is no backend {unknown[0]!r} that generates" if unknown else "Name a backend"
-        raise FixError(f"{said}: there are {', '.join(able)}; or all.")
-    return [able[each] for each in dict.fromkeys(wanted)]
+        text = f"There is no backend {unknown[0]!r} that generates" if unknown else "Name a backend"
+        raise FixError(f"{text}: there are {', '.join(able)}; or all.")
+    return [able[other_text] for other_text in dict.fromkeys(wanted)]
 
 
 def explore_generation(
@@ -277,46 +281,50 @@ def explore_generation(
 
     if isinstance(inputs, torch.Tensor):
         inputs = {"input_ids": inputs}
-    made = cut(model, inputs, progress, bounds)
+    result = cut(model, inputs, progress, bounds)
     programs, narrowed = {}, {}
-    for each in made.components:
-        programs[each.name], why = _exported(
-            each, cell_names() if cells is None else dict(cells), progress
+    for component in result.components:
+        programs[component.name], why = _export_component(
+            component, cell_names() if cells is None else dict(cells), progress
         )
         if why:
-            narrowed[each.name] = why
+            narrowed[component.name] = why
     facts = {
-        each.name: {"role": each.role, "varying": each.varying, "arguments": each.arguments}
-        for each in made.components
+        other_component.name: {
+            "role": other_component.role,
+            "varying": other_component.varying,
+            "arguments": other_component.arguments,
+        }
+        for other_component in result.components
     }
     return GenerationPrograms(
         programs,
-        made,
+        result,
         inputs,
         narrowed,
         title=title or f"{type(model).__name__}.generate(…)",
         links=links_of(programs),
         facts=facts,
-        notes=[*made.notes, *narrowed.values()],
+        notes=[*result.notes, *narrowed.values()],
     )
 
 
 def _pairs(sizes: object) -> list[tuple[int, int]]:
     """Rows and prompt tokens; raises FixError where one of them is something else."""
-    found = []
-    for each in sizes if isinstance(sizes, Iterable) else [sizes]:
-        match each:
+    pairs = []
+    for size in sizes if isinstance(sizes, Iterable) else [sizes]:
+        match size:
             case (int(rows), int(prompt)) if min(rows, prompt) > 0:
-                found.append((rows, prompt))
+                pairs.append((rows, prompt))
             case _:
                 raise FixError(
-                    f"{each!r} is not a size to generate at. Give rows and prompt tokens, "
+                    f"{size!r} is not a size to generate at. Give rows and prompt tokens, "
                     "sizes=[(1, 7), (4, 12)]."
                 )
-    return found
+    return pairs
 
 
-def _exported(
+def _export_component(
     component: CutComponent,
     cells: dict[str, str],
     progress: Callable[[Progress], None] | None,
@@ -330,36 +338,39 @@ def _exported(
     from export_engine.capture import capture
     from export_engine.fixes import explain
 
-    named = [each.with_changes(cells=cells) for each in (component.request, *component.fallbacks)]
+    named = [
+        other_request.with_changes(cells=cells)
+        for other_request in (component.request, *component.fallbacks)
+    ]
     automatic = named.pop()
     for request in named:
         attempt = capture(request, progress)
         if not isinstance(attempt, Failed):
-            return _shown(request, attempt), ""
+            return _make_exploration(request, attempt), ""
     assert isinstance(attempt, Failed)
-    failed = _shown(request, explain(attempt, progress))
+    failed = _make_exploration(request, explain(attempt, progress))
     why = _why(component.name, failed)
     report = failed.session.autofix(failed.session.current, progress)
     if failed.ok:
-        titles = ", ".join(each.fix.title for each in report.kept)
+        titles = ", ".join(step.fix.title for step in report.kept)
         return failed, f"{why} It exports with what was applied: {titles}."
     attempt = capture(automatic, progress)
     if not isinstance(attempt, Failed):
-        return _shown(automatic, attempt), f"{why} So torch chose its sizes."
+        return _make_exploration(automatic, attempt), f"{why} So torch chose its sizes."
     return failed, ""
 
 
-def _shown(request: Request, attempt: Attempt) -> Exploration:
+def _make_exploration(request: Request, attempt: Attempt) -> Exploration:
     return Exploration(Session([Entry.of(attempt, request.mode)]))
 
 
 def _why(name: str, failed: Exploration) -> str:
     """What fails with every size of a component dynamic, and where."""
-    from export_engine.source import innermost_own
+    from export_engine.source import find_last_user_frame
 
     record = failed.record
     assert record.failure is not None
-    frame = innermost_own(record, record.failure.stack)
+    frame = find_last_user_frame(record, record.failure.stack)
     place = f" ({frame.name}:{frame.line})" if frame else ""
-    said = record.failure.sentence.rstrip(".")
-    return f"With every size dynamic, `{name}` does not export: {said}{place}."
+    text = record.failure.sentence.rstrip(".")
+    return f"With every size dynamic, `{name}` does not export: {text}{place}."

@@ -54,10 +54,10 @@ class LoadedPrograms(Programs):
         plan = self._generation()
         if plan.why_not:
             raise FixError(harmless(plan.why_not))
-        given = _tensors(inputs)
+        tensors = _tensors(inputs)
         check_tokens(tokens)
         try:
-            return generate_by(plan, flat_programs(self, "generate"), given, tokens, stop)
+            return generate_by(plan, flat_programs(self, "generate"), tensors, tokens, stop)
         except (PlanFailed, NoProgram, ProgramFailed) as error:
             raise FixError(harmless(str(error))) from error
 
@@ -70,12 +70,12 @@ class LoadedPrograms(Programs):
         from export_engine.record import GenerationPlan
 
         check_name(name)
-        known = not self._plan.why_not
+        is_known = not self._plan.why_not
         self._plan = GenerationPlan(
             why_not=f"`{name}` was added to the set after it was loaded, so how its programs "
             "generate is not known. Cut the model again with explorer.explore_generation."
         )
-        if known or self._notes:
+        if is_known or self._notes:
             self._notes = [says_why_not(self._plan)]
         super().add(name, exploration)
 
@@ -104,11 +104,11 @@ def flat_programs(kit: Mapping[str, Exploration], wanted: str) -> dict[str, Flat
     """
     from export_engine.generation import FlatProgram
 
-    found = {}
-    for name, each in kit.items():
-        program = each.session.exported(each.session.current, wanted).program
-        found[name] = FlatProgram(program, program.module())
-    return found
+    result = {}
+    for name, exploration in kit.items():
+        program = exploration.session.exported(exploration.session.current, wanted).program
+        result[name] = FlatProgram(program, program.module())
+    return result
 
 
 def _tensors(inputs: object) -> dict[str, torch.Tensor]:
@@ -124,4 +124,4 @@ def _tensors(inputs: object) -> dict[str, torch.Tensor]:
             f"The inputs are given as a {type(inputs).__name__}. Give them by name, as a tokenizer "
             'does: {"input_ids": …}.'
         )
-    return {name: each for name, each in inputs.items() if isinstance(each, torch.Tensor)}
+    return {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}

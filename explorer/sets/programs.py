@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.display.saving import unknown_suffix
+from explorer.display.saving import make_suffix_error
 from explorer.exploration import Exploration
 from explorer.old_names import OldSetNames
 from explorer.session.joined import JoinedSession
@@ -71,19 +71,19 @@ class Programs(Mapping[str, Exploration], OldSetNames):
         self._programs = dict(programs)
         self._title = title
         self._links = list(links)
-        self._facts = {name: dict(each) for name, each in (facts or {}).items()}
+        self._facts = {name: dict(fact) for name, fact in (facts or {}).items()}
         self._weights = dict(weights or {})
         self._trials = list(trials)
         self._notes = list(notes)
         self.recorded = dict(recorded or {})
         """Per program of a folder that transformers wrote: its kwargs, specs and constants."""
         self._known: tuple[Any, ProgramSet] | None = None
-        self.session = self._joined()
+        self.session = self._join_sessions()
 
-    def _joined(self, shown: str = "") -> JoinedSession:
+    def _join_sessions(self, shown: str = "") -> JoinedSession:
         """All attempts of all programs, for the view: first one that failed, if there is one."""
-        members = {name: each.session for name, each in self._programs.items()}
-        failed = next((name for name, each in self._programs.items() if not each.ok), "")
+        members = {name: program.session for name, program in self._programs.items()}
+        failed = next((name for name, program in self._programs.items() if not program.ok), "")
         return JoinedSession(members, lambda: self.record, shown or failed or next(iter(members)))
 
     def __getitem__(self, name: str) -> Exploration:
@@ -100,22 +100,24 @@ class Programs(Mapping[str, Exploration], OldSetNames):
     @property
     def ok(self) -> bool:
         """Whether every program exported."""
-        return all(each.ok for each in self._programs.values())
+        return all(program.ok for program in self._programs.values())
 
     @property
     def record(self) -> ProgramSet:
         """What a view shows of the set beside each program's Record, as plain data."""
         key = [
-            (name, each.session.current, each.session.entry.revision)
-            for name, each in self._programs.items()
+            (name, program.session.current, program.session.entry.revision)
+            for name, program in self._programs.items()
         ]
         key.append(("", len(self._trials), len(self._links)))
         if self._known is None or self._known[0] != key:
-            from export_engine.programs import described
+            from export_engine.programs import build_set
 
             components = [self._component(name) for name in self._programs]
-            made = described(self.title, components, self._links, self._trials, notes=self._notes)
-            self._known = key, made
+            program_set = build_set(
+                self.title, components, self._links, self._trials, notes=self._notes
+            )
+            self._known = key, program_set
         return self._known[1]
 
     def _component(self, name: str) -> Component:
@@ -172,12 +174,12 @@ class Programs(Mapping[str, Exploration], OldSetNames):
         self._weights.pop(name, None)
         self._links = links_of(self._programs)
         self._known = None
-        self.session = self._joined(name)
+        self.session = self._join_sessions(name)
 
     def trust(self) -> Programs:
         """Trusts the file that the set was loaded from; see `Exploration.trust`."""
-        for each in self._programs.values():
-            each.trust()
+        for program in self._programs.values():
+            program.trust()
         return self
 
     def verify(
@@ -190,7 +192,9 @@ class Programs(Mapping[str, Exploration], OldSetNames):
             KeyboardInterrupt: interrupted; what was checked is kept.
         """
         return {
-            name: each.verify(sizes, progress) for name, each in self._programs.items() if each.ok
+            name: program.verify(sizes, progress)
+            for name, program in self._programs.items()
+            if program.ok
         }
 
     def release_report(self) -> Release:
@@ -232,19 +236,21 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
                 file = Path(path)
                 check_writable(file)
-                records = {name: each.session.entry.kept for name, each in self.items()}
+                records = {
+                    name: exploration.session.entry.kept for name, exploration in self.items()
+                }
                 file.write_bytes(set_to_json(self.record, records))
                 return file
             case ".pt2":
                 return self._save_programs(path)
             case _:
-                raise unknown_suffix(path, ".pt2, .html or .json")
+                raise make_suffix_error(path, ".pt2, .html or .json")
 
     def _save_programs(self, path: str | Path) -> Path:
         from explorer.session.opened_file import save_set_signed
         from export_engine.archive import KeptSet
 
-        failed = [name for name, each in self._programs.items() if not each.ok]
+        failed = [name for name, program in self._programs.items() if not program.ok]
         if failed:
             raise FixError(
                 f"{', '.join(failed)} failed to export, so the set has no program of that name. "
@@ -253,24 +259,28 @@ class Programs(Mapping[str, Exploration], OldSetNames):
         record = self.record
         kept = KeptSet(
             order=list(self._programs),
-            roles={each.name: each.role for each in record.components if each.role},
-            links=[tuple(each) for each in self._links],  # type: ignore[misc]
+            roles={
+                component.name: component.role for component in record.components if component.role
+            },
+            links=[tuple(link) for link in self._links],  # type: ignore[misc]
             trials=self._trials,
         )
-        return save_set_signed(self._exported(), self._records(), kept, path, self._generation())
+        return save_set_signed(
+            self._collect_exported(), self._records(), kept, path, self._generation()
+        )
 
     def _generation(self) -> GenerationPlan | None:
         """How the programs generate without a model; None where nothing is known of it."""
         return None
 
-    def _exported(self) -> dict[str, Exported]:
+    def _collect_exported(self) -> dict[str, Exported]:
         return {
-            name: each.session.exported(each.session.current, "save")
-            for name, each in self._programs.items()
+            name: program.session.exported(program.session.current, "save")
+            for name, program in self._programs.items()
         }
 
     def _records(self) -> dict[str, Any]:
-        return {name: each.record for name, each in self._programs.items()}
+        return {name: program.record for name, program in self._programs.items()}
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         from widgets import FrontEndMissing
@@ -317,7 +327,7 @@ def links_of(programs: Mapping[str, Exploration]) -> list[Link]:
     from export_engine.attempt import Exported
     from export_engine.programs import links_by_value
 
-    attempts = {name: each.session.entry.attempt for name, each in programs.items()}
+    attempts = {name: program.session.entry.attempt for name, program in programs.items()}
     return links_by_value(
-        {name: each for name, each in attempts.items() if isinstance(each, Exported)}
+        {name: attempt for name, attempt in attempts.items() if isinstance(attempt, Exported)}
     )

@@ -17,11 +17,11 @@ import msgspec
 
 from explorer.exploration import Exploration
 from explorer.opening.exporting import explore
-from explorer.opening.named_call import called
+from explorer.opening.named_call import run_named_call
 from explorer.surveys.plan import Trial
 from explorer.surveys.rows import BackendRow, Row
-from export_engine.defects import passed_over
-from export_engine.source import innermost
+from export_engine.defects import log_internal_error
+from export_engine.source import find_last_frame
 
 
 def main() -> None:
@@ -68,9 +68,9 @@ class _Known:
         trial = self._trial
         self._say(outcome="crashed", stage="call", sentence="The process died.")
         try:
-            call = called(trial.call)
+            call = run_named_call(trial.call)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's own code
-            passed_over(error, "making the model of a trial")
+            log_internal_error(error, "making the model of a trial")
             self._say(outcome="call failed", sentence=_sentence(error))
             return
         self._say(stage="export")
@@ -83,19 +83,19 @@ class _Known:
                 title=trial.name,
             )
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the call does not fit the model
-            passed_over(error, "exporting the model of a trial")
+            log_internal_error(error, "exporting the model of a trial")
             self._say(outcome="call failed", sentence=_sentence(error))
             return
         self._say(export_seconds=round(time.monotonic() - started, 2))
         if not explored.ok:
-            self._failed(explored)
+            self._report_failure(explored)
         if explored.ok:
-            self._exported(explored)
+            self._report_export(explored)
 
-    def _failed(self, explored: Exploration) -> None:
+    def _report_failure(self, explored: Exploration) -> None:
         failure = explored.record.failure
         assert failure is not None
-        frame = innermost(explored.record, failure.stack)
+        frame = find_last_frame(explored.record, failure.stack)
         self._say(
             outcome="failed",
             stage="fix",
@@ -108,7 +108,7 @@ class _Known:
         if self._trial.fix:
             explored.autofix()
 
-    def _exported(self, explored: Exploration) -> None:
+    def _report_export(self, explored: Exploration) -> None:
         record = explored.record
         cost = explored.cost()
         self._say(
@@ -118,7 +118,7 @@ class _Known:
             fixes=list(record.fixed_by),
             findings=[row.code for row in record.findings],
             ops=explored.unsupported_ops(()),
-            symbols={each.name: each.range for each in record.symbols},
+            symbols={symbol.name: symbol.range for symbol in record.symbols},
             flops=str(cost.flops),
             parameters=cost.parameters,
         )
@@ -146,12 +146,12 @@ class _Known:
         from export_engine.describe import describe_check
         from export_engine.verify import check
 
-        found = explored.record.check
-        if found is None:
+        result = explored.record.check
+        if result is None:
             session = explored.session
-            found = describe_check(check(session.exported(session.current, "compare")))
-        agrees = found.verdict if found.verdict in ("agrees", "differs") else "not checked"
-        self._say(agrees=agrees, agreement=found.sentence, sizes=len(found.trials))
+            result = describe_check(check(session.exported(session.current, "compare")))
+        agrees = result.verdict if result.verdict in ("agrees", "differs") else "not checked"
+        self._say(agrees=agrees, agreement=result.sentence, sizes=len(result.trials))
 
     def _say(self, **fields: Any) -> None:
         self._fields.update(fields)

@@ -13,7 +13,7 @@ from explorer.surveys.comparison import SurveyComparison
 from explorer.surveys.journal import read_rows
 from explorer.surveys.rows import Row
 from explorer.surveys.running import survey
-from explorer.text.escape import harmless, logged
+from explorer.text.escape import escape_log, harmless
 
 _EPILOG = """\
 survey.toml:
@@ -77,12 +77,12 @@ def parse_part(text: str) -> tuple[int, int]:
 def print_row(done: int, total: int, row: Row) -> None:
     """Prints how a trial ended, to standard error."""
     line = harmless(f"{done}/{total} {row.key}: {row.outcome} {row.code} ({row.seconds:.0f} s)")
-    sys.stderr.write(f"{logged(line)}\n")
+    sys.stderr.write(f"{escape_log(line)}\n")
 
 
 def say(what: object) -> None:
     """Prints a text."""
-    sys.stdout.write(f"{logged(what)}\n")
+    sys.stdout.write(f"{escape_log(what)}\n")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -56,7 +56,7 @@ class SurveyComparison:
             if new is None:
                 yield Change("gone", old.key, "The later survey does not try it.")
             else:
-                yield from _between(old, new)
+                yield from _iter_changes(old, new)
         for key, new in self._after.items():
             if key not in self._before:
                 yield Change("new", new.key, new.sentence)
@@ -66,7 +66,7 @@ def _trial(row: Row) -> tuple[str, str, str]:
     return row.name, row.mode, row.shapes
 
 
-def _between(old: Row, new: Row) -> Iterator[Change]:
+def _iter_changes(old: Row, new: Row) -> Iterator[Change]:
     was, now = old.outcome in GOOD, new.outcome in GOOD
     if was and not now:
         yield Change("fails now", new.key, f"{new.outcome} {new.code} {new.sentence}".strip())
@@ -83,7 +83,7 @@ def _between(old: Row, new: Row) -> Iterator[Change]:
         yield Change("cured", new.key, f"needs no fix any more: {old.code}")
     if old.agrees != "differs" and new.agrees == "differs":
         yield Change("differs now", new.key, new.agreement)
-    if changed := _changed(old, new):
+    if changed := _describe_change(old, new):
         yield Change("program changed", new.key, changed)
     slower = new.export_seconds > old.export_seconds * _SLOWER
     if slower and new.export_seconds - old.export_seconds > _LEAST_SECONDS:
@@ -91,7 +91,7 @@ def _between(old: Row, new: Row) -> Iterator[Change]:
         yield Change("slower", new.key, f"export: {seconds}")
 
 
-def _changed(old: Row, new: Row) -> str:
+def _describe_change(old: Row, new: Row) -> str:
     """What differs between two programs: the count of each op, and the ranges of sizes."""
     names = sorted({*old.ops, *new.ops})
     ops = [

@@ -80,8 +80,8 @@ def list_versions(package: str) -> list[str]:
     Raises:
         InstallError: pip cannot tell.
     """
-    said = _run([sys.executable, "-m", "pip", "index", "versions", package])
-    listed = re.search(r"Available versions: (.*)", said)
+    text = _run([sys.executable, "-m", "pip", "index", "versions", package])
+    listed = re.search(r"Available versions: (.*)", text)
     if listed is None:
         raise InstallError(f"pip lists no versions of {package}.")
     return sorted((name.strip() for name in listed[1].split(",")), key=version_key)
@@ -97,7 +97,7 @@ def _inherit(python: Path) -> None:
     home = _run([str(python), "-c", "import site; print(site.getsitepackages()[0])"]).strip()
     here = str(Path(__file__).resolve().parents[2])
     folders = [*site.getsitepackages(), site.getusersitepackages(), here]
-    existing = [each for each in dict.fromkeys(folders) if Path(each).is_dir()]
+    existing = [folder for folder in dict.fromkeys(folders) if Path(folder).is_dir()]
     line = f"import site; list(map(site.addsitedir, {existing!r}))\n"
     Path(home, _INHERITED).write_text(line, encoding="utf-8")
 
@@ -113,7 +113,7 @@ def _run(command: Sequence[str]) -> str:
     except OSError as error:
         raise InstallError(f"{command[0]} cannot be run: {error.strerror}.") from error
     if ended.returncode:
-        said = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip()]
-        why = next((line for line in said if "error" in line.lower()), said[-1] if said else "")
+        lines = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip()]
+        why = next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "")
         raise InstallError(f"{' '.join(command[-4:])} failed: {why.strip()[:300]}")
     return ended.stdout

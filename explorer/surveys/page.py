@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from explorer.surveys.rows import GOOD, Row, by_code, headline
-from explorer.text.escape import escaped
+from explorer.text.escape import escape_html
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 _NUMBERS = ("ops", "parameters", "seconds", "MB")
@@ -100,7 +100,8 @@ def survey_page(rows: Sequence[Row]) -> str:
     """The page's text."""
     columns = _columns(rows)
     heads = "".join(
-        f'<th scope="col"><button type="button">{escaped(name)}</button></th>' for name in columns
+        f'<th scope="col"><button type="button">{escape_html(name)}</button></th>'
+        for name in columns
     )
     cells = "\n".join(f"<tr>{''.join(_cells(row, columns))}</tr>" for row in rows)
     groups = "".join(f"<option>{name}</option>" for name in _GROUPED if name in columns)
@@ -111,14 +112,14 @@ def survey_page(rows: Sequence[Row]) -> str:
 <meta charset="utf-8">
 <meta name="generator" content="Export Explorer">
 <meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="{escaped(_POLICY)}">
+<meta http-equiv="Content-Security-Policy" content="{escape_html(_POLICY)}">
 <title>Survey of exports</title>
 <style>{_STYLE}</style>
 </head>
 <body>
 <main>
 <h1>Survey of exports</h1>
-<p>{escaped(headline(rows))} {escaped(_same_for_all(rows))}{day}.</p>
+<p>{escape_html(headline(rows))} {escape_html(_same_for_all(rows))}{day}.</p>
 {_histogram(rows)}
 <form role="search">
 <label>Filter <input id="filter" type="search"></label>
@@ -149,7 +150,7 @@ def _histogram(rows: Sequence[Row]) -> str:
         return ""
     most = max(map(len, codes.values()))
     bars = "".join(
-        f'<tr><th scope="row">{escaped(code)}</th><td>{escaped(failed[0].kind)}</td>'
+        f'<tr><th scope="row">{escape_html(code)}</th><td>{escape_html(failed[0].kind)}</td>'
         f'<td class="number">{len(failed)}</td>'
         f'<td><span class="bar" style="width: {180 * len(failed) // most + 1}px"></span></td>'
         f"<td>{sum(row.outcome == 'fixed' for row in failed)} cured</td></tr>"
@@ -160,7 +161,7 @@ def _histogram(rows: Sequence[Row]) -> str:
 
 def _outcomes(rows: Sequence[Row]) -> str:
     names = sorted({row.outcome for row in rows})
-    return "".join(f"<option>{escaped(name)}</option>" for name in names)
+    return "".join(f"<option>{escape_html(name)}</option>" for name in names)
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
@@ -177,23 +178,23 @@ def _same_for_all(rows: Sequence[Row]) -> str:
         values = {getattr(row, name) for row in rows}
         if len(values) == 1 and (value := values.pop()):
             same.append(f"torch {value}" if name == "torch" else value)
-    return "".join(f"{each}, " for each in same)
+    return "".join(f"{item}, " for item in same)
 
 
 def _cells(row: Row, columns: Sequence[str]) -> Iterator[str]:
     """The cells of a trial, one per column."""
-    name = escaped(row.name)
+    name = escape_html(row.name)
     if row.page:
-        name = f'<a href="{escaped(_link(row.page))}">{name}</a>'
-    shapes = f"<small>{escaped(row.shapes)}</small>" if row.shapes else ""
-    yield f'<th scope="row" data-value="{escaped(row.name)}">{name}{shapes}</th>'
+        name = f'<a href="{escape_html(_link(row.page))}">{name}</a>'
+    shapes = f"<small>{escape_html(row.shapes)}</small>" if row.shapes else ""
+    yield f'<th scope="row" data-value="{escape_html(row.name)}">{name}{shapes}</th>'
     yield from (_cell(getattr(row, name)) for name in _SHARED if name in columns)
     yield _cell(row.outcome, "good" if row.ok else "bad")
     yield _cell(row.code)
     yield _cell(_explanation(row), "why")
     yield _compared(row)
     if "backends" in columns:
-        yield _cell(", ".join(f"{each.backend} {each.outcome}" for each in row.backends))
+        yield _cell(", ".join(f"{backend.backend} {backend.outcome}" for backend in row.backends))
     for number in (sum(row.ops.values()), row.parameters, row.seconds, row.peak // 10**6):
         yield f'<td class="number" data-value="{number}">{number:,}</td>'
 
@@ -203,24 +204,26 @@ def _explanation(row: Row) -> str:
     if row.outcome not in GOOD:
         return f"{row.place}: {row.sentence}" if row.place else row.sentence
     ranges = [f"{name} in {interval}" for name, interval in row.symbols.items()]
-    said = ", ".join(ranges) or "all sizes static"
+    text = ", ".join(ranges) or "all sizes static"
     if row.outcome == "fixed":
-        said += f"; failed in {row.place}" if row.place else ""
-        said += f"; fixed by: {'; '.join(row.fixes)}"
-    return said
+        text += f"; failed in {row.place}" if row.place else ""
+        text += f"; fixed by: {'; '.join(row.fixes)}"
+    return text
 
 
 def _compared(row: Row) -> str:
     """The verdict compared with eager; the sentence with all sizes opens below it."""
-    said = f"{row.agrees}, {row.sizes} calls" if row.sizes else row.agrees
+    text = f"{row.agrees}, {row.sizes} calls" if row.sizes else row.agrees
     if not row.agreement:
-        return f'<td class="eager" data-value="{row.agrees}">{said}</td>'
-    more = f"<details><summary>{said}</summary>{escaped(row.agreement)}</details>"
+        return f'<td class="eager" data-value="{row.agrees}">{text}</td>'
+    more = f"<details><summary>{text}</summary>{escape_html(row.agreement)}</details>"
     return f'<td class="eager" data-value="{row.agrees}">{more}</td>'
 
 
 def _cell(text: str, kind: str = "") -> str:
-    return f'<td class="{kind}">{escaped(text)}</td>' if kind else f"<td>{escaped(text)}</td>"
+    return (
+        f'<td class="{kind}">{escape_html(text)}</td>' if kind else f"<td>{escape_html(text)}</td>"
+    )
 
 
 def _link(page: str) -> str:

@@ -91,12 +91,12 @@ def survey_lines(result: SurveyResult) -> list[str]:
 
 
 def _program(row: Row) -> str:
-    said = [f"{sum(row.ops.values()):,} ops", row.agrees]
+    texts = [f"{sum(row.ops.values()):,} ops", row.agrees]
     if row.sizes:
-        said.append(f"{row.sizes} sizes")
-    said += [f"{each.backend} {each.outcome}" for each in row.backends]
-    said.append(f"{row.seconds:.1f} s")
-    return ", ".join(said)
+        texts.append(f"{row.sizes} sizes")
+    texts += [f"{backend.backend} {backend.outcome}" for backend in row.backends]
+    texts.append(f"{row.seconds:.1f} s")
+    return ", ".join(texts)
 
 
 def as_json(result: SurveyResult) -> str:

@@ -73,7 +73,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def ok(self) -> bool:
         """Whether there is a program, nothing differs, and each run agrees."""
-        runs = all(each.outcome in ("agrees", "unavailable") for each in self.backends)
+        runs = all(backend.outcome in ("agrees", "unavailable") for backend in self.backends)
         held = "broken" not in self.guarantees.values()
         return self.outcome in GOOD and self.agrees != "differs" and runs and held
 
@@ -86,8 +86,8 @@ def headline(rows: Sequence[Row]) -> str:
 
 def by_code(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """The rows by the code of their failure, the most frequent first; cured ones are in it."""
-    found: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
         if row.code:
-            found.setdefault(row.code, []).append(row)
-    return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
+            groups.setdefault(row.code, []).append(row)
+    return dict(sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])))

@@ -13,8 +13,8 @@ from explorer.surveys.journal import Journal, read_rows
 from explorer.surveys.plan import Trial, choose_trials, list_trials, read_survey
 from explorer.surveys.result import SurveyResult
 from explorer.surveys.rows import Row
-from explorer.surveys.trial_run import lost_row, run_trial
-from export_engine.defects import passed_over
+from explorer.surveys.trial_run import make_lost_row, run_trial
+from export_engine.defects import log_internal_error
 
 _TRIES = 3
 """How often a trial is given to a worker, if workers die with it."""
@@ -70,11 +70,11 @@ def carry_out(
     again: Sequence[str] = ("lost",),
 ) -> SurveyResult:
     """Runs the trials whose rows a journal does not have; arguments are those of `survey`."""
-    known = read_rows(journal.path) if journal and journal.path.exists() else {}
+    entries = read_rows(journal.path) if journal and journal.path.exists() else {}
     rows = {
-        trial.key: known[trial.key]
+        trial.key: entries[trial.key]
         for trial in trials
-        if trial.key in known and known[trial.key].outcome not in again
+        if trial.key in entries and entries[trial.key].outcome not in again
     }
     waiting = [trial for trial in trials if trial.key not in rows]
 
@@ -141,7 +141,7 @@ class _Spread:
         try:
             self._running[self._executor.submit(run_trial, trial)] = trial
         except RuntimeError as error:  # the executor is broken, or was shut down
-            self._keep(lost_row(trial, str(error)))
+            self._keep(make_lost_row(trial, str(error)))
 
     def _take(self, future: Future[Row | None]) -> None:
         trial = self._running.pop(future)
@@ -150,9 +150,9 @@ class _Spread:
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt | SystemExit):
                 raise
-            passed_over(error, f"running {trial.key} on a worker")
+            log_internal_error(error, f"running {trial.key} on a worker")
             if self._tries[trial.key] < _TRIES:
                 self._submit(trial)
                 return
-            row = lost_row(trial, f"{type(error).__name__}: {error}"[:500])
-        self._keep(row if row is not None else lost_row(trial, "it was stopped"))
+            row = make_lost_row(trial, f"{type(error).__name__}: {error}"[:500])
+        self._keep(row if row is not None else make_lost_row(trial, "it was stopped"))

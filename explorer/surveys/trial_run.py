@@ -29,8 +29,8 @@ def run_trial(trial: Trial, stop: threading.Event | None = None) -> Row | None:
     environment = dict(os.environ)
     command = [trial.python or sys.executable, *_MODULE]
     if not trial.python:
-        found = os.pathsep.join(str(Path(each).absolute()) for each in sys.path)
-        environment |= {"PYTHONPATH": found, "PYTHONSAFEPATH": "1"}
+        text = os.pathsep.join(str(Path(other_text).absolute()) for other_text in sys.path)
+        environment |= {"PYTHONPATH": text, "PYTHONSAFEPATH": "1"}
     if trial.page:
         Path(trial.page).parent.mkdir(parents=True, exist_ok=True)
     request = msgspec.json.encode(trial).decode()
@@ -44,7 +44,7 @@ def run_trial(trial: Trial, stop: threading.Event | None = None) -> Row | None:
     return _cut_short(row, trial, ended.how, ended.code, ended.errors)
 
 
-def lost_row(trial: Trial, why: str) -> Row:
+def make_lost_row(trial: Trial, why: str) -> Row:
     """The row of a trial whose worker died, each time that it was tried."""
     return _replace(_empty(trial, ""), "lost", f"The worker that ran it died: {why}", "")
 
@@ -83,8 +83,8 @@ def _cut_short(row: Row, trial: Trial, how: str, code: int, errors: str) -> Row:
         used = f"Used more than {trial.memory / 1e9:g} GB, in: {stage}."
         return _replace(row, "memory", used, stage)
     ended = f"signal {-code}" if code < 0 else f"exit code {code}"
-    said = _last_line(errors)
-    sentence = f"The process ended with {ended}, in: {stage}." + (f" {said}" if said else "")
+    text = _last_line(errors)
+    sentence = f"The process ended with {ended}, in: {stage}." + (f" {text}" if text else "")
     return _replace(row, "crashed", sentence, stage)
 
 

@@ -24,7 +24,7 @@ from explorer.surveys.plan import SurveyError, choose_trials, list_trials, read_
 from explorer.surveys.result import SurveyResult
 from explorer.surveys.running import Report, carry_out
 from explorer.text.escape import harmless
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 
 _BISECTED = ("fails now", "cured", "differs now", "other code", "program changed")
 """Kinds of changes whose release is searched for. Seconds vary from run to run."""
@@ -188,7 +188,7 @@ def upgrade(
         names = {change.name for change in changed if change.kind in _BISECTED}
         if names:
             try:
-                between = _between(list_versions(package), versions)
+                between = _list_releases_between(list_versions(package), versions)
                 search.look(versions[0], versions[1], between, names)
             except InstallError as error:
                 problems.append(f"No release between the two was tried: {error}")
@@ -198,7 +198,7 @@ def upgrade(
 
 def _parse_releases(before: str, after: str) -> tuple[str, tuple[str, str]]:
     """The package, and the two versions. Raises SurveyError."""
-    read = [re.fullmatch(r"([\w.-]+)\s*==\s*([\w.+!-]+)", each.strip()) for each in (before, after)]
+    read = [re.fullmatch(r"([\w.-]+)\s*==\s*([\w.+!-]+)", text.strip()) for text in (before, after)]
     if not read[0] or not read[1] or read[0][1].lower() != read[1][1].lower():
         raise SurveyError(
             f"{before!r} and {after!r} are not two releases of one package, such as torch==2.13.0 "
@@ -212,12 +212,12 @@ def _journal(folder: Path, package: str, version: str, more: Sequence[str]) -> P
     return folder / f"{named}.jsonl"
 
 
-def _between(listed: Sequence[str], ends: tuple[str, str]) -> list[str]:
+def _list_releases_between(listed: Sequence[str], ends: tuple[str, str]) -> list[str]:
     """The releases between two; no release candidates or builds of a night."""
     low, high = sorted(map(version_key, ends))
-    released = [each for each in listed if re.fullmatch(r"\d+(\.\d+)*", each)]
-    found = [each for each in released if low < version_key(each) < high]
-    return found if version_key(ends[0]) <= version_key(ends[1]) else found[::-1]
+    released = [text for text in listed if re.fullmatch(r"\d+(\.\d+)*", text)]
+    texts = [text for text in released if low < version_key(text) < high]
+    return texts if version_key(ends[0]) <= version_key(ends[1]) else texts[::-1]
 
 
 class _Bisection:
@@ -247,13 +247,13 @@ class _Bisection:
         try:
             result = self._run(version, names)
         except InstallError as error:
-            passed_over(error, f"installing {version}")
+            log_internal_error(error, f"installing {version}")
             self.problems.append(f"{version} was left out: {error}")
-            self.look(last, first, [each for each in between if each != version], names)
+            self.look(last, first, [text for text in between if text != version], names)
             return
         rows = [row for row in self._before.rows if row.key in names]
         changes = SurveyComparison(rows, result.rows).changes
-        changed = {each.name for each in changes if each.kind in _BISECTED}
+        changed = {change.name for change in changes if change.kind in _BISECTED}
         self.look(last, version, between[:middle], names & changed)
         self.look(version, first, between[middle + 1 :], names - changed)
 

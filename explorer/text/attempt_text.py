@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from explorer.text.escape import harmless
 from explorer.text.run_text import profile_lines, run_lines
 from export_engine.record import Record, Rule
-from export_engine.source import innermost, source_line
+from export_engine.source import find_last_frame, source_line
 
 _LEAST_WIDTH, _MOST_WIDTH = 80, 120
 _MOST = 12
@@ -37,16 +37,18 @@ def summary(
         doubted: guarantees without a tick, though they held when they were checked.
     """
     code = record.failure.code if record.failure else ""
-    lines = [cut(record.title or "program"), cut(f"  {record.verdict}{_coded(code)}")]
+    lines = [cut(record.title or "program"), cut(f"  {record.verdict}{_format_code(code)}")]
     lines += [cut(f"  also tried: {other}") for other in others]
     lines += textwrap.wrap(
         harmless(headline), width(), initial_indent="  ", subsequent_indent="    "
     )
-    lines += _failure(record, name) if record.failure else [*_fixed(record), *_contents(record)]
+    lines += (
+        _failure(record, name) if record.failure else [*_describe_fixes(record), *_contents(record)]
+    )
     lines += _section("Decomposed", level_lines(record))
     lines += _section("Findings", finding_lines(record))
     needs = " (needs the model and its source)" if record.mode in ("loaded", "given") else ""
-    lines += _section(f"Findings not looked for{needs}", unknown_lines(record))
+    lines += _section(f"Findings not looked for{needs}", format_unknown_kinds(record))
     lines += _section("Guarantees", guarantee_lines(record, doubted), 2 * _MOST)
     lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
     lines += _section("Profile", profile_lines(record), 4 * _MOST)
@@ -59,18 +61,18 @@ def summary(
 def input_rows(record: Record) -> list[Row]:
     """The call's inputs."""
     return [
-        ("input", each.path or each.name, each.constant or record.types[each.type].text)
-        for each in record.signature.inputs
-        if each.kind == "user_input"
+        ("input", entry.path or entry.name, entry.constant or record.types[entry.type].text)
+        for entry in record.signature.inputs
+        if entry.kind == "user_input"
     ]
 
 
 def held_rows(record: Record) -> list[Row]:
     """What the program holds: parameters, buffers, constants."""
     return [
-        (each.kind.replace("_", " "), each.target or each.name, record.types[each.type].text)
-        for each in record.signature.inputs
-        if each.kind != "user_input"
+        (entry.kind.replace("_", " "), entry.target or entry.name, record.types[entry.type].text)
+        for entry in record.signature.inputs
+        if entry.kind != "user_input"
     ]
 
 
@@ -78,19 +80,19 @@ def output_rows(record: Record) -> list[Row]:
     """The outputs, and what a call writes to."""
     return [
         (
-            _KINDS.get(each.kind, each.kind.replace("_", " ")),
-            each.target or each.path or f"output {number}",
-            each.constant or record.types[each.type].text,
+            _KINDS.get(output.kind, output.kind.replace("_", " ")),
+            output.target or output.path or f"output {number}",
+            output.constant or record.types[output.type].text,
         )
-        for number, each in enumerate(record.signature.outputs)
+        for number, output in enumerate(record.signature.outputs)
     ]
 
 
 def size_rows(record: Record) -> list[Row]:
     """The symbolic sizes."""
     return [
-        ("size", each.name, f"{each.range}, from data" if each.is_from_data else each.range)
-        for each in record.symbols
+        ("size", symbol.name, f"{symbol.range}, from data" if symbol.is_from_data else symbol.range)
+        for symbol in record.symbols
     ]
 
 
@@ -110,7 +112,7 @@ def level_lines(record: Record) -> list[str]:
     if level is None:
         return []
     tied = sum(origin >= 0 for origin in level.origins)
-    lines = [f"{each.op} ×{each.count} → {', '.join(each.into)}" for each in level.replaced]
+    lines = [f"{value.op} ×{value.count} → {', '.join(value.into)}" for value in level.replaced]
     lines.append(
         f"{tied:,} ops matched by provenance or structure ({len(level.fallback)} by structure); "
         f"{len(level.untied)} unmatched"
@@ -123,16 +125,19 @@ def level_lines(record: Record) -> list[str]:
 def finding_lines(record: Record) -> list[str]:
     """What is wrong or surprising, a line each."""
     return [
-        f"{each.severity}{_coded(each.code)}: {each.sentence}{_at(record, each.stack)}"
-        for each in record.findings
+        (
+            f"{finding.severity}{_format_code(finding.code)}: "
+            f"{finding.sentence}{_at(record, finding.stack)}"
+        )
+        for finding in record.findings
     ]
 
 
-def _coded(code: str) -> str:
+def _format_code(code: str) -> str:
     return f" {code}" if code else ""
 
 
-def unknown_lines(record: Record) -> list[str]:
+def format_unknown_kinds(record: Record) -> list[str]:
     """Kinds of findings that were not looked for, in lines that fit."""
     return textwrap.wrap("; ".join(record.not_looked_for), width() - 2)
 
@@ -145,9 +150,8 @@ def guarantee_lines(record: Record, doubted: Sequence[str] = ()) -> list[str]:
     return [
         record.verification.sentence,
         *(
-            f"{'?' if each.name in doubted else _MARKS[each.verdict]} {each.name:<11} "
-            f"{each.sentence}"
-            for each in rows
+            f"{'?' if row.name in doubted else _MARKS[row.verdict]} {row.name:<11} {row.sentence}"
+            for row in rows
         ),
     ]
 
@@ -156,20 +160,20 @@ _MARKS = {"holds": "✓", "broken": "✗", "not applicable": "–", "not checked
 
 
 def _at(record: Record, stack: int) -> str:
-    frame = innermost(record, stack)
+    frame = find_last_frame(record, stack)
     return f" ({frame.name}:{frame.line})" if frame else ""
 
 
 def failing_place(record: Record) -> tuple[str, str]:
     """The line of the user's code at which an export failed; empty if unknown."""
-    frame = innermost(record, record.failure.stack) if record.failure else None
+    frame = find_last_frame(record, record.failure.stack) if record.failure else None
     if frame is None:
         return "", ""
     place = f"{frame.name}, line {frame.line}, in {frame.function}"
     return place, source_line(record, frame.file, frame.line)
 
 
-def counted(number: int, what: str) -> str:
+def format_count(number: int, what: str) -> str:
     """`1 op`, `1,187 ops`."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
@@ -191,7 +195,7 @@ def cut(line: str) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def wrapped(text: str) -> list[str]:
+def wrap_text(text: str) -> list[str]:
     """A text over as many lines as it takes."""
     return textwrap.wrap(harmless(text), width())
 
@@ -205,7 +209,7 @@ def fix_lines(record: Record) -> list[str]:
         lines.append(f"{number}: {fix.title}{marks}")
         if fix.kind == "shapes":
             lines.append(f"   {fix.before}  →  {fix.after}")
-            lines += [f"   as {each.name}: {each.text or each.reason}" for each in fix.forms[1:]]
+            lines += [f"   as {form.name}: {form.text or form.reason}" for form in fix.forms[1:]]
         if fix.gives_up:
             lines.append(f"   gives up: {fix.gives_up}")
     return lines
@@ -241,18 +245,18 @@ def python_lines(record: Record, name: str = "ex") -> list[str]:
     return lines
 
 
-def _fixed(record: Record) -> list[str]:
+def _describe_fixes(record: Record) -> list[str]:
     """How fixes made a program, and whether it is correct."""
     check = [record.check.sentence] if record.check else []
-    lost = [f"Gives up: {each}" for each in record.given_up]
+    lost = [f"Gives up: {text}" for text in record.given_up]
     return _section("Fixed by", [*record.fixed_by, *lost, *check] if record.fixed_by else check)
 
 
 def _contents(record: Record) -> list[str]:
-    held = [each.bytes for each in record.signature.inputs if each.kind != "user_input"]
+    held = [entry.bytes for entry in record.signature.inputs if entry.kind != "user_input"]
     lines = _section("Inputs", _pairs(input_rows(record)))
     if held:
-        text = f"  and {counted(len(held), 'held tensor')}, {counted(sum(held), 'byte')}"
+        text = f"  and {format_count(len(held), 'held tensor')}, {format_count(sum(held), 'byte')}"
         lines += [text] if lines else ["Inputs", text.replace("and ", "")]
     lines += _section("Outputs", _pairs(output_rows(record)))
     lines += _section("Sizes", _pairs(size_rows(record)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from explorer.text.attempt_text import counted, cut, width
+from explorer.text.attempt_text import cut, format_count, width
 from explorer.text.escape import harmless
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ def summary_of(diff: ProgramDiff, before: Record, after: Record) -> str:
     """A line: `2 nodes changed, 1 added, 0 removed; 1,187 ops before`."""
     from export_engine.record import count_ops
 
-    ops = counted(sum(count_ops(graph.op) for graph in before.graphs), "op")
+    ops = format_count(sum(count_ops(graph.op) for graph in before.graphs), "op")
     if diff.identical:
         return f"Identical up to names: {ops}."
     changed = sum(_is_changed(pair) for graph in diff.graphs for pair in graph.pairs)
-    added = sum(len(_lone(after, each.after, each.added)) for each in diff.graphs)
-    removed = sum(len(_lone(before, each.before, each.removed)) for each in diff.graphs)
-    parts = [f"{counted(changed, 'node')} changed", f"{added:,} added", f"{removed:,} removed"]
+    added = sum(len(_lone(after, graph.after, graph.added)) for graph in diff.graphs)
+    removed = sum(len(_lone(before, graph.before, graph.removed)) for graph in diff.graphs)
+    parts = [f"{format_count(changed, 'node')} changed", f"{added:,} added", f"{removed:,} removed"]
     if diff.others:
-        parts.append(f"{counted(len(diff.others), 'other difference')}")
+        parts.append(f"{format_count(len(diff.others), 'other difference')}")
     return f"{', '.join(parts)}; {ops} before."
 
 
@@ -68,18 +68,24 @@ class ComparisonText:
             names = ", ".join(f"{old} → {new}" for old, new in self._diff.symbols)
             shown.append(cut(f"the same under different names: {names}"))
         blocks = [block for at in range(len(self._diff.graphs)) for block in self._graph(at)]
-        blocks += [_renamed(each) for each in self._diff.renamed]
+        blocks += [_describe_renaming(scope) for scope in self._diff.renamed]
         for block in blocks[:most]:
             shown += block
         if len(blocks) > most:
             shown.append(f"… {len(blocks) - most:,} more nodes")
         moved = {at for scope in self._diff.renamed for at in scope.others}
         moved |= {at for module in self._diff.modules for at in module.others}
-        others = [each for at, each in enumerate(self._diff.others) if at not in moved]
-        for each in others[:most]:
-            name = f"{each.kind} {each.name}" if each.kind not in each.name else each.name
-            shown += _changed(name, each.before, each.after)
-            shown += _both(_guard_place(self._before, each), _guard_place(self._after, each))
+        others = [other for at, other in enumerate(self._diff.others) if at not in moved]
+        for difference in others[:most]:
+            name = (
+                f"{difference.kind} {difference.name}"
+                if difference.kind not in difference.name
+                else difference.name
+            )
+            shown += _describe_change(name, difference.before, difference.after)
+            shown += _both(
+                _guard_place(self._before, difference), _guard_place(self._after, difference)
+            )
         if len(others) > most:
             shown.append(f"… {len(others) - most:,} more")
         return shown
@@ -94,15 +100,15 @@ class ComparisonText:
             if _is_changed(pair) and at not in moved:
                 title = f"~ {within}{_node(self._before, mine, pair.before)}"
                 yield [cut(title), *_changes(pair), *self._places(graph, pair)]
-        for each in graph.became:
-            title = cut(f"~ {within}{_node(self._before, mine, each.before[0])}")
-            rest = [f"    with {_node(self._before, mine, node)}" for node in each.before[1:]]
-            new = [f"    became {_node(self._after, theirs, node)}" for node in each.after]
+        for became in graph.became:
+            title = cut(f"~ {within}{_node(self._before, mine, became.before[0])}")
+            rest = [f"    with {_node(self._before, mine, node)}" for node in became.before[1:]]
+            new = [f"    became {_node(self._after, theirs, node)}" for node in became.after]
             yield [title, *(cut(line) for line in (*rest, *new))]
-        gone = {node for each in graph.became for node in each.before}
+        gone = {node for other_became in graph.became for node in other_became.before}
         yield from self._of_one(number, "removed", f"- {within}", gone)
-        made = {node for each in graph.became for node in each.after}
-        yield from self._of_one(number, "added", f"+ {within}", made)
+        nodes = {node for other_became in graph.became for node in other_became.after}
+        yield from self._of_one(number, "added", f"+ {within}", nodes)
 
     def _of_one(
         self, number: int, kind: Literal["added", "removed"], start: str, known: set[int]
@@ -117,7 +123,7 @@ class ComparisonText:
         for module in self._diff.modules:
             if (module.graph, module.kind) == (number, kind):
                 known = known | set(module.nodes)
-                yield [cut(f"{start}{_called(module)}")]
+                yield [cut(f"{start}{_describe_module(module)}")]
         graph = record.graphs[at]
         for node in _lone(record, at, nodes):
             if node not in known:
@@ -136,7 +142,7 @@ def _is_changed(pair: Pair) -> bool:
     return any(not change.follows for change in pair.changes)
 
 
-def _called(module: LoneScope) -> str:
+def _describe_module(module: LoneScope) -> str:
     """`module blocks.3 (Block): 18 nodes and 10 inputs`."""
     return (
         f"module {module.path} ({module.cls}): {_contents(len(module.nodes), len(module.others))}"
@@ -144,11 +150,11 @@ def _called(module: LoneScope) -> str:
 
 
 def _contents(nodes: int, inputs: int) -> str:
-    held = f" and {counted(inputs, 'input')}" if inputs else ""
-    return f"{counted(nodes, 'node')}{held}"
+    held = f" and {format_count(inputs, 'input')}" if inputs else ""
+    return f"{format_count(nodes, 'node')}{held}"
 
 
-def _renamed(scope: RenamedScope) -> list[str]:
+def _describe_renaming(scope: RenamedScope) -> list[str]:
     """`~ scope layers.57.attn → layers.57.attention`, and what moved; the root has no path."""
     moved = _contents(sum(map(len, scope.pairs)), len(scope.others) // 2)
     return [
@@ -180,17 +186,17 @@ def _node(record: Record, graph: Any, node: int) -> str:
 def _held(record: Record, graph: Any, node: int) -> str:
     """What the module holds that a placeholder is: `parameter lin.weight`; empty of another."""
     inputs = record.signature.inputs if graph is record.graphs[0] else []
-    found = (each for each in inputs if each.node == node and each.target)
-    return next((f"{each.kind.replace('_', ' ')} {each.target}" for each in found), "")
+    entries = (entry for entry in inputs if entry.node == node and entry.target)
+    return next((f"{entry.kind.replace('_', ' ')} {entry.target}" for entry in entries), "")
 
 
 def _changes(pair: Pair) -> Iterator[str]:
     for change in pair.changes:
         if not change.follows:
-            yield from _changed(change.what, change.before, change.after, "    ")
+            yield from _describe_change(change.what, change.before, change.after, "    ")
 
 
-def _changed(name: str, before: str, after: str, indent: str = "  ") -> list[str]:
+def _describe_change(name: str, before: str, after: str, indent: str = "  ") -> list[str]:
     """One line if it fits, else one for each side."""
     one = f"{indent}{name}: {before or 'none'} → {after or 'none'}"
     if len(harmless(one)) <= width():
@@ -210,14 +216,14 @@ def _place(record: Record, graph: Any, node: int) -> str:
 def _guard_place(record: Record, difference: Difference) -> str:
     """The line of the guard that a program has, or of the one that bounds its symbol."""
     if difference.kind == "guard":
-        found = [each for each in record.guards if each.text == difference.name]
+        guards = [guard for guard in record.guards if guard.text == difference.name]
     elif difference.kind == "symbol":
-        symbols = [each for each in record.symbols if each.name == difference.name]
-        bounds = [bound for each in symbols for bound in each.bounds]
-        found = [record.guards[each.guard] for each in bounds if each.guard >= 0]
+        symbols = [symbol for symbol in record.symbols if symbol.name == difference.name]
+        bounds = [bound for symbol in symbols for bound in symbol.bounds]
+        guards = [record.guards[bound.guard] for bound in bounds if bound.guard >= 0]
     else:
         return ""
-    return next(filter(None, (_line(record, each.stack) for each in found)), "")
+    return next(filter(None, (_line(record, guard.stack) for guard in guards)), "")
 
 
 def _line(record: Record, stack: int) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from explorer.text.attempt_text import counted, cut, pair
+from explorer.text.attempt_text import cut, format_count, pair
 from explorer.text.run_text import amount
 from export_engine.plain_errors import WrongArgument
-from export_engine.source import innermost_own, source_line
+from export_engine.source import find_last_user_frame, source_line
 
 if TYPE_CHECKING:
     from export_engine.cost import CostAt, Loop, ProgramCost
@@ -18,7 +18,7 @@ _FEW = 8
 _TERMS = 4
 
 
-def cost_lines(record: Record, cost: ProgramCost) -> list[str]:
+def format_cost(record: Record, cost: ProgramCost) -> list[str]:
     """The formulas, then the numbers at the example's sizes and where most of it is.
 
     Args:
@@ -27,8 +27,8 @@ def cost_lines(record: Record, cost: ProgramCost) -> list[str]:
     """
     lines = [
         f"Cost of {record.title}, from its graph: nothing was run.",
-        pair("FLOPs", _shortened(str(cost.flops))),
-        pair("bytes moved", _shortened(str(cost.read + cost.written))),
+        pair("FLOPs", _truncate_formula(str(cost.flops))),
+        pair("bytes moved", _truncate_formula(str(cost.read + cost.written))),
         pair("parameters", f"{cost.parameters:,}, weights {amount(cost.weights)}"),
     ]
     try:
@@ -37,8 +37,8 @@ def cost_lines(record: Record, cost: ProgramCost) -> list[str]:
         lines.append(f"Not evaluated: {error}")
     else:
         lines += _at_example(record, cost, at)
-    lines += [_loop(each) for each in cost.loops]
-    if any(each.name == "pass" for each in record.overlays):
+    lines += [_loop(loop) for loop in cost.loops]
+    if any(overlay.name == "pass" for overlay in record.overlays):
         lines += _training(record)
     if cost.unknown:
         named = ", ".join(f"{name} ×{count}" for name, count in cost.unknown.items())
@@ -51,12 +51,15 @@ def _at_example(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
     graph = record.graphs[0]
     lines = [
         f"At {sizes}:" if sizes else "At the example's sizes, which are all fixed:",
-        pair("FLOPs", f"{scaled(at.flops)}, {scaled(at.torch_flops)} in products of matrices"),
+        pair(
+            "FLOPs",
+            f"{format_scaled(at.flops)}, {format_scaled(at.torch_flops)} in products of matrices",
+        ),
         pair("bytes moved", f"{amount(at.bytes)}, {at.intensity:.3g} FLOPs a byte"),
     ]
     if at.peak.node >= 0:
         name = record.strings[graph.name[at.peak.node]]
-        alive = counted(len(at.peak.alive), "tensor")
+        alive = format_count(len(at.peak.alive), "tensor")
         where = f"{amount(at.peak_bytes)} at {name}: {alive}, beside inputs and weights"
         lines.append(pair("peak of live memory", where))
     lines += _by_line(record, cost, at)
@@ -70,38 +73,38 @@ def _training(record: Record) -> list[str]:
     step = training_cost_of(record)
     kept = sorted(step.saved, key=lambda each: -step.at(each.bytes))
     lines = [
-        pair("forward pass", f"{scaled(step.at(step.forward.flops))} FLOPs"),
-        pair("backward pass", f"{scaled(step.at(step.backward.flops))} FLOPs"),
+        pair("forward pass", f"{format_scaled(step.at(step.forward.flops))} FLOPs"),
+        pair("backward pass", f"{format_scaled(step.at(step.backward.flops))} FLOPs"),
         f"Saved for the backward pass: {amount(step.at(step.saved_bytes))}",
     ]
-    for each in kept[:_FEW]:
-        frame = innermost_own(record, record.graphs[0].stack[each.node])
+    for item in kept[:_FEW]:
+        frame = find_last_user_frame(record, record.graphs[0].stack[item.node])
         line = f"{frame.name}:{frame.line}" if frame else ""
-        lines.append(cut(f"  {amount(step.at(each.bytes)):>8}  {each.name}  {line}".rstrip()))
+        lines.append(cut(f"  {amount(step.at(item.bytes)):>8}  {item.name}  {line}".rstrip()))
     return lines
 
 
 def _loop(loop: Loop) -> str:
-    each = "unknown FLOPs" if loop.flops is None else f"{_shortened(str(loop.flops))} FLOPs"
-    return cut(f"{loop.name}: {each} an iteration; the values decide how many")
+    text = "unknown FLOPs" if loop.flops is None else f"{_truncate_formula(str(loop.flops))} FLOPs"
+    return cut(f"{loop.name}: {text} an iteration; the values decide how many")
 
 
 def _by_line(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
     """The lines with the most FLOPs."""
     totals: dict[str, int] = defaultdict(int)
-    for each, (flops, _, _) in zip(cost.ops, at.per_op, strict=True):
-        frame = innermost_own(record, record.graphs[0].stack[each.node])
+    for op, (flops, _, _) in zip(cost.ops, at.per_op, strict=True):
+        frame = find_last_user_frame(record, record.graphs[0].stack[op.node])
         if frame is not None and flops:
             code = source_line(record, frame.file, frame.line).strip()
             totals[f"{frame.name}:{frame.line}  {code}".rstrip()] += flops
     if not totals:
         return []
     most = sorted(totals.items(), key=lambda each: -each[1])[:_FEW]
-    rows = (f"  {scaled(count):>8} {count / at.flops:>4.0%}  {line}" for line, count in most)
+    rows = (f"  {format_scaled(count):>8} {count / at.flops:>4.0%}  {line}" for line, count in most)
     return ["Lines with the most FLOPs:", *map(cut, rows)]
 
 
-def scaled(count: int) -> str:
+def format_scaled(count: int) -> str:
     """`4.58 M`: a count with a decimal prefix."""
     value = float(count)
     for unit in ("", " k", " M", " G", " T"):
@@ -114,7 +117,7 @@ def scaled(count: int) -> str:
 _NEXT = 999.5
 
 
-def _shortened(formula: str) -> str:
+def _truncate_formula(formula: str) -> str:
     """A formula with its first terms, which have the highest powers."""
     terms = formula.split(" + ")
     if len(terms) <= _TERMS:

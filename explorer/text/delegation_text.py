@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from explorer.text.attempt_text import counted, cut, pair
-from explorer.text.cost_text import scaled
+from explorer.text.attempt_text import cut, format_count, pair
+from explorer.text.cost_text import format_scaled
 from explorer.text.run_text import amount
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ def delegation_lines(found: Delegation, most: int = _FEW) -> list[str]:
     """
     inside, outside = len(found.inside), len(found.outside)
     lines = [
-        f"{found.title} takes {inside} of {counted(inside + outside, 'op')}, "
-        f"{found.share_of_ops:.0%}, in {counted(len(found.partitions), 'partition')}.",
+        f"{found.title} takes {inside} of {format_count(inside + outside, 'op')}, "
+        f"{found.share_of_ops:.0%}, in {format_count(len(found.partitions), 'partition')}.",
         pair("FLOPs inside", f"{found.share_of_flops:.1%}"),
         pair("over their edges", amount(found.edge_bytes)),
         pair("asked", found.version),
@@ -39,8 +39,8 @@ def delegation_lines(found: Delegation, most: int = _FEW) -> list[str]:
     lines += list(_pairs(found))
     if found.unloadable:
         lines.append(f"{found.runtime} has no kernel for these: the program cannot be loaded.")
-        lines += [cut(f"  {each.missing_kernel}  {each.place}") for each in found.unloadable]
-    return [*lines, *(cut(each) for each in found.notes)]
+        lines += [cut(f"  {op.missing_kernel}  {op.place}") for op in found.unloadable]
+    return [*lines, *(cut(note) for note in found.notes)]
 
 
 def outside_line(op: DelegatedOp) -> str:
@@ -56,50 +56,50 @@ def reason_of(op: DelegatedOp) -> str:
 
 def _outside(found: Delegation, most: int) -> Iterator[str]:
     groups: dict[tuple[str, str], list[DelegatedOp]] = {}
-    for each in found.outside:
-        groups.setdefault((each.op, reason_of(each)), []).append(each)
+    for op in found.outside:
+        groups.setdefault((op.op, reason_of(op)), []).append(op)
     if not groups:
         return
     yield "Outside, and why:"
-    ordered = sorted(groups.values(), key=lambda ops: -sum(each.flops or 0 for each in ops))
+    ordered = sorted(groups.values(), key=lambda ops: -sum(other_op.flops or 0 for other_op in ops))
     for ops in ordered[:most]:
         times = f" ×{len(ops)}" if len(ops) > 1 else ""
-        flops = sum(each.flops or 0 for each in ops)
-        cost = f", {scaled(flops)} FLOPs" if flops else ""
+        flops = sum(other_op.flops or 0 for other_op in ops)
+        cost = f", {format_scaled(flops)} FLOPs" if flops else ""
         yield cut(f"  {ops[0].op}{times}{cost}: {reason_of(ops[0])}")
-        places = dict.fromkeys(str(each.place) for each in ops if str(each.place))
+        places = dict.fromkeys(str(other_op.place) for other_op in ops if str(other_op.place))
         named = [*places]
         for place in named[:_PLACES]:
-            code = next(each.place.code for each in ops if str(each.place) == place)
+            code = next(other_op.place.code for other_op in ops if str(other_op.place) == place)
             yield cut(f"      {place}  {code}".rstrip())
         if len(named) > _PLACES:
-            yield f"      and {counted(len(named) - _PLACES, 'more place')}"
+            yield f"      and {format_count(len(named) - _PLACES, 'more place')}"
     if len(ordered) > most:
-        yield f"  and {counted(len(ordered) - most, 'more reason')}: .outside has all"
+        yield f"  and {format_count(len(ordered) - most, 'more reason')}: .outside has all"
 
 
 _PLACES = 2
 
 
 def _splits(found: Delegation) -> Iterator[str]:
-    names = {each.name: each for each in found.ops}
+    names = {op.name: op for op in found.ops}
     if found.splits:
         yield "What splits partitions:"
     for split in found.splits[:_FEW_SPLITS]:
-        ops = [names[each] for each in split.ops if each in names and names[each].kind == "tensor"]
-        told = ", ".join(dict.fromkeys(each.op for each in ops)) or "ops on sizes"
+        ops = [names[op] for op in split.ops if op in names and names[op].kind == "tensor"]
+        told = ", ".join(dict.fromkeys(op.op for op in ops)) or "ops on sizes"
         yield cut(f"  {split.before} and {split.after}: {told}")
     if len(found.splits) > _FEW_SPLITS:
-        yield f"  and {counted(len(found.splits) - _FEW_SPLITS, 'more pair')}"
+        yield f"  and {format_count(len(found.splits) - _FEW_SPLITS, 'more pair')}"
 
 
 def _pairs(found: Delegation) -> Iterator[str]:
     if not found.pairs:
         return
-    folded = sum(each.is_folded for each in found.pairs)
+    folded = sum(item.is_folded for item in found.pairs)
     yield pair("q and dq ops", f"{folded} of {len(found.pairs)} are in the delegate")
-    for each in [each for each in found.pairs if not each.is_folded][:_FEW_SPLITS]:
-        yield cut(f"  {each.op} stays outside: {each.reason or 'no reason is known'}")
+    for other_pair in [item for item in found.pairs if not item.is_folded][:_FEW_SPLITS]:
+        yield cut(f"  {other_pair.op} stays outside: {other_pair.reason or 'no reason is known'}")
 
 
 def table_lines(table: OpTable) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import graphviz
 
-from explorer.text.attempt_text import counted
+from explorer.text.attempt_text import format_count
 from explorer.text.escape import harmless
 from explorer.text.outline import Block, full_blocks, top_blocks
 from explorer.validate_options import check_writable
@@ -66,5 +66,5 @@ def save_graph(record: Record, path: str | Path, full: bool = False) -> Path:
 def _label(block: Block) -> str:
     lines = [block.title, block.subtitle]
     if block.kind == "scope":
-        lines.append(counted(block.ops, "op"))
+        lines.append(format_count(block.ops, "op"))
     return "\n".join(harmless(line[:80]) for line in lines if line)

@@ -7,20 +7,20 @@ import re
 
 from export_engine.plain_errors import harmless
 
-__all__ = ["escaped", "harmless", "logged", "marked", "xml_text"]
+__all__ = ["escape_html", "escape_log", "escape_with_code", "harmless", "xml_text"]
 
 _LOG_COMMAND = re.compile(r"^(\s*:)(?=:)|(##)(?=\[|vso|teamcity)", re.MULTILINE)
 """How CI systems recognize a command in what a step prints: GitHub, Azure, TeamCity."""
 
 
-def logged(text: object) -> str:
+def escape_log(text: object) -> str:
     """Text that a CI system only prints: a line that starts with `::error::` is a command to it."""
     return _LOG_COMMAND.sub(lambda found: f"{found.group()} ", str(text))
 
 
-def marked(text: object, most: int = 400) -> str:
+def escape_with_code(text: object, most: int = 400) -> str:
     """Text as content of an element; backticks mark code, line ends are kept."""
-    pieces = escaped(text, most).split("`")
+    pieces = escape_html(text, most).split("`")
     if len(pieces) % 2 == 0:  # an unclosed backtick is kept as text
         return "`".join(pieces).replace("\n", "<br>")
     return "".join(
@@ -29,7 +29,7 @@ def marked(text: object, most: int = 400) -> str:
     )
 
 
-def escaped(text: object, most: int = 400) -> str:
+def escape_html(text: object, most: int = 400) -> str:
     """Text as content or a quoted attribute of an element; cut where it is longer than `most`."""
     plain = harmless(text)
     if len(plain) > most:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from explorer.text.escape import escaped, harmless, marked
+from explorer.text.escape import escape_html, escape_with_code, harmless
 
 _WIDTH = 88
 _MOST = 2000
@@ -54,7 +54,7 @@ class Reply:
     after: str = ""
     """What to do next, or the learner's progress."""
 
-    def titled(self, title: str) -> Reply:
+    def with_title(self, title: str) -> Reply:
         """A copy with another title."""
         return replace(self, title=title)
 
@@ -65,14 +65,14 @@ class Reply:
 
     def __repr__(self) -> str:
         shown = [f"{_LOOKS[self.kind][0]} {self.title}"]
-        shown += _wrapped(self.reason)
+        shown += _wrap(self.reason)
         shown += [f"    {row}" for row in harmless(self.code).splitlines()]
         shown += [
             row
             for line in self.lines
-            for row in _wrapped(f"{_LOOKS[line.kind][0]} {line.text}", "    ")
+            for row in _wrap(f"{_LOOKS[line.kind][0]} {line.text}", "    ")
         ]
-        return "\n".join([*shown, *_wrapped(self.after)])
+        return "\n".join([*shown, *_wrap(self.after)])
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
@@ -81,26 +81,32 @@ class Reply:
         """As HTML without scripts or links; all text is escaped."""
         mark, colour = _LOOKS[self.kind]
         style = f"border-left: 3px solid {colour}; {_BOX}"
-        parts = [f'<div><b style="color: {colour}">{mark} {marked(self.title, _MOST)}</b></div>']
-        parts += [f"<div>{marked(self.reason, _MOST)}</div>"] if self.reason else []
+        parts = [
+            (
+                f'<div><b style="color: {colour}">{mark} '
+                f"{escape_with_code(self.title, _MOST)}</b></div>"
+            )
+        ]
+        parts += [f"<div>{escape_with_code(self.reason, _MOST)}</div>"] if self.reason else []
         if self.code:
             parts.append(
                 '<pre style="margin: 4px 0; padding: 6px 10px; overflow-x: auto; '
                 'background: rgba(127, 127, 127, 0.15)">'
-                f"{escaped(self.code, _MOST)}</pre>"
+                f"{escape_html(self.code, _MOST)}</pre>"
             )
         for line in self.lines:
             sign, tint = _LOOKS[line.kind]
             parts.append(
                 f'<div style="padding-left: 1.4em; text-indent: -1.4em">'
-                f'<span style="color: {tint}">{sign}</span>&ensp;{marked(line.text, _MOST)}</div>'
+                '<span style="color: '
+                f'{tint}">{sign}</span>&ensp;{escape_with_code(line.text, _MOST)}</div>'
             )
         if self.after:
-            parts.append(f'<div style="opacity: 0.75">{marked(self.after, _MOST)}</div>')
+            parts.append(f'<div style="opacity: 0.75">{escape_with_code(self.after, _MOST)}</div>')
         return f'<div style="{style}">{"".join(parts)}</div>'
 
 
-def _wrapped(text: str, indent: str = "  ") -> list[str]:
+def _wrap(text: str, indent: str = "  ") -> list[str]:
     lines = harmless(text).splitlines()
     return [
         row

@@ -27,23 +27,23 @@ def generation_lines(trials: Sequence[GenerationTrial]) -> list[str]:
     lines: list[str] = []
     for backend, group in groupby(trials, lambda each: each.backend):
         rows = list(group)
-        timed = any(each.rate for each in rows)
+        timed = any(row.rate for row in rows)
         lines.append(_columns(backend, *_HEAD) if timed else backend)
         for sentence, alike in groupby(rows, lambda each: each.sentence):
             lines += _rows(list(alike), sentence)
-    if any(each.rate for each in trials):
+    if any(trial.rate for trial in trials):
         lines.append("tokens/s: after the first token, over all rows of the batch")
     return lines
 
 
 def _rows(rows: Sequence[GenerationTrial], sentence: str) -> Iterator[str]:
-    for each in rows:
-        if each.sizes:
-            yield _columns(f"  {_mark(each)} {each.sizes}", *_times(each))
+    for row in rows:
+        if row.sizes:
+            yield _columns(f"  {_mark(row)} {row.sizes}", *_times(row))
     start = "    " if rows[0].sizes else f"  {_mark(rows[0])} "
-    said = f"{sentence[:1].upper()}{sentence[1:]}" if rows[0].sizes else sentence
+    text = f"{sentence[:1].upper()}{sentence[1:]}" if rows[0].sizes else sentence
     yield from textwrap.wrap(
-        harmless(said), width() - _INDENT, initial_indent=start, subsequent_indent="    "
+        harmless(text), width() - _INDENT, initial_indent=start, subsequent_indent="    "
     )
 
 

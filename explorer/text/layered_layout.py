@@ -47,7 +47,7 @@ _Item = tuple[int, int]
 """A box as (number, -1), or a lane as (box whose value passes, row)."""
 
 
-def layered(inputs: Sequence[Collection[int]], size: Size, pinned: Collection[int]) -> Placed:
+def make_layout(inputs: Sequence[Collection[int]], size: Size, pinned: Collection[int]) -> Placed:
     """A layout.
 
     Args:
@@ -56,10 +56,10 @@ def layered(inputs: Sequence[Collection[int]], size: Size, pinned: Collection[in
         size: what things measure.
         pinned: boxes that stay at the top; others that read nothing go near what reads them.
     """
-    earlier = [{each for each in sources if each < box} for box, sources in enumerate(inputs)]
+    earlier = [{number for number in sources if number < box} for box, sources in enumerate(inputs)]
     rows = _rows(earlier, pinned)
     above = _links(earlier, rows)
-    order = _ordered(above, rows)
+    order = _order_rows(above, rows)
     centres = _centres(order, above, size)
     placed = Placed()
     left = min((centres[item] - _width(item, size) / 2 for row in order for item in row), default=0)
@@ -114,18 +114,18 @@ def _links(inputs: Sequence[Collection[int]], rows: Sequence[int]) -> dict[_Item
     return above
 
 
-def _ordered(above: dict[_Item, list[_Item]], rows: Sequence[int]) -> list[list[_Item]]:
+def _order_rows(above: dict[_Item, list[_Item]], rows: Sequence[int]) -> list[list[_Item]]:
     """The items of each row from left to right, with few crossings: barycentres, down and up."""
     order: list[list[_Item]] = [[] for _ in range(max(rows, default=-1) + 1)]
     for item in above:
         order[_row(item, rows)].append(item)
-    below = _turned(above)
+    below = _invert(above)
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
         for row in order if down else reversed(order):
             joined = above if down else below
             place = {item: n for line in order for n, item in enumerate(line)}
-            row.sort(key=lambda item: _mean([place[each] for each in joined[item]], place[item]))
+            row.sort(key=lambda item: _mean([place[pair] for pair in joined[item]], place[item]))
     return order
 
 
@@ -134,12 +134,12 @@ def _centres(
 ) -> dict[_Item, float]:
     """The x of each item's middle: near what it is joined to, in order, without overlap."""
     centres: dict[_Item, float] = {item: 0.0 for row in order for item in row}
-    below = _turned(above)
+    below = _invert(above)
     for sweep in range(2 * _SWEEPS):
         for row in order if sweep % 2 == 0 else reversed(order):
             joined = above if sweep % 2 == 0 else below
             wanted = [
-                _mean([centres[each] for each in joined[item]], centres[item]) for item in row
+                _mean([centres[pair] for pair in joined[item]], centres[item]) for item in row
             ]
             widths = [_width(item, size) for item in row]
             centres.update(zip(row, _spread(wanted, widths, size.gap), strict=True))
@@ -159,7 +159,7 @@ def _spread(wanted: list[float], widths: list[float], gap: float) -> list[float]
             mean, count = (mean * count + last * many) / (count + many), count + many
         pools.append((mean, count))
     level = [mean for mean, count in pools for _ in range(count)]
-    return [each + offset for each, offset in zip(level, offsets, strict=False)]
+    return [number + offset for number, offset in zip(level, offsets, strict=False)]
 
 
 def _row(item: _Item, rows: Sequence[int]) -> int:
@@ -170,7 +170,7 @@ def _width(item: _Item, size: Size) -> float:
     return size.width if item[1] < 0 else size.lane
 
 
-def _turned(above: dict[_Item, list[_Item]]) -> dict[_Item, list[_Item]]:
+def _invert(above: dict[_Item, list[_Item]]) -> dict[_Item, list[_Item]]:
     below: dict[_Item, list[_Item]] = {item: [] for item in above}
     for item, others in above.items():
         for other in others:

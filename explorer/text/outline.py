@@ -45,7 +45,7 @@ def top_blocks(record: Record) -> list[Block]:
 def few_blocks(record: Record) -> list[Block]:
     """A copy with chains of ops folded, if there are many."""
     blocks = top_blocks(record)
-    return condensed(blocks) if len(blocks) > _COMFORTABLE else blocks
+    return join_chains(blocks) if len(blocks) > _COMFORTABLE else blocks
 
 
 def full_blocks(record: Record) -> list[Block]:
@@ -55,18 +55,18 @@ def full_blocks(record: Record) -> list[Block]:
     return _Blocks(record, record.graphs[0], fold=False).made
 
 
-def condensed(blocks: list[Block]) -> list[Block]:
+def join_chains(blocks: list[Block]) -> list[Block]:
     """The blocks with each chain of ops that feed only one another as one block."""
     readers = Counter(source for block in blocks for source in block.inputs)
-    made: list[Block] = []
+    items: list[Block] = []
     place: list[int] = []
     for number, block in enumerate(blocks):
         source = next(iter(block.inputs), number)
         earlier = max(block.inputs, default=number) < number
-        alone = earlier and len({place[each] for each in block.inputs}) == 1
+        alone = earlier and len({place[other_number] for other_number in block.inputs}) == 1
         if alone and block.kind == blocks[source].kind == "op" and readers[source] == 1:
-            head = made[place[source]]
-            made[place[source]] = replace(
+            head = items[place[source]]
+            items[place[source]] = replace(
                 head,
                 title=f"{head.title.split(' → ')[0]} → {block.title}",
                 type=block.type,
@@ -74,11 +74,11 @@ def condensed(blocks: list[Block]) -> list[Block]:
             )
             place.append(place[source])
         else:
-            made.append(block)
-            place.append(len(made) - 1)
+            items.append(block)
+            place.append(len(items) - 1)
     return [
         replace(block, inputs={place[source]: text for source, text in block.inputs.items()})
-        for block in made
+        for block in items
     ]
 
 
@@ -133,25 +133,25 @@ class _Blocks:
             name = self._record.strings[self._graph.name[node]]
             title = self._record.targets[self._graph.target[node]].label
             return self._new(Block(title, name if name != title else "", "op", ops=1))
-        known = self._of_scope.get(scope)
-        if known is None:
+        number = self._of_scope.get(scope)
+        if number is None:
             entry_scope = self._record.scopes[scope]
             cls = entry_scope.cls.rpartition(".")[2]
-            known = self._of_scope[scope] = self._new(Block(entry_scope.name, cls, "scope"))
-        self.made[known].ops += 1
-        return known
+            number = self._of_scope[scope] = self._new(Block(entry_scope.name, cls, "scope"))
+        self.made[number].ops += 1
+        return number
 
     def _add_to_group(self, group: int, node: int) -> int:
         label = self._record.targets[self._graph.target[node]].label
         name = self._graph.groups[group].function
-        known = self._of_group.get(group)
-        if known is None:
-            known = self._of_group[group] = self._new(Block(name or label, "", "scope"))
+        number = self._of_group.get(group)
+        if number is None:
+            number = self._of_group[group] = self._new(Block(name or label, "", "scope"))
         elif not name:
-            first = self.made[known].title.partition(" … ")[0]
-            self.made[known].title = f"{first} … {label}"
-        self.made[known].ops += 1
-        return known
+            first = self.made[number].title.partition(" … ")[0]
+            self.made[number].title = f"{first} … {label}"
+        self.made[number].ops += 1
+        return number
 
     def _top_group(self, node: int, scope: int) -> int:
         """The outermost group that a node, or the scope it counts for, is in; -1 for none."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from explorer.text.attempt_text import counted, held_rows, input_rows, output_rows
+from explorer.text.attempt_text import format_count, held_rows, input_rows, output_rows
 from explorer.text.escape import harmless
 from explorer.text.outline import Block, few_blocks
 from export_engine.record import OPS, Guard, Record
-from export_engine.source import innermost, printed_graph, source_line
+from export_engine.source import find_last_frame, print_graph, source_line
 
 
 def pane_text(record: Record, pane: str) -> list[str]:
@@ -24,8 +24,8 @@ def _graph(record: Record) -> list[str]:
 
 def _detail(block: Block) -> str:
     if block.kind == "scope":
-        return ", ".join(filter(None, (block.subtitle, counted(block.ops, "op"))))
-    several = f", {counted(block.ops, 'op')}" if block.ops > 1 else ""
+        return ", ".join(filter(None, (block.subtitle, format_count(block.ops, "op"))))
+    several = f", {format_count(block.ops, 'op')}" if block.ops > 1 else ""
     return f"{block.type or block.subtitle}{several}"
 
 
@@ -40,27 +40,28 @@ def _signature(record: Record) -> list[str]:
 
 
 def _shapes(record: Record) -> list[str]:
-    places = [", ".join(place.text for place in each.places) for each in record.symbols]
+    places = [", ".join(place.text for place in symbol.places) for symbol in record.symbols]
     sizes = [
-        (each.name, each.range, place) for each, place in zip(record.symbols, places, strict=True)
+        (symbol.name, symbol.range, place)
+        for symbol, place in zip(record.symbols, places, strict=True)
     ]
-    guards = [(each.text, _place_of(record, each), "") for each in record.guards]
+    guards = [(guard.text, _place_of(record, guard), "") for guard in record.guards]
     lines = _columns(sizes) or ["No size may vary."]
     return [*lines, "", "Conditions", *_columns(guards)] if guards else lines
 
 
 def _source(record: Record) -> list[str]:
     """The lines that made ops, file by file in the order they were met, and the ops."""
-    made: dict[int, dict[int, Counter[str]]] = {}
+    groups: dict[int, dict[int, Counter[str]]] = {}
     for graph in record.graphs:
         for node, stack in enumerate(graph.stack):
-            frame = innermost(record, stack)
+            frame = find_last_frame(record, stack)
             if not frame or OPS[graph.op[node]] != "call_function" or graph.housekeeping[node]:
                 continue
-            ops = made.setdefault(frame.file, {}).setdefault(frame.line, Counter())
+            ops = groups.setdefault(frame.file, {}).setdefault(frame.line, Counter())
             ops[record.targets[graph.target[node]].label] += 1
     shown: list[str] = []
-    for file, lines in made.items():
+    for file, lines in groups.items():
         shown += ([""] if shown else []) + [record.files[file].name]
         for line, ops in sorted(lines.items()):
             names = ", ".join(f"{op} ×{n}" if n > 1 else op for op, n in ops.items())
@@ -72,12 +73,12 @@ def _code(record: Record) -> list[str]:
     shown: list[str] = []
     for number, graph in enumerate(record.graphs):
         shown += ["", f"# {graph.title}"] if number else []
-        shown += printed_graph(record, number).lines
+        shown += print_graph(record, number).lines
     return shown
 
 
 def _place_of(record: Record, guard: Guard) -> str:
-    frame = innermost(record, guard.stack)
+    frame = find_last_frame(record, guard.stack)
     if frame is None:
         return ""
     code = source_line(record, frame.file, frame.line)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
-from explorer.text.attempt_text import counted, cut, pair
+from explorer.text.attempt_text import cut, format_count, pair
 from explorer.text.run_text import amount
 
 if TYPE_CHECKING:
@@ -35,22 +35,27 @@ def pte_lines(name: str, program: PteProgram) -> list[str]:
 
 def _plan_lines(plan: Plan) -> Iterator[str]:
     yield (
-        f"Method {plan.name}: {counted(plan.inputs, 'input')}, {counted(plan.outputs, 'output')}, "
-        f"{counted(len(plan.instructions), 'instruction')}"
+        f"Method {plan.name}: {format_count(plan.inputs, 'input')}, "
+        f"{format_count(plan.outputs, 'output')}, "
+        f"{format_count(len(plan.instructions), 'instruction')}"
     )
-    for number, each in enumerate(plan.delegates[:_FEW]):
-        yield cut(f"  delegate {number}: {each.backend}, {amount(each.bytes)}{_ops(each.ops)}")
+    for number, delegate in enumerate(plan.delegates[:_FEW]):
+        yield cut(
+            f"  delegate {number}: {delegate.backend}, {amount(delegate.bytes)}{_ops(delegate.ops)}"
+        )
     if len(plan.delegates) > _FEW:
-        yield f"  and {counted(len(plan.delegates) - _FEW, 'more delegate')}"
-    kernels = Counter(each.runs for each in plan.instructions if each.kind == "kernel")
+        yield f"  and {format_count(len(plan.delegates) - _FEW, 'more delegate')}"
+    kernels = Counter(
+        instruction.runs for instruction in plan.instructions if instruction.kind == "kernel"
+    )
     if kernels:
         yield "  kernels that the runtime must have:"
         yield from _rows(kernels)
     arenas = [size for size in plan.arenas if size]
-    yield pair("memory plan", f"{amount(sum(arenas))} in {counted(len(arenas), 'arena')}")
+    yield pair("memory plan", f"{amount(sum(arenas))} in {format_count(len(arenas), 'arena')}")
     if plan.placed:
         largest = max(plan.placed, key=lambda each: each.bytes)
-        yield pair("largest tensor", f"{_typed(largest)}, {amount(largest.bytes)}")
+        yield pair("largest tensor", f"{_format_type(largest)}, {amount(largest.bytes)}")
 
 
 def _rows(kernels: Mapping[str, int]) -> Iterator[str]:
@@ -58,7 +63,7 @@ def _rows(kernels: Mapping[str, int]) -> Iterator[str]:
     for name, count in rows[:_FEW]:
         yield cut(f"    {name} ×{count}")
     if len(rows) > _FEW:
-        yield f"    and {counted(len(rows) - _FEW, 'more')}"
+        yield f"    and {format_count(len(rows) - _FEW, 'more')}"
 
 
 def _ops(ops: list[str]) -> str:
@@ -66,7 +71,7 @@ def _ops(ops: list[str]) -> str:
     return f": {told}" if told else ""
 
 
-def _typed(placed: Placed) -> str:
+def _format_type(placed: Placed) -> str:
     return f"{placed.dtype}[{', '.join(map(str, placed.shape))}]"
 
 
@@ -79,18 +84,20 @@ def memory_plan_svg(plan: Plan) -> str:
 def _arena_svg(plan: Plan, number: int) -> str:
     size = max(plan.arenas[number], 1)
     steps = max(len(plan.instructions), 1)
-    own = [each for each in plan.placed if each.arena == number and each.first >= 0][:_MOST_BOXES]
+    own = [item for item in plan.placed if item.arena == number and item.first >= 0][:_MOST_BOXES]
     boxes = "".join(
-        f'<rect x="{_WIDE * each.first / steps:.1f}" y="{_HIGH * each.offset / size:.1f}" '
-        f'width="{max(_WIDE * (each.last + 1 - each.first) / steps, 1):.1f}" '
-        f'height="{max(_HIGH * each.bytes / size, 1):.1f}" fill="#4a7fb5" fill-opacity="0.55" '
-        f'stroke="currentColor" stroke-width="0.5"><title>{escape(_typed(each))}, '
-        f"{escape(amount(each.bytes))} at {each.offset}, instructions {each.first} to {each.last}"
+        f'<rect x="{_WIDE * item.first / steps:.1f}" y="{_HIGH * item.offset / size:.1f}" '
+        f'width="{max(_WIDE * (item.last + 1 - item.first) / steps, 1):.1f}" '
+        f'height="{max(_HIGH * item.bytes / size, 1):.1f}" fill="#4a7fb5" fill-opacity="0.55" '
+        f'stroke="currentColor" stroke-width="0.5"><title>{escape(_format_type(item))}, '
+        f"{escape(amount(item.bytes))} at {item.offset}, instructions {item.first} to {item.last}"
         "</title></rect>"
-        for each in own
-        if 0 <= each.offset < size
+        for item in own
+        if 0 <= item.offset < size
     )
-    title = escape(f"{plan.name}, arena {number}: {amount(size)}, {counted(len(own), 'tensor')}")
+    title = escape(
+        f"{plan.name}, arena {number}: {amount(size)}, {format_count(len(own), 'tensor')}"
+    )
     return (
         f'<figure role="img" aria-label="Memory plan of {title}"><figcaption>{title}; instructions '
         f'from left to right, addresses from top to bottom</figcaption><svg viewBox="0 0 {_WIDE} '

@@ -14,9 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from explorer.exit_codes import BAD, OK, UNCHECKED
-from explorer.text.attempt_text import conditions_kept, counted
+from explorer.text.attempt_text import conditions_kept, format_count
 from explorer.text.escape import harmless
-from export_engine.listing import listed
+from export_engine.listing import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -67,11 +67,11 @@ class Release(Struct, frozen=True):
     @property
     def begun(self) -> bool:
         """Whether more is known than that it exports."""
-        return any(each.words or each.state == "bad" for each in self.items)
+        return any(other_item.words or other_item.state == "bad" for other_item in self.items)
 
     def item(self, name: str) -> ReleaseItem | None:
         """One claim by its name; None if the verdict has no such claim."""
-        return next((each for each in self.items if each.name == name), None)
+        return next((other_item for other_item in self.items if other_item.name == name), None)
 
     def exit_code(self, asked: Collection[str] | None = None) -> int:
         """The code that a command exits with.
@@ -85,17 +85,19 @@ class Release(Struct, frozen=True):
         """
         if self.verdict == "not ready":
             return BAD
-        wanted = [each for each in self.items if asked is None or each.name in asked]
-        return UNCHECKED if any(each.state == "open" for each in wanted) else OK
+        wanted = [
+            other_item for other_item in self.items if asked is None or other_item.name in asked
+        ]
+        return UNCHECKED if any(other_item.state == "open" for other_item in wanted) else OK
 
     def __str__(self) -> str:
         wide = max(_WIDE, *(len(each.name) for each in self.items))
         lines = [harmless(self.sentence)]
-        for each in self.items:
-            start = f"  {MARKS[each.state]} {harmless(each.name):<{wide}}  "
-            lines.append(f"{start}{harmless(each.sentence)}")
-            if each.command:
-                lines.append(f"{' ' * len(start)}→ {harmless(each.command)}")
+        for other_item in self.items:
+            start = f"  {MARKS[other_item.state]} {harmless(other_item.name):<{wide}}  "
+            lines.append(f"{start}{harmless(other_item.sentence)}")
+            if other_item.command:
+                lines.append(f"{' ' * len(start)}→ {harmless(other_item.command)}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -103,7 +105,8 @@ class Release(Struct, frozen=True):
     def called(self, name: str) -> Release:
         """The same for what has another name than `ex` or `kit`: `_export.verify()`."""
         items = [
-            replace(each, command=_CALLED.sub(lambda _: name, each.command)) for each in self.items
+            replace(other_item, command=_CALLED.sub(lambda _: name, other_item.command))
+            for other_item in self.items
         ]
         return replace(self, items=items)
 
@@ -131,52 +134,52 @@ def release_of(record: Record) -> Release:
         _runs(record),
         *_values(record),
     ]
-    release = verdict_on(_reconciled(items, record))
-    return replace(release, doubted=_doubted(items, record))
+    release = verdict_on(_reconcile(items, record))
+    return replace(release, doubted=_find_doubts(items, record))
 
 
 def verdict_on(items: list[ReleaseItem]) -> Release:
     """The verdict that follows from claims."""
-    states = [each.state for each in items]
+    states = [item.state for item in items]
     if "bad" in states:
         return Release("not ready", f"Not ready to ship: {reason_of(items)}.", items, "bad")
-    sign: State = "open" if any(each.words and each.state == "open" for each in items) else "good"
+    sign: State = "open" if any(item.words and item.state == "open" for item in items) else "good"
     if "open" in states:
-        said = f"Nothing wrong so far; still open: {reason_of(items)}."
-        return Release("open", said, items, sign)
+        text = f"Nothing wrong so far; still open: {reason_of(items)}."
+        return Release("open", text, items, sign)
     return Release("ready", f"Ready to ship: {reason_of(items)}.", items, sign)
 
 
 def reason_of(items: Sequence[ReleaseItem]) -> str:
     """What is wrong, in few words; else the claims that are open, by name; else what was tried."""
-    wrong = [each for each in items if each.state == "bad"]
-    bad = [each.words for each in wrong if each.words] or [each.name for each in wrong]
-    still = [each.name for each in items if each.state == "open"]
-    tried = [each.tried for each in items if each.tried]
+    wrong = [item for item in items if item.state == "bad"]
+    bad = [item.words for item in wrong if item.words] or [item.name for item in wrong]
+    still = [item.name for item in items if item.state == "open"]
+    tried = [item.tried for item in items if item.tried]
     return "; ".join(bad) or ", ".join(still) or "; ".join(tried) or "every check passed"
 
 
-def _reconciled(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
+def _reconcile(items: list[ReleaseItem], record: Record) -> list[ReleaseItem]:
     """The claims, of which none counts as verified beside evidence that the program is wrong."""
     against = set(_evidence(items, record))
-    bad = any(each.state == "bad" for each in items)
+    bad = any(item.state == "bad" for item in items)
     told = []
-    for each in items:
-        others = [item for item in items if item.name in against and item.name != each.name]
-        if each.state == "good" and others and _is_agreement(each, record):
+    for other_item in items:
+        others = [item for item in items if item.name in against and item.name != other_item.name]
+        if other_item.state == "good" and others and _is_agreement(other_item, record):
             named = " and ".join(item.name for item in others)
-            sentence = f"{each.sentence} See {named}: there the program differs."
-            count = "?" if each.count else ""
-            each = replace(  # noqa: PLW2901 - the claim as it may be said beside the others
-                each, state="open", sentence=sentence, count=count, command=others[0].command
+            sentence = f"{other_item.sentence} See {named}: there the program differs."
+            count = "?" if other_item.count else ""
+            other_item = replace(  # noqa: PLW2901 - the claim as it may be said beside the others
+                other_item, state="open", sentence=sentence, count=count, command=others[0].command
             )
-        if each.words == VERIFIED and bad:
-            each = replace(each, words=each.tried)  # noqa: PLW2901 - the same
-        told.append(each)
+        if other_item.words == VERIFIED and bad:
+            other_item = replace(other_item, words=other_item.tried)  # noqa: PLW2901 - the same
+        told.append(other_item)
     return told
 
 
-def _doubted(items: Sequence[ReleaseItem], record: Record) -> list[str]:
+def _find_doubts(items: Sequence[ReleaseItem], record: Record) -> list[str]:
     """What Verify found right of the program's answers, and a run or a finding found wrong."""
     others = set(_evidence(items, record)) - {"verification", "runs"}
     differs = any(row.outcome == "differs" and row.backend == "program" for row in record.runs)
@@ -194,7 +197,7 @@ def _is_agreement(item: ReleaseItem, record: Record) -> bool:
 def _evidence(items: Sequence[ReleaseItem], record: Record) -> Iterator[str]:
     """Names of the claims which show that the program answers otherwise than the model."""
     rows = record.verification.rows if record.verification else []
-    bad = {each.name for each in items if each.state == "bad"}
+    bad = {item.name for item in items if item.state == "bad"}
     yield from bad & {"export", "findings", "values"}
     if any(row.verdict == "broken" and row.name in _ANSWERS for row in rows):
         yield "verification"
@@ -214,13 +217,13 @@ def _export(record: Record) -> ReleaseItem:
         command = "ex.verify()" if state == "open" else ""
         return ReleaseItem("export", state, check.sentence, command, _FIXES[check.verdict])
     if record.given_up:
-        lost = " ".join(f"{each.rstrip('.')}." for each in record.given_up)
-        said = f"Uses lossy fixes: {lost}"
-        return ReleaseItem("export", "open", said, "print(ex)", "lossy fixes")
-    said = f"{record.verdict[:1].upper()}{record.verdict[1:]}."
+        lost = " ".join(f"{other_text.rstrip('.')}." for other_text in record.given_up)
+        text = f"Uses lossy fixes: {lost}"
+        return ReleaseItem("export", "open", text, "print(ex)", "lossy fixes")
+    text = f"{record.verdict[:1].upper()}{record.verdict[1:]}."
     if check is not None and check.verdict == "agrees":
-        said += f" {check.sentence}"
-    return ReleaseItem("export", "good", said)
+        text += f" {check.sentence}"
+    return ReleaseItem("export", "good", text)
 
 
 _FIXES = {
@@ -235,7 +238,7 @@ def fixes_checked(record: Record) -> State:
 
     Where it was not compared with eager as fixes were applied, Verify may have done so since.
     """
-    check, sound = record.check, _sound(record)
+    check, sound = record.check, _find_soundness(record)
     if check is None or check.verdict == "agrees":
         return "good"
     if check.verdict == "not checked":
@@ -244,41 +247,43 @@ def fixes_checked(record: Record) -> State:
 
 
 def _findings(record: Record) -> ReleaseItem:
-    grave = [each for each in record.findings if each.severity != "note"]
-    wrong = sum(each.severity == "wrong" for each in grave)
-    words = counted(len(grave), "finding") + (f", {wrong} wrong" if wrong else "")
+    grave = [finding for finding in record.findings if finding.severity != "note"]
+    wrong = sum(finding.severity == "wrong" for finding in grave)
+    words = format_count(len(grave), "finding") + (f", {wrong} wrong" if wrong else "")
     count = str(len(grave))
     if wrong:
         verb = "says" if wrong == 1 else "say"
-        said = f"{counted(wrong, 'finding')} {verb} that the program may differ from the model."
-        return ReleaseItem("findings", "bad", said, "ex.findings", words, count)
+        text = (
+            f"{format_count(wrong, 'finding')} {verb} that the program may differ from the model."
+        )
+        return ReleaseItem("findings", "bad", text, "ex.findings", words, count)
     if grave:
-        said = f"{counted(len(grave), 'finding')} to decide on."
-        return ReleaseItem("findings", "open", said, "ex.findings", words, count)
+        text = f"{format_count(len(grave), 'finding')} to decide on."
+        return ReleaseItem("findings", "open", text, "ex.findings", words, count)
     notes, left = len(record.findings), len(record.not_looked_for)
-    said = f"None but {counted(notes, 'note')}." if notes else "None."
-    said += f" {counted(left, 'kind')} not looked for: they need the model." if left else ""
+    text = f"None but {format_count(notes, 'note')}." if notes else "None."
+    text += f" {format_count(left, 'kind')} not looked for: they need the model." if left else ""
     if not notes:
-        return ReleaseItem("findings", "good", said)
-    return ReleaseItem("findings", "good", said, "", counted(notes, "note"), str(notes))
+        return ReleaseItem("findings", "good", text)
+    return ReleaseItem("findings", "good", text, "", format_count(notes, "note"), str(notes))
 
 
 def _verification(record: Record) -> ReleaseItem:
-    name, found = "verification", record.verification
-    if found is None:
+    name, verification = "verification", record.verification
+    if verification is None:
         return ReleaseItem(name, "open", "Not run.", "ex.verify()")
     of = {
-        verdict: [row for row in found.rows if row.verdict == verdict]
+        verdict: [row for row in verification.rows if row.verdict == verdict]
         for verdict in ("holds", "broken", "not checked")
     }
     broken, left = of["broken"], [row for row in of["not checked"] if not row.lacking]
     shown = "print(ex.verify())"
     if broken:
-        words = f"{counted(len(broken), 'guarantee')} broken"
-        return ReleaseItem(name, "bad", found.sentence, shown, words, str(len(broken)))
+        words = f"{format_count(len(broken), 'guarantee')} broken"
+        return ReleaseItem(name, "bad", verification.sentence, shown, words, str(len(broken)))
     if left:
-        words = f"{counted(len(left), 'guarantee')} not checked"
-        return ReleaseItem(name, "open", found.sentence, shown, words, "?")
+        words = f"{format_count(len(left), 'guarantee')} not checked"
+        return ReleaseItem(name, "open", verification.sentence, shown, words, "?")
     count = len(of["holds"])
     held = f"{count} guarantee holds" if count == 1 else f"{count} guarantees hold"
     if not of["not checked"]:
@@ -290,20 +295,20 @@ def _verification(record: Record) -> ReleaseItem:
 
 def _sizes(record: Record) -> ReleaseItem:
     if not record.symbols:
-        said = "All are static: the program accepts only the sizes of the example."
-        return ReleaseItem("sizes", "none", said)
-    varies, sound = _varies(record.symbols), _sound(record)
+        text = "All are static: the program accepts only the sizes of the example."
+        return ReleaseItem("sizes", "none", text)
+    varies, sound = _varies(record.symbols), _find_soundness(record)
     if sound is not None and sound.lacking:
         return ReleaseItem("sizes", "none", f"{varies}: {sound.sentence}{_only_where(record)}")
     if sound is not None:
         state: State = _OF_GUARANTEES[sound.verdict]
-        said = f"{sound.sentence}{_only_where(record)}"
+        text = f"{sound.sentence}{_only_where(record)}"
         command = "print(ex.verify())" if state in ("bad", "open") else ""
-        return ReleaseItem("sizes", state, said, command, tried=_as_part(sound.sentence))
+        return ReleaseItem("sizes", state, text, command, tried=_as_part(sound.sentence))
     check = record.check
     if check is not None and check.verdict == "agrees":
-        said = f"{check.sentence} The program accepts {varies}."
-        return ReleaseItem("sizes", "good", said, tried=_as_part(check.sentence))
+        text = f"{check.sentence} The program accepts {varies}."
+        return ReleaseItem("sizes", "good", text, tried=_as_part(check.sentence))
     return ReleaseItem(
         "sizes", "open", f"{varies}: not compared with eager at other sizes.", "ex.verify()"
     )
@@ -325,11 +330,11 @@ def _as_part(sentence: str) -> str:
 def _only_where(record: Record) -> str:
     """What the program asks of several sizes at once, which no range says."""
     kept = [rule.text for rule in conditions_kept(record)]
-    more = f", and {counted(len(kept) - 1, 'more condition')}" if len(kept) > 1 else ""
+    more = f", and {format_count(len(kept) - 1, 'more condition')}" if len(kept) > 1 else ""
     return f" Only where {kept[0]}{more}." if kept else ""
 
 
-def _sound(record: Record) -> GuaranteeRow | None:
+def _find_soundness(record: Record) -> GuaranteeRow | None:
     """The guarantee that the program answers as eager does within its contract, if checked."""
     rows = record.verification.rows if record.verification else []
     return next((row for row in rows if row.name == "sound"), None)
@@ -337,13 +342,13 @@ def _sound(record: Record) -> GuaranteeRow | None:
 
 def _varies(symbols: Sequence[Symbol]) -> str:
     """The dynamic sizes, and how many numbers are computed from data, whose names say little."""
-    backed = [each for each in symbols if each.kind == "backed"]
-    said = ", ".join(f"{each.name} {each.range}" for each in backed[:4])
-    said += f" and {len(backed) - 4} more" if len(backed) > 4 else ""
+    backed = [symbol for symbol in symbols if symbol.kind == "backed"]
+    text = ", ".join(f"{symbol.name} {symbol.range}" for symbol in backed[:4])
+    text += f" and {len(backed) - 4} more" if len(backed) > 4 else ""
     unbacked = len(symbols) - len(backed)
     if not unbacked:
-        return said
-    return f"{said}{' and ' if said else ''}{counted(unbacked, 'number')} computed from data"
+        return text
+    return f"{text}{' and ' if text else ''}{format_count(unbacked, 'number')} computed from data"
 
 
 def _runs(record: Record) -> ReleaseItem:
@@ -362,40 +367,40 @@ def _runs(record: Record) -> ReleaseItem:
     }
     for outcome, verb in (("differs", "differs from eager"), ("failed", "fails")):
         if wrong := of[outcome]:
-            what = f"does not keep {listed(wrong[0].lost)}" if wrong[0].lost else verb
-            said = f"{wrong[0].title} {what} on {wrong[0].device}{_inputs(wrong[0])}."
-            said += f" So do {len(wrong) - 1} more runs." if len(wrong) > 1 else ""
+            what = f"does not keep {join_names(wrong[0].lost)}" if wrong[0].lost else verb
+            text = f"{wrong[0].title} {what} on {wrong[0].device}{_inputs(wrong[0])}."
+            text += f" So do {len(wrong) - 1} more runs." if len(wrong) > 1 else ""
             badge = f"{'differs' if outcome == 'differs' else 'failed'} on {_devices(wrong)}"
             command = f"print(ex.run(backend={wrong[0].backend!r}))"
-            said = f"{said[:1].upper()}{said[1:]}"
-            return ReleaseItem("runs", "bad", said, command, badge, str(len(wrong)))
+            text = f"{text[:1].upper()}{text[1:]}"
+            return ReleaseItem("runs", "bad", text, command, badge, str(len(wrong)))
     if unlike:
-        said = f"Not compared with eager on {unlike[0].device}{_inputs(unlike[0])}: "
-        said += f"{unlike[0].sentence[:1].lower()}{unlike[0].sentence[1:]}"
+        text = f"Not compared with eager on {unlike[0].device}{_inputs(unlike[0])}: "
+        text += f"{unlike[0].sentence[:1].lower()}{unlike[0].sentence[1:]}"
         badge = f"not compared on {_devices(unlike)}"
-        return ReleaseItem("runs", "open", said, "print(ex.run())", badge, "?")
+        return ReleaseItem("runs", "open", text, "print(ex.run())", badge, "?")
     ran = {(row.backend, row.device) for row in of["agrees"]}
     refused = [row for row in of["refused"] if (row.backend, row.device) not in ran]
     if refused:
-        said = f"{refused[0].title} was not called: the program rejects the inputs."
-        return ReleaseItem("runs", "open", said, "ex.run()", "inputs rejected", "–")
+        text = f"{refused[0].title} was not called: the program rejects the inputs."
+        return ReleaseItem("runs", "open", text, "ex.run()", "inputs rejected", "–")
     absent = [row for row in of["unavailable"] if (row.backend, row.device) not in ran]
     if absent:
-        said = f"{absent[0].title} did not run on {absent[0].device}: {absent[0].sentence}"
+        text = f"{absent[0].title} did not run on {absent[0].device}: {absent[0].sentence}"
         badge = f"did not run on {_devices(absent)}"
-        return ReleaseItem("runs", "open", said, "ex.run()", badge, "–")
+        return ReleaseItem("runs", "open", text, "ex.run()", badge, "–")
     if not ran:
         return ReleaseItem("runs", "open", "Not run.", "ex.run()")
     names = _few([f"{row.title} on {row.device}{_inputs(row)}" for row in of["agrees"]])
     inputs = dict.fromkeys(map(_inputs, of["agrees"]))
     where = next(iter(inputs)) if len(inputs) == 1 else f" at {len(inputs)} inputs"
     badge = f"agrees on {_devices(of['agrees'])}{where}"
-    tried, said = f"runs agree: {names}", f"Agrees with eager: {names}."
+    tried, text = f"runs agree: {names}", f"Agrees with eager: {names}."
     if any(row.sentence.endswith(_NO_MODEL) for row in of["agrees"]):
         tried = f"runs agree with the exported program, not compared with eager: {names}"
-        said = f"Compared with the exported program, not with eager: {names}. "
-        said += f"The program was {_NO_MODEL}"
-    return ReleaseItem("runs", "good", said, "", badge, "✓", tried)
+        text = f"Compared with the exported program, not with eager: {names}. "
+        text += f"The program was {_NO_MODEL}"
+    return ReleaseItem("runs", "good", text, "", badge, "✓", tried)
 
 
 def _few(names: Sequence[str]) -> str:

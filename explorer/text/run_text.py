@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from export_engine.record import OPS, Profile, Record, RunRow, RunTimes
-from export_engine.source import innermost, source_line
+from export_engine.source import find_last_frame, source_line
 
 _MARKS = {"agrees": "✓", "differs": "✗", "refused": "–", "failed": "✗", "unavailable": "–"}
 _AGREES = "Agrees with eager."
@@ -71,8 +71,8 @@ def speed(median: float, base: float) -> str:
     if abs(ratio - 1) < 0.05:
         return "same"
     times = max(ratio, 1 / ratio)
-    said = f"{times:,.0f}" if times >= 999.5 else f"{times:.3g}"
-    return f"{said}x {'slower' if ratio > 1 else 'faster'}"
+    text = f"{times:,.0f}" if times >= 999.5 else f"{times:.3g}"
+    return f"{text}x {'slower' if ratio > 1 else 'faster'}"
 
 
 def is_noisy(times: RunTimes) -> bool:
@@ -113,10 +113,10 @@ def _row(row: RunRow, base: float | None) -> list[str]:
         amount(row.size),
     )
     plain = row.outcome == "agrees" and row.calls == 1 and row.sentence in ("", _AGREES)
-    said = [] if plain else [row.sentence]
+    texts = [] if plain else [row.sentence]
     if is_noisy(times):
-        said.append(f"noisy: calls vary by {duration(times.spread)}; time it on a quiet machine")
-    return [f"{mark} {cells}", *(f"    {each}" for each in said)]
+        texts.append(f"noisy: calls vary by {duration(times.spread)}; time it on a quiet machine")
+    return [f"{mark} {cells}", *(f"    {text}" for text in texts)]
 
 
 def _columns(title: str, *cells: str) -> str:
@@ -163,7 +163,7 @@ def _by_line(record: Record, profile: Profile) -> dict[str, float]:
     totals: dict[str, float] = defaultdict(float)
     graph = record.graphs[0]
     for node, micro in enumerate(profile.microseconds):
-        frame = innermost(record, graph.stack[node])
+        frame = find_last_frame(record, graph.stack[node])
         if micro < 0 or frame is None or OPS[graph.op[node]] != "call_function":
             continue
         code = source_line(record, frame.file, frame.line).strip()

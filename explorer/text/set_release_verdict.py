@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from explorer.text.attempt_text import counted
+from explorer.text.attempt_text import format_count
 from explorer.text.release_verdict import (
     Release,
     ReleaseItem,
@@ -33,46 +33,48 @@ def set_release_of(programs: ProgramSet, records: Mapping[str, Record]) -> Relea
     for name, record in records.items():
         release = release_of(record)
         own = release.called(f"kit[{name!r}]")
-        commands = dict.fromkeys(each.command for each in own.items if each.command)
+        commands = dict.fromkeys(item.command for item in own.items if item.command)
         state, reason = _STATES[release.verdict], reason_of(release.items)
-        said = _OF_PROGRAMS[release.verdict].format(reason)
+        text = _OF_PROGRAMS[release.verdict].format(reason)
         tried = f"{name}: {reason}"
-        items.append(ReleaseItem(name, state, said, "; ".join(commands), tried=tried))
-    items.append(_between(programs))
+        items.append(ReleaseItem(name, state, text, "; ".join(commands), tried=tried))
+    items.append(_judge_set(programs))
     end = _end_to_end(programs)
     items += [end] if end else []
     return verdict_on(items)
 
 
-def _between(programs: ProgramSet) -> ReleaseItem:
-    found = {
-        severity: sum(each.severity == severity for each in programs.findings)
+def _judge_set(programs: ProgramSet) -> ReleaseItem:
+    entries = {
+        severity: sum(finding.severity == severity for finding in programs.findings)
         for severity in ("wrong", "surprising")
     }
-    if found["wrong"]:
-        several = "mismatch" if found["wrong"] == 1 else "mismatches"
-        said = f"{found['wrong']} {several} between programs."
-        return ReleaseItem("between them", "bad", said, "kit.findings")
-    if found["surprising"]:
-        said = f"{counted(found['surprising'], 'finding')} to decide on."
-        return ReleaseItem("between them", "open", said, "kit.findings")
+    if entries["wrong"]:
+        several = "mismatch" if entries["wrong"] == 1 else "mismatches"
+        text = f"{entries['wrong']} {several} between programs."
+        return ReleaseItem("between them", "bad", text, "kit.findings")
+    if entries["surprising"]:
+        text = f"{format_count(entries['surprising'], 'finding')} to decide on."
+        return ReleaseItem("between them", "open", text, "kit.findings")
     if not programs.seams:
         return ReleaseItem("between them", "none", "Nothing flows between the programs.")
-    matching = f"{counted(len(programs.seams), 'connection')} without a mismatch"
+    matching = f"{format_count(len(programs.seams), 'connection')} without a mismatch"
     return ReleaseItem("between them", "good", f"{matching}.", tried=matching)
 
 
 def _end_to_end(programs: ProgramSet) -> ReleaseItem | None:
     """How its generations went; None for a set that is not known to generate."""
-    ran = [each for each in programs.trials if each.outcome != "unavailable"]
-    wrong = [each for each in ran if each.outcome != "same"]
+    ran = [trial for trial in programs.trials if trial.outcome != "unavailable"]
+    wrong = [trial for trial in ran if trial.outcome != "same"]
     if wrong:
         where = ", ".join(filter(None, (wrong[0].backend, wrong[0].sizes)))
         return ReleaseItem("end to end", "bad", f"{where}: {wrong[0].sentence}")
     if ran:
-        by = ", ".join(dict.fromkeys(each.backend for each in ran))
-        said = f"{counted(len(ran), 'generation')} with the same tokens as generate(), by {by}."
-        return ReleaseItem("end to end", "good", said, tried=said.rstrip("."))
+        by = ", ".join(dict.fromkeys(trial.backend for trial in ran))
+        text = (
+            f"{format_count(len(ran), 'generation')} with the same tokens as generate(), by {by}."
+        )
+        return ReleaseItem("end to end", "good", text, tried=text.rstrip("."))
     if programs.trials:
         return ReleaseItem("end to end", "open", programs.trials[-1].sentence, "kit.generate()")
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from explorer.text.attempt_text import counted, cut, width
+from explorer.text.attempt_text import cut, format_count, width
 from explorer.text.escape import harmless
 from explorer.text.generation_text import generation_lines
 from explorer.text.run_text import amount
@@ -22,44 +22,46 @@ def set_text(programs: ProgramSet, records: Mapping[str, Record]) -> str:
         records: the Record of each program, by name; a failure shows its sentence.
     """
     count = len(programs.components)
-    lines = [cut(programs.title), cut(f"  {counted(count, 'program')}")]
-    for each in programs.components:
-        role = f" ({each.role})" if each.role else ""
-        said = f"{each.name}{role}: {each.verdict}"
+    lines = [cut(programs.title), cut(f"  {format_count(count, 'program')}")]
+    for component in programs.components:
+        role = f" ({component.role})" if component.role else ""
+        text = f"{component.name}{role}: {component.verdict}"
         lines += textwrap.wrap(
-            harmless(said), width(), initial_indent="  ", subsequent_indent="    "
+            harmless(text), width(), initial_indent="  ", subsequent_indent="    "
         )
-        failure = records[each.name].failure if each.name in records else None
+        failure = records[component.name].failure if component.name in records else None
         if failure is not None:
             lines += textwrap.wrap(
                 failure.sentence, width(), initial_indent="    ", subsequent_indent="    "
             )
     lines += _section("What flows", seam_lines(programs))
-    lines += _section("Sizes in common", [symbol_line(programs, each) for each in programs.symbols])
+    lines += _section(
+        "Sizes in common", [symbol_line(programs, symbol) for symbol in programs.symbols]
+    )
     lines += _section("Weights in common", weight_lines(programs))
     lines += _whole("Findings between programs", finding_lines(programs))
-    lines += _generated(programs)
+    lines += _describe_generations(programs)
     lines += _whole("Notes", programs.notes)
     return "\n".join(lines)
 
 
 def _whole(title: str, lines: Sequence[str]) -> list[str]:
     """Lines that are wrapped: a sentence that is cut helps nobody."""
-    found = [title] if lines else []
-    for each in lines:
-        found += textwrap.wrap(each, width(), initial_indent="  ", subsequent_indent="    ")
-    return found
+    result = [title] if lines else []
+    for line in lines:
+        result += textwrap.wrap(line, width(), initial_indent="  ", subsequent_indent="    ")
+    return result
 
 
-def _generated(programs: ProgramSet) -> list[str]:
+def _describe_generations(programs: ProgramSet) -> list[str]:
     """The generations whole, as the findings."""
-    lines = [f"  {each}" for each in generation_lines(programs.trials)]
+    lines = [f"  {generation_line}" for generation_line in generation_lines(programs.trials)]
     return ["Generated", *lines] if lines else []
 
 
 def seam_lines(programs: ProgramSet) -> list[str]:
     """A line for each seam: `prefill → decode  4 cache tensors: f32[batch, 2, prompt, 8]`."""
-    return [f"{seam_name(programs, each)}  {each.summary}{_types(each)}" for each in programs.seams]
+    return [f"{seam_name(programs, seam)}  {seam.summary}{_types(seam)}" for seam in programs.seams]
 
 
 def seam_name(programs: ProgramSet, seam: Seam) -> str:
@@ -69,34 +71,34 @@ def seam_name(programs: ProgramSet, seam: Seam) -> str:
 
 
 def _types(seam: Seam) -> str:
-    types = list(dict.fromkeys(each.given for each in seam.flows))
+    types = list(dict.fromkeys(flow.given for flow in seam.flows))
     more = len(types) - 1
-    return f": {types[0]}" + (f", {counted(more, 'other type')}" if more > 0 else "")
+    return f": {types[0]}" + (f", {format_count(more, 'other type')}" if more > 0 else "")
 
 
 def symbol_line(programs: ProgramSet, shared: SharedSymbol) -> str:
     """`batch  [2, ∞) in prefill, decode`."""
     by_range: dict[str, list[str]] = {}
-    for each in shared.members:
-        by_range.setdefault(each.range, []).append(programs.components[each.component].name)
-    said = "; ".join(f"{span} in {', '.join(names)}" for span, names in by_range.items())
-    return f"{shared.name}  {said}"
+    for member in shared.members:
+        by_range.setdefault(member.range, []).append(programs.components[member.component].name)
+    text = "; ".join(f"{span} in {', '.join(names)}" for span, names in by_range.items())
+    return f"{shared.name}  {text}"
 
 
 def weight_lines(programs: ProgramSet) -> list[str]:
     """How many weights are shared or doubled, with their bytes."""
     lines = []
     for state, verb in (("shared", "shared"), ("duplicated", "equal, each with its own memory")):
-        rows = [each for each in programs.weights if each.state == state]
+        rows = [weight for weight in programs.weights if weight.state == state]
         if rows:
-            lines.append(f"{_counted(rows)} {verb}: {amount(_bytes(rows))}")
-    rows = [each for each in programs.weights if each.state == "different"]
+            lines.append(f"{_count_weights(rows)} {verb}: {amount(_bytes(rows))}")
+    rows = [weight for weight in programs.weights if weight.state == "different"]
     if rows:
-        lines.append(f"{_counted(rows)} under one name with other values")
+        lines.append(f"{_count_weights(rows)} under one name with other values")
     return lines
 
 
-def _counted(rows: Sequence[WeightRow]) -> str:
+def _count_weights(rows: Sequence[WeightRow]) -> str:
     return f"{len(rows):,} weight{'' if len(rows) == 1 else 's'}"
 
 
@@ -107,8 +109,11 @@ def _bytes(rows: Sequence[WeightRow]) -> int:
 def finding_lines(programs: ProgramSet) -> list[str]:
     """What is wrong or surprising, a line each."""
     return [
-        f"{each.severity} {each.code}: {each.sentence}{f' ({each.place})' if each.place else ''}"
-        for each in programs.findings
+        (
+            f"{finding.severity} {finding.code}: "
+            f"{finding.sentence}{f' ({finding.place})' if finding.place else ''}"
+        )
+        for finding in programs.findings
     ]
 
 
@@ -116,4 +121,4 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
     if not lines:
         return []
     more = [f"  and {len(lines) - _MOST:,} more"] if len(lines) > _MOST else []
-    return [title, *(cut(f"  {each}") for each in lines[:_MOST]), *more]
+    return [title, *(cut(f"  {line}") for line in lines[:_MOST]), *more]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.text.attempt_text import counted, cut, pair, wrapped
+from explorer.text.attempt_text import cut, format_count, pair, wrap_text
 from explorer.text.run_text import duration
 from export_engine.record import Kernel, Record, StageLine, Stages
 from export_engine.stages import times_by_line_set
@@ -28,14 +28,14 @@ def stages_lines(record: Record | None, stages: Stages) -> list[str]:
         *slowest_lines(stages),
         *_kernel_lines(stages),
         *_remark_lines(stages),
-        *_removed_lines(record, stages),
+        *_list_removed(record, stages),
     ]
-    return [*lines, *(cut(each) for each in stages.left_out)]
+    return [*lines, *(cut(text) for text in stages.left_out)]
 
 
 def _head(stages: Stages) -> str:
     """What was compiled, on what, and what that took."""
-    named = ", ".join(each for each in (stages.title, stages.settings) if each)
+    named = ", ".join(text for text in (stages.title, stages.settings) if text)
     where = f" on {stages.device}, {stages.inputs}" if stages.device else ""
     cached = " from torch's cache" if stages.cached else ""
     return f"{named}{where}: compiled in {duration(stages.seconds)}{cached}" if where else named
@@ -43,12 +43,14 @@ def _head(stages: Stages) -> str:
 
 def ladder_lines(stages: Stages) -> list[str]:
     """How many ops each stage has."""
-    rungs = [f"exported {counted(stages.exported, 'op')}"] if stages.exported else []
-    rungs += [f"{graph.name} {counted(len(graph.ops), 'op')}" for graph in stages.graphs]
+    rungs = [f"exported {format_count(stages.exported, 'op')}"] if stages.exported else []
+    rungs += [f"{graph.name} {format_count(len(graph.ops), 'op')}" for graph in stages.graphs]
     if stages.kernels:
         fused = sum(kernel.kind == "fused" for kernel in stages.kernels)
         extern = len(stages.kernels) - fused
-        rungs.append(f"{counted(len(stages.kernels), 'kernel')} ({fused} fused, {extern} extern)")
+        rungs.append(
+            f"{format_count(len(stages.kernels), 'kernel')} ({fused} fused, {extern} extern)"
+        )
     return [cut("  " + " → ".join(rungs))]
 
 
@@ -89,8 +91,8 @@ def name_lines(lines: Sequence[StageLine]) -> str:
     if len(lines) == 1:
         return f"{lines[0].name}:{lines[0].line}  {lines[0].code}".rstrip()
     files: dict[str, list[str]] = {}
-    for each in sorted(lines, key=lambda row: row.line):
-        files.setdefault(each.name, []).append(str(each.line))
+    for line in sorted(lines, key=lambda row: row.line):
+        files.setdefault(line.name, []).append(str(line.line))
     return "; ".join(f"{name}:{', '.join(numbers)}" for name, numbers in files.items())
 
 
@@ -108,7 +110,7 @@ def kernel_details(record: Record | None, stages: Stages, number: int) -> list[s
     nodes = kernel_nodes(record, kernel)
     rows = [
         kernel.name,
-        pair("time", _measured(kernel)),
+        pair("time", _format_time(kernel)),
         pair("ops of the program", ", ".join(nodes) or "none is known"),
         pair("post-grad ops", ", ".join(_ops_of(stages, kernel)) or "none is known"),
     ]
@@ -118,8 +120,8 @@ def kernel_details(record: Record | None, stages: Stages, number: int) -> list[s
         pair("line" if at == 0 else "", name_lines([stages.lines[line]]))
         for at, line in enumerate(kernel.lines)
     ]
-    remarks = [each.text for each in stages.remarks if each.kernel == number]
-    rows += [f"  {row}" for text in remarks for row in wrapped(text)]
+    remarks = [remark.text for remark in stages.remarks if remark.kernel == number]
+    rows += [f"  {row}" for text in remarks for row in wrap_text(text)]
     if kernel.code >= 0:
         code = stages.codes[kernel.code]
         text = code.text.splitlines()[kernel.call_line - 1].strip()
@@ -135,7 +137,9 @@ def kernel_nodes(record: Record | None, kernel: Kernel) -> list[str]:
 
 
 def _ops_of(stages: Stages, kernel: Kernel) -> list[str]:
-    graph = next((each for each in stages.graphs if each.name == "post-grad"), None)
+    graph = next(
+        (stage_graph for stage_graph in stages.graphs if stage_graph.name == "post-grad"), None
+    )
     return [graph.ops[op] for op in kernel.ops] if graph is not None else []
 
 
@@ -153,14 +157,14 @@ def _remark_lines(stages: Stages) -> list[str]:
     if not stages.remarks:
         return []
     rows = ["Worth a look:"]
-    for each in stages.remarks[:_REMARKS]:
-        named = name_lines([stages.lines[n] for n in each.lines])
-        rows += [f"  {row}" for row in wrapped(f"{named.partition('  ')[0]}: {each.text}")]
+    for remark in stages.remarks[:_REMARKS]:
+        named = name_lines([stages.lines[n] for n in remark.lines])
+        rows += [f"  {row}" for row in wrap_text(f"{named.partition('  ')[0]}: {remark.text}")]
     more = len(stages.remarks) - _REMARKS
     return [*rows, f"  and {more:,} more"] if more > 0 else rows
 
 
-def _removed_lines(record: Record | None, stages: Stages) -> list[str]:
+def _list_removed(record: Record | None, stages: Stages) -> list[str]:
     if record is None or not stages.removed:
         return []
     graph = record.graphs[0]
@@ -168,7 +172,7 @@ def _removed_lines(record: Record | None, stages: Stages) -> list[str]:
     return [cut(f"Removed, so that no kernel computes them: {', '.join(names)}")]
 
 
-def _measured(kernel: Kernel) -> str:
+def _format_time(kernel: Kernel) -> str:
     if kernel.microseconds < 0:
         return "not measured"
     return f"{_time(kernel.microseconds)} ± {duration(kernel.spread / 2e6)}"

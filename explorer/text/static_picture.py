@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from explorer.text.attempt_text import (
-    counted,
     failing_place,
     fix_lines,
+    format_count,
     input_rows,
     output_rows,
     size_rows,
 )
-from explorer.text.escape import escaped
-from explorer.text.layered_layout import Point, Size, layered
+from explorer.text.escape import escape_html
+from explorer.text.layered_layout import Point, Size, make_layout
 from explorer.text.outline import Block, few_blocks
 from explorer.text.pane_text import pane_text
 from explorer.text.release_verdict import release_of
@@ -41,14 +41,17 @@ def static_html(
         others: verdicts of other attempts at the same call.
         note: why this is a static picture.
     """
-    verdicts = "".join(f"<br>{escaped(f'also tried: {other}')}" for other in others)
+    verdicts = "".join(f"<br>{escape_html(f'also tried: {other}')}" for other in others)
     title = (
-        f"<p><b><code>{escaped(record.title)}</code></b>: {escaped(record.verdict)}{verdicts}</p>"
+        f"<p><b><code>{escape_html(record.title)}</code></b>: "
+        f"{escape_html(record.verdict)}{verdicts}</p>"
     )
     verdict = release_of(record)
     told = verdict.begun and not record.failure and pane == "all"
-    release = f"<p>{escaped(verdict.sentence)}</p>" if told else ""
-    return f"<div>{title}{release}{_body(record, pane)}<p><small>{escaped(note)}</small></p></div>"
+    release = f"<p>{escape_html(verdict.sentence)}</p>" if told else ""
+    return (
+        f"<div>{title}{release}{_body(record, pane)}<p><small>{escape_html(note)}</small></p></div>"
+    )
 
 
 def _body(record: Record, pane: str) -> str:
@@ -71,24 +74,24 @@ def _failure(record: Record) -> str:
     failure = record.failure
     assert failure is not None
     place, code = failing_place(record)
-    where = f"<p>at <code>{escaped(place)}</code></p>" if place else ""
-    line = f"<pre>{escaped(code)}</pre>" if code else ""
-    why = f"<p>{escaped(failure.why)}</p>" if failure.why else ""
-    return f"<p>{escaped(failure.sentence)}</p>{where}{line}{why}{_lines(fix_lines(record))}"
+    where = f"<p>at <code>{escape_html(place)}</code></p>" if place else ""
+    line = f"<pre>{escape_html(code)}</pre>" if code else ""
+    why = f"<p>{escape_html(failure.why)}</p>" if failure.why else ""
+    return f"<p>{escape_html(failure.sentence)}</p>{where}{line}{why}{_lines(fix_lines(record))}"
 
 
 def _lines(lines: list[str]) -> str:
     if not lines:
         return ""
-    shown = "\n".join(escaped(line) for line in lines[:_MOST_LINES])
+    shown = "\n".join(escape_html(line) for line in lines[:_MOST_LINES])
     left = len(lines) - _MOST_LINES
     return f"<pre>{shown}</pre>" + (_small(f"and {left:,} more lines") if left > 0 else "")
 
 
 def _table(rows: list[tuple[str, str, str]]) -> str:
     cells = "".join(
-        f"<tr><td>{escaped(kind)}</td><td><code>{escaped(name)}</code></td>"
-        f"<td><code>{escaped(text)}</code></td></tr>"
+        f"<tr><td>{escape_html(kind)}</td><td><code>{escape_html(name)}</code></td>"
+        f"<td><code>{escape_html(text)}</code></td></tr>"
         for kind, name, text in rows[:_MOST_ROWS]
     )
     left = len(rows) - _MOST_ROWS
@@ -107,8 +110,8 @@ def picture_svg(record: Record) -> str:
     if not shown:
         return ""
     pinned = [number for number, block in enumerate(shown) if block.kind == "input"]
-    inputs = [[each for each in block.inputs if each < len(shown)] for block in shown]
-    placed = layered(inputs, _SIZE, pinned)
+    inputs = [[source for source in block.inputs if source < len(shown)] for block in shown]
+    placed = make_layout(inputs, _SIZE, pinned)
     parts = [_edge(points) for points in placed.edges]
     parts += [_box(block, *corner) for block, corner in zip(shown, placed.boxes, strict=True)]
     style = "max-width: 100%; height: auto; display: block; margin: 4px 0 12px"
@@ -125,18 +128,18 @@ def _box(block: Block, x: float, y: float) -> str:
     x, y = round(x), round(y)
     details = [block.type or block.subtitle]
     if block.kind == "scope":
-        details = [block.subtitle, counted(block.ops, "op")]
+        details = [block.subtitle, format_count(block.ops, "op")]
     elif block.ops > 1:
-        details.insert(0, counted(block.ops, "op"))
+        details.insert(0, format_count(block.ops, "op"))
     font = 'font-family="sans-serif" fill="#1c1e22"'
     box = f'x="{x}" y="{y}" height="{size.height:g}"'
     return (
         f'<rect {box} width="{size.width:g}" rx="5" fill="#fff" stroke="{colour}"/>'
         f'<rect {box} width="4" fill="{colour}"/>'
         f'<text x="{x + 12}" y="{y + 17}" font-size="12" font-weight="600" {font}>'
-        f"{escaped(block.title, 28)}</text>"
+        f"{escape_html(block.title, 28)}</text>"
         f'<text x="{x + 12}" y="{y + 32}" font-size="10.5" {font} fill-opacity="0.7">'
-        f"{escaped(' · '.join(each for each in details if each), 36)}</text>"
+        f"{escape_html(' · '.join(value for value in details if value), 36)}</text>"
     )
 
 
@@ -152,4 +155,4 @@ def _edge(points: list[Point]) -> str:
 
 
 def _small(text: str) -> str:
-    return f"<p><small>{escaped(text)}</small></p>"
+    return f"<p><small>{escape_html(text)}</small></p>"

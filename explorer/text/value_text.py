@@ -20,19 +20,24 @@ def value_lines(record: Record, values: Values) -> list[str]:
         f"  {'op':<28}{'min':>10}{'max':>10}{'mean':>10}{'std':>10}{'zeros':>7}  NaN, inf",
     ]
     rows: list[str] = []
-    for each in values.graphs:
-        graph = record.graphs[each.graph]
-        columns = [floats(one) for one in (each.minimum, each.maximum, each.mean, each.std)]
-        zeros = floats(each.zeros)
-        for node, runs in enumerate(each.runs):
+    for other_graph in values.graphs:
+        graph = record.graphs[other_graph.graph]
+        columns = [
+            floats(one)
+            for one in (other_graph.minimum, other_graph.maximum, other_graph.mean, other_graph.std)
+        ]
+        zeros = floats(other_graph.zeros)
+        for node, runs in enumerate(other_graph.runs):
             if not runs or graph.op[node] != _CALL:
                 continue
             name = record.strings[graph.name[node]]
-            name = f"{graph.title}.{name}" if each.graph else name
-            odd = each.nans[node] + each.infs[node]
-            none = odd >= each.count[node]  # the numbers are of the finite elements
+            name = f"{graph.title}.{name}" if other_graph.graph else name
+            odd = other_graph.nans[node] + other_graph.infs[node]
+            none = odd >= other_graph.count[node]  # the numbers are of the finite elements
             numbers = "".join(f"{'–' if none else f'{c[node]:.3g}':>10}" for c in columns)
-            told = f"  {each.nans[node]:,} NaN, {each.infs[node]:,} inf" if odd else ""
+            told = (
+                f"  {other_graph.nans[node]:,} NaN, {other_graph.infs[node]:,} inf" if odd else ""
+            )
             times = f" ×{runs:,}" if runs > 1 else ""
             name = f"{name[: 27 - len(times)]}{times}"
             rows.append(f"{'!' if odd else ' '} {name:<28}{numbers}{zeros[node]:>7.0%}{told}")

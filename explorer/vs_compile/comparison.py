@@ -81,8 +81,8 @@ def compare_with_compile(
     from export_engine.vs_compile import compare_with_compile as compared
     from export_engine.vs_compile import sizes_to_try
 
-    given = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
-    request = Request(target=model, args=tuple(args), kwargs=dict(kwargs or {}), shapes=given)
+    value = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
+    request = Request(target=model, args=tuple(args), kwargs=dict(kwargs or {}), shapes=value)
     wanted = sizes_to_try(request, sizes) if sizes is not None else None
     if wanted is not None:
         request = wanted.varying(request)

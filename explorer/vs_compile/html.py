@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.text.escape import escaped, marked
+from explorer.text.escape import escape_html, escape_with_code
 from explorer.vs_compile.text import (
     EXPORT_SAYS,
     MOST_GUARDS,
@@ -23,8 +23,8 @@ from export_engine.record import (
 )
 
 _GOOD, _BAD, _GAP, _GRAPH = (
-    f"color-mix(in srgb, {each} 75%, currentcolor)"
-    for each in ("#2b9a58", "#d6453d", "#b8720a", "#4a76b8")
+    f"color-mix(in srgb, {text} 75%, currentcolor)"
+    for text in ("#2b9a58", "#d6453d", "#b8720a", "#4a76b8")
 )
 """Mixed with the text's colour, readable on white and on black."""
 _CELL = "text-align:left;vertical-align:top;padding:6px 10px;white-space:normal;line-height:1.6"
@@ -38,10 +38,10 @@ _LONGEST = 1000
 
 def report_html(report: CompileReport) -> str:
     """All of it: both sides per call, then the graphs, the gaps and the contract."""
-    calls = "".join(_row(report, each) for each in report.calls)
+    calls = "".join(_row(report, call) for call in report.calls)
     return (
         '<div style="max-width:1100px;overflow-wrap:anywhere">'
-        f"<p><b><code>{escaped(report.title)}</code></b>: torch.compile and torch.export</p>"
+        f"<p><b><code>{escape_html(report.title)}</code></b>: torch.compile and torch.export</p>"
         f'<table style="{_TABLE}"><thead>{_heads(report)}</thead><tbody>{calls}</tbody></table>'
         f"{_graphs(report.graphs)}{_gaps(report.gaps)}</div>"
     )
@@ -50,10 +50,10 @@ def report_html(report: CompileReport) -> str:
 def _heads(report: CompileReport) -> str:
     """The summary of each side, over all calls."""
     names = ("Call", "torch.compile, just in time", "torch.export, ahead of time")
-    heads = "".join(f'<th style="{_CELL}">{each}</th>' for each in names)
+    heads = "".join(f'<th style="{_CELL}">{name}</th>' for name in names)
     contract = ", ".join(report.contract) or "every size is fixed"
-    ahead = f"one graph; {_code(contract)}" if report.exported else escaped(report.verdict)
-    sums = f"{_td('')}{_td(escaped(compile_sentence(report)))}{_td(ahead)}"
+    ahead = f"one graph; {_code(contract)}" if report.exported else escape_html(report.verdict)
+    sums = f"{_td('')}{_td(escape_html(compile_sentence(report)))}{_td(ahead)}"
     return f"<tr>{heads}</tr><tr>{sums}</tr>"
 
 
@@ -61,16 +61,16 @@ def _row(report: CompileReport, call: CompiledCall) -> str:
     # Of each size, on the code itself: JupyterLab's own rule would break it.
     each_size = filter(None, call.sizes.split(", "))
     sizes = ", ".join(
-        f'<code style="white-space:nowrap">{escaped(each)}</code>' for each in each_size
+        f'<code style="white-space:nowrap">{escape_html(text)}</code>' for text in each_size
     )
     left = f"{_sentence(report, call)}{_recompiles(call)}{_steps(report, call)}"
     cells = (sizes or "the example", left, _export(report, call))
-    return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
+    return f"<tr>{''.join(_td(cell) for cell in cells)}</tr>"
 
 
 def _sentence(report: CompileReport, call: CompiledCall) -> str:
     strong = call.outcome in ("recompiled", "failed", "interpreted")
-    text = escaped(call_sentence(report, call))
+    text = escape_html(call_sentence(report, call))
     return f'<b style="color:{_GAP}">{text}</b>' if strong else text
 
 
@@ -86,40 +86,42 @@ def _recompile(given: Recompile) -> str:
 
 def _export(report: CompileReport, call: CompiledCall) -> str:
     mark, colour = _MARKS.get(call.export, ("!", _GAP))
-    said = f'<b style="color:{colour}">{mark}</b> {EXPORT_SAYS[call.export]}'
+    text = f'<b style="color:{colour}">{mark}</b> {EXPORT_SAYS[call.export]}'
     if call.rule:
-        said += f"<div>asks {_code(call.rule)}{_at(call.rule_place)}</div>"
+        text += f"<div>asks {_code(call.rule)}{_at(call.rule_place)}</div>"
     if call.export == "no program":
-        said += f"<div>{marked(report.sentence, _LONGEST)}{_at(report.sentence_place)}</div>"
-    return said
+        text += (
+            f"<div>{escape_with_code(report.sentence, _LONGEST)}{_at(report.sentence_place)}</div>"
+        )
+    return text
 
 
 def _at(place: CodePlace | None) -> str:
     """The line that added the guard."""
     if place is None:
         return ""
-    where = f"<small>{escaped(place.file)}, line {place.line}</small>"
+    where = f"<small>{escape_html(place.file)}, line {place.line}</small>"
     return f"<div>{where} {_code(place.text) if place.text else ''}</div>"
 
 
 def _steps(report: CompileReport, call: CompiledCall) -> str:
     """The pieces in order, where there are more than one."""
-    if len(call.steps) < 2 and not any(each.kind == "gap" for each in call.steps):
+    if len(call.steps) < 2 and not any(step.kind == "gap" for step in call.steps):
         return ""
-    shown = "".join(_step(report, each) for each in call.steps[:_MOST_STEPS])
+    shown = "".join(_step(report, step) for step in call.steps[:_MOST_STEPS])
     left = len(call.steps) - _MOST_STEPS
     return shown + (f"<div>… and {left:,} more</div>" if left > 0 else "")
 
 
 def _step(report: CompileReport, step: Step) -> str:
     if step.kind == "graph":
-        ops = escaped(ops_text(report.graphs[step.number - 1]), 200)
+        ops = escape_html(ops_text(report.graphs[step.number - 1]), 200)
         return f'<div style="{_PIECE} solid {_GRAPH}"><b>graph {step.number}</b>: {ops}</div>'
     gap = report.gaps[step.number]
     place = _at(gap.places[-1]) if gap.places else ""
     return (
         f'<div style="{_PIECE} dashed {_GAP}"><b style="color:{_GAP}">interpreter</b>: '
-        f"{escaped(gap.reason)}{place}</div>"
+        f"{escape_html(gap.reason)}{place}</div>"
     )
 
 
@@ -127,39 +129,41 @@ def _graphs(graphs: list[CompiledGraph]) -> str:
     if not graphs:
         return "<p>torch.compile found no graph.</p>"
     names = ("Graph", "Inputs", "Sizes", "Ops", "From")
-    heads = "".join(f'<th style="{_CELL}">{each}</th>' for each in names)
-    rows = "".join(_graph(number, each) for number, each in enumerate(graphs, 1))
+    heads = "".join(f'<th style="{_CELL}">{name}</th>' for name in names)
+    rows = "".join(_graph(number, graph) for number, graph in enumerate(graphs, 1))
     table = f'<table style="{_TABLE}"><tr>{heads}</tr>{rows}</table>'
-    return _folded(f"Graphs that torch.compile cut ({len(graphs):,})", table)
+    return _make_details(f"Graphs that torch.compile cut ({len(graphs):,})", table)
 
 
 def _graph(number: int, given: CompiledGraph) -> str:
     place = given.place
     cells = (
         str(number),
-        "<br>".join(_code(each) for each in given.inputs),
-        "<br>".join(_code(each) for each in given.sizes) or "these alone",
-        _folded(escaped(ops_text(given)), f"<pre>{escaped(given.code, 40_000)}</pre>"),
-        escaped(f"{place.file}, line {place.line}") if place else "",
+        "<br>".join(_code(text) for text in given.inputs),
+        "<br>".join(_code(size) for size in given.sizes) or "these alone",
+        _make_details(
+            escape_html(ops_text(given)), f"<pre>{escape_html(given.code, 40_000)}</pre>"
+        ),
+        escape_html(f"{place.file}, line {place.line}") if place else "",
     )
-    return f"<tr>{''.join(_td(each) for each in cells)}</tr>"
+    return f"<tr>{''.join(_td(cell) for cell in cells)}</tr>"
 
 
 def _gaps(gaps: list[Gap]) -> str:
     """Each kind of gap once, with torch's explanation."""
     kinds = {gap.reason: gap for gap in gaps}
-    return "".join(_gap(each) for each in kinds.values())
+    return "".join(_gap(kind) for kind in kinds.values())
 
 
 def _gap(gap: Gap) -> str:
-    page = f" · <code>%graph_breaks {escaped(gap.page)}</code>" if gap.page else ""
-    hints = "".join(f"<li>{marked(each, _LONGEST)}</li>" for each in gap.hints)
+    page = f" · <code>%graph_breaks {escape_html(gap.page)}</code>" if gap.page else ""
+    hints = "".join(f"<li>{escape_with_code(hint, _LONGEST)}</li>" for hint in gap.hints)
     listed = f"<ul>{hints}</ul>" if hints else ""
-    why = f"<p>{marked(gap.explanation, _LONGEST)}</p>{listed}"
-    return _folded(f"Why the interpreter: {escaped(gap.reason)}{page}", why)
+    why = f"<p>{escape_with_code(gap.explanation, _LONGEST)}</p>{listed}"
+    return _make_details(f"Why the interpreter: {escape_html(gap.reason)}{page}", why)
 
 
-def _folded(title: str, inner: str) -> str:
+def _make_details(title: str, inner: str) -> str:
     """A title tall enough to tap, and what it opens."""
     return f'<details><summary style="padding:2px 0">{title}</summary>{inner}</details>'
 
@@ -169,4 +173,4 @@ def _td(inner: str) -> str:
 
 
 def _code(text: str) -> str:
-    return f"<code>{escaped(text)}</code>"
+    return f"<code>{escape_html(text)}</code>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from explorer.text.attempt_text import counted
+from explorer.text.attempt_text import format_count
 from explorer.text.escape import harmless
 from export_engine.record import CodePlace, CompiledCall, CompiledGraph, CompileReport, Recompile
 
@@ -27,13 +27,13 @@ def report_text(report: CompileReport) -> str:
     for call in report.calls:
         lines += _call(report, call)
     lines += ["", "Graphs that torch.compile cut"]
-    lines += [f"  {number} {graph_text(each)}" for number, each in enumerate(report.graphs, 1)]
+    lines += [f"  {number} {graph_text(graph)}" for number, graph in enumerate(report.graphs, 1)]
     if report.gaps:
         lines += ["", "Graph breaks, run by the interpreter"]
     for number, gap in enumerate(report.gaps, 1):
         lines.append(f"  {number} {gap.reason}{f' ({gap.page})' if gap.page else ''}")
-        lines += [f"      {place_text(each)}" for each in gap.places[-1:]]
-        lines += _wrapped(gap.explanation, "      ")
+        lines += [f"      {place_text(place)}" for place in gap.places[-1:]]
+        lines += _wrap(gap.explanation, "      ")
     return "\n".join(harmless(line) for line in lines)
 
 
@@ -46,7 +46,7 @@ def compile_sentence(report: CompileReport) -> str:
     """`3 graphs in 3 compilations; no gap`."""
     graphs, gaps = len(report.graphs), len(report.gaps)
     again = sum(call.outcome == "recompiled" for call in report.calls)
-    parts = [counted(graphs, "graph"), counted(gaps, "gap") if gaps else "no graph break"]
+    parts = [format_count(graphs, "graph"), format_count(gaps, "gap") if gaps else "no graph break"]
     if len(report.calls) > 1:
         parts.append(f"compiled again at {again} of {len(report.calls)} sizes")
     return ", ".join(parts)
@@ -54,14 +54,14 @@ def compile_sentence(report: CompileReport) -> str:
 
 def call_sentence(report: CompileReport, call: CompiledCall) -> str:
     """What torch.compile does with a call: `compiles graph 1, for these sizes only`."""
-    made = f"{_numbers(call.made)}, for {_sizes(report, call.made)}" if call.made else ""
+    text = f"{_numbers(call.made)}, for {_sizes(report, call.made)}" if call.made else ""
     match call.outcome:
         case "compiled":
-            return f"compiles {made}" if made else "compiles, and finds no graph"
+            return f"compiles {text}" if text else "compiles, and finds no graph"
         case "recompiled":
-            return f"compiles again: {made}" if made else "compiles again, and finds no graph"
+            return f"compiles again: {text}" if text else "compiles again, and finds no graph"
         case "reused":
-            used = dict.fromkeys(each.number for each in call.steps if each.kind == "graph")
+            used = dict.fromkeys(step.number for step in call.steps if step.kind == "graph")
             return f"runs {_numbers(list(used))} again"
         case "interpreted":
             why = f": {call.detail}" if call.detail else ""
@@ -72,7 +72,7 @@ def call_sentence(report: CompileReport, call: CompiledCall) -> str:
 
 def recompile_sentences(call: CompiledCall) -> list[str]:
     """The guards that a call did not meet, the newest graph's first."""
-    shown = [recompile_sentence(each) for each in call.recompiles[:MOST_GUARDS]]
+    shown = [recompile_sentence(recompile) for recompile in call.recompiles[:MOST_GUARDS]]
     left = guards_left(call)
     return [*shown, left] if left else shown
 
@@ -122,39 +122,39 @@ def place_text(place: CodePlace) -> str:
 
 def _call(report: CompileReport, call: CompiledCall) -> list[str]:
     pieces = " → ".join(
-        f"graph {each.number}" if each.kind == "graph" else f"[gap {each.number + 1}]"
-        for each in call.steps[:40]
+        f"graph {step.number}" if step.kind == "graph" else f"[gap {step.number + 1}]"
+        for step in call.steps[:40]
     )
     first, *rest = textwrap.wrap(call_sentence(report, call), WIDTH - 11) or [""]
     lines = [
         call.sizes or "the call",
         f"  compile  {first}",
-        *(f"           {each}" for each in rest),
+        *(f"           {text}" for text in rest),
     ]
-    lines += [f"           {each}" for each in recompile_sentences(call)]
+    lines += [f"           {text}" for text in recompile_sentences(call)]
     if len(call.steps) > 1:
         lines.append(f"           {pieces}")
     lines.append(f"  export   {EXPORT_SAYS[call.export]}")
     if call.rule:
         lines.append(f"           {rule_sentence(call)}")
     if call.export == "no program":
-        lines += _wrapped(report.sentence, "           ")
+        lines += _wrap(report.sentence, "           ")
     return lines
 
 
 def _sizes(report: CompileReport, numbers: list[int]) -> str:
     """The sizes that graphs are for."""
-    sizes = dict.fromkeys(size for each in numbers for size in report.graphs[each - 1].sizes)
+    sizes = dict.fromkeys(size for number in numbers for size in report.graphs[number - 1].sizes)
     return ", ".join(sizes) or "these sizes only"
 
 
 def _numbers(numbers: list[int]) -> str:
     if not numbers:
         return ""
-    shown = [str(each) for each in numbers]
+    shown = [str(number) for number in numbers]
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
     return f"{'graph' if len(shown) == 1 else 'graphs'} {listed}"
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
+def _wrap(text: str, indent: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)

@@ -32,6 +32,6 @@ if TYPE_CHECKING:
     from export_engine.archive.transformers_export import read_export as read_export
     from export_engine.archive.transformers_export import unpack_export as unpack_export
     from export_engine.archive.weights import HeldWeight as HeldWeight
-    from export_engine.archive.zip_members import opened as opened
+    from export_engine.archive.zip_members import read_members as read_members
 else:
     __getattr__, __dir__ = lazy_names(__name__)

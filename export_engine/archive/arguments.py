@@ -90,10 +90,10 @@ def value_of(union: schema.Union) -> Any:
         return read(union, kind)
     if kind == "as_float":
         return float(read(union, kind))
-    return unknown(union, kind)
+    return make_unknown(union, kind)
 
 
-def unknown(union: schema.Union, kind: str) -> Unknown:
+def make_unknown(union: schema.Union, kind: str) -> Unknown:
     """A value of an unknown kind."""
     text = bytes(union[kind])[:_LONGEST_UNKNOWN].decode(errors="replace")
     return Unknown(f"<{kind[:_LONGEST_UNKNOWN]} {text}>")
@@ -117,7 +117,7 @@ class Arguments:
         kind = kind_of(union)
         if kind not in _DECODERS:
             self.unknown.append(kind[:_LONGEST_UNKNOWN])
-            return Words(unknown(union, kind))
+            return Words(make_unknown(union, kind))
         value = read(union, kind)
         if isinstance(value, list) and len(value) > limits.ITEMS:
             raise ArchiveError(f"A list among the arguments has {len(value):,} items.")
@@ -127,15 +127,15 @@ class Arguments:
             case "as_tensor" | "as_graph":
                 return Position(find(value.name))
             case "as_tensors":
-                return [Position(find(each.name)) for each in value]
+                return [Position(find(item.name)) for item in value]
             case "as_nested_tensors":
-                return [[Position(find(each.name)) for each in some] for some in value]
+                return [[Position(find(item.name)) for item in some] for some in value]
             case "as_sym_int" | "as_sym_float" | "as_sym_bool":
                 return _symbolic(value, find)
             case "as_sym_ints" | "as_sym_floats" | "as_sym_bools":
-                return [_symbolic(each, find) for each in value]
+                return [_symbolic(item, find) for item in value]
             case "as_optional_tensors":
-                return [_optional(each, find) for each in value]
+                return [_optional(item, find) for item in value]
             case "as_optional_tensor":
                 return _optional(value, find)
             case "as_custom_obj":
@@ -144,7 +144,7 @@ class Arguments:
             case "as_string_to_argument":
                 if depth >= limits.ARGUMENT_DEPTH:
                     raise ArchiveError("Dicts among the arguments are nested too deeply.")
-                return {key: self.read(each, find, depth + 1) for key, each in value.items()}
+                return {key: self.read(item, find, depth + 1) for key, item in value.items()}
         return value
 
 

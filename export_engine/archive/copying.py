@@ -33,18 +33,18 @@ class Content(NamedTuple):
         """That of a file. Raises OSError."""
         state = hashlib.sha256()
         with path.open("rb") as file:
-            known = os.fstat(file.fileno())
-            whole = known.st_size <= _WHOLE
-            for start in (0,) if whole else (0, known.st_size - _WHOLE // 2):
+            stat = os.fstat(file.fileno())
+            whole = stat.st_size <= _WHOLE
+            for start in (0,) if whole else (0, stat.st_size - _WHOLE // 2):
                 file.seek(start)
-                left = known.st_size if whole else _WHOLE // 2
+                left = stat.st_size if whole else _WHOLE // 2
                 while left > 0 and (piece := file.read(min(_CHUNK, left))):
                     state.update(piece)
                     left -= len(piece)
-        return cls(known.st_size, state.digest(), () if whole else _when(known))
+        return cls(stat.st_size, state.digest(), () if whole else _file_stamp(stat))
 
 
-def _when(known: os.stat_result) -> tuple[int, ...]:
+def _file_stamp(known: os.stat_result) -> tuple[int, ...]:
     return known.st_ino, known.st_mtime_ns, known.st_ctime_ns
 
 
@@ -71,7 +71,7 @@ def private_copy(
                 while piece := source.read(_CHUNK):
                     passing(piece)
                     target.write(piece)
-                changed = _when(os.fstat(source.fileno())) if expected.changed else ()
+                changed = _file_stamp(os.fstat(source.fileno())) if expected.changed else ()
             same = Content.of(copy)._replace(changed=changed) == expected
         except OSError as error:
             raise ArchiveError(f"{path} cannot be copied to be loaded: {error}") from error

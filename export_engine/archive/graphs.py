@@ -58,7 +58,7 @@ class _Result(NamedTuple):
 
 
 def _values_of(results: Sequence[_Result]) -> Value:
-    return tuple(each.value for each in results)
+    return tuple(result.value for result in results)
 
 
 class Shared:
@@ -84,13 +84,13 @@ class Shared:
             key = msgspec.msgpack.encode(meta)
         except OverflowError as error:
             raise ArchiveError("It has a tensor with a number of more than 64 bits.") from error
-        known = self._tensors.get(key)
-        if known is not None:
-            return known
+        tensor_value = self._tensors.get(key)
+        if tensor_value is not None:
+            return tensor_value
         if max(len(meta.sizes), len(meta.strides)) > limits.RANK:
             raise ArchiveError(f"It has a tensor of more than {limits.RANK} dims.")
         layout = schema.LAYOUTS.get(meta.layout, f"unknown layout {meta.layout}")
-        found = self._tensors[key] = TensorValue(
+        result = self._tensors[key] = TensorValue(
             schema.DTYPES.get(meta.dtype, f"unknown dtype {meta.dtype}"),
             tuple(map(self.sizes.read_dim, meta.sizes)),
             tuple(map(self.sizes.read_dim, meta.strides)) if layout == "strided" else (),
@@ -98,7 +98,7 @@ class Shared:
             layout,
             meta.requires_grad,
         )
-        return found
+        return result
 
 
 class FileGraph:
@@ -135,15 +135,15 @@ class FileGraph:
 
     def nodes(self) -> Iterator[Node]:
         """Inputs, calls and outputs in their order."""
-        for number, given in enumerate(self._graph.inputs):
-            yield self._placeholder(number, given)
+        for number, group in enumerate(self._graph.inputs):
+            yield self._placeholder(number, group)
         for node in self._graph.nodes:
             if len(node.inputs) > limits.ITEMS or len(node.outputs) > limits.ITEMS:
                 raise ArchiveError("A call has more arguments or results than torch writes.")
             yield from self._call(node)
         yield self._output()
 
-    def nested(self) -> Iterator[Nested]:
+    def iter_nested(self) -> Iterator[Nested]:
         """The graphs that its nodes run."""
         for inner in self._inner.values():
             for node, argument in inner.users:
@@ -177,12 +177,12 @@ class FileGraph:
         return self._node("placeholder", name, None, value, "()", [])
 
     def _call(self, node: schema.Node) -> Iterator[Node]:
-        given = {
-            at: _GRAPH.decode(each.arg["as_graph"])
-            for at, each in enumerate(node.inputs)
-            if kind_of(each.arg) == "as_graph"
+        graph_arguments = {
+            at: _GRAPH.decode(other_named_argument.arg["as_graph"])
+            for at, other_named_argument in enumerate(node.inputs)
+            if kind_of(other_named_argument.arg) == "as_graph"
         }
-        for graph in given.values():
+        for graph in graph_arguments.values():
             if graph.name not in self._inner:
                 self._inner[graph.name] = Inner(graph.name, graph.graph, [])
                 yield self._node("get_attr", graph.name, None, None, "()", [], node.metadata)
@@ -190,20 +190,22 @@ class FileGraph:
         target = target_of(node.target)
         args: list[str] = []
         higher = target.kind == "higher_order"
-        for each in node.inputs:
-            argument = self._shared.arguments.read(each.arg, self._find)
+        for named_argument in node.inputs:
+            argument = self._shared.arguments.read(named_argument.arg, self._find)
             text = print_argument(argument, inputs, tuple if higher else list)
-            args.append(f"{each.name}={text}" if _by_name(each, target) else text)
+            args.append(
+                f"{named_argument.name}={text}" if _by_name(named_argument, target) else text
+            )
         name, single = _name_of(node), _is_single(node)
         results = list(self._results(node))
         value: Value = results[0].value if single and results else _values_of(results)
         if not results and not higher:
             value = None
-        within = _from_inside(node, list(given.values()))
+        within = _from_inside(node, list(graph_arguments.values()))
         text, origin = f"({', '.join(args)})", _first_known(within, node.metadata)
         position = self._count
         yield self._node("call_function", name, node.target or None, value, text, inputs, origin)
-        for at, graph in given.items():
+        for at, graph in graph_arguments.items():
             self._runs(position, at, graph.name, target)
         if single:
             for result in results[:1]:
@@ -232,12 +234,12 @@ class FileGraph:
 
     def _name_of_list(self, items: Sequence[_Result], unused: str) -> str:
         """The name of the getitem of a list, which torch writes only before an unused item's."""
-        used = [each.name for each in items if not each.name.startswith(unused)]
+        used = [item.name for item in items if not item.name.startswith(unused)]
         if not used:
             return ""
-        for index, each in enumerate(items):
-            name = each.name.removesuffix(f"_unused_{index}")
-            if name != each.name:
+        for index, result in enumerate(items):
+            name = result.name.removesuffix(f"_unused_{index}")
+            if name != result.name:
                 return name
         return self._free_name()
 
@@ -249,7 +251,7 @@ class FileGraph:
         while True:
             name = f"getitem_{self._made_up}" if self._made_up else "getitem"
             self._made_up += 1
-            if not any(name in each for each in taken):
+            if not any(name in group for group in taken):
                 return name
 
     def _results(self, node: schema.Node) -> Iterator[_Result]:
@@ -257,7 +259,7 @@ class FileGraph:
         for union in node.outputs:
             kind = kind_of(union)
             if kind in _LISTS:
-                names = [_named(each) for each in read(union, kind)]
+                names = [_name_of_value(value) for value in read(union, kind)]
                 items = [_Result(name, self.find_value(name)) for name in names]
                 if len(node.outputs) == 1:
                     yield from items
@@ -266,21 +268,23 @@ class FileGraph:
             elif kind == "as_none":
                 yield _Result("", None)
             elif kind == "as_tensor" or kind in _SYMBOLIC or kind == "as_custom_obj":
-                name = _named(read(union, kind))
+                name = _name_of_value(read(union, kind))
                 yield _Result(name, self.find_value(name))
             else:
                 yield _Result("", value_of(union))
 
     def _runs(self, position: int, at: int, name: str, target: Target) -> None:
-        known = parameters(target.label) if target.kind == "higher_order" else []
-        argument = known[at] if at < len(known) else self._shared.names.shown(name)
+        texts = parameters(target.label) if target.kind == "higher_order" else []
+        argument = texts[at] if at < len(texts) else self._shared.names.display(name)
         self._inner[name].users.append((position, argument))
 
     def _output(self) -> Node:
         inputs: list[int] = []
         if len(self._graph.outputs) > limits.ENTRIES:
             raise ArchiveError("A graph has more outputs than torch writes.")
-        results = [self._shared.arguments.read(each, self._find) for each in self._graph.outputs]
+        results = [
+            self._shared.arguments.read(output, self._find) for output in self._graph.outputs
+        ]
         alone = self._graph.is_single_tensor_return and len(results) == 1
         value = results[0] if alone else results
         text = f"({print_argument(value, inputs, tuple)})"
@@ -306,7 +310,7 @@ class FileGraph:
         self._count += 1
         modules = _short(metadata.nn_module_stack)
         return Node(
-            shared.names.shown(name),
+            shared.names.display(name),
             op,
             target,
             value,
@@ -327,7 +331,7 @@ def _short(text: str | None) -> str | None:
     return text if text and len(text) <= limits.STACK_TEXT else None
 
 
-def _named(value: schema.Named | schema.SymArgument) -> str:
+def _name_of_value(value: schema.Named | schema.SymArgument) -> str:
     if isinstance(value, schema.Named):
         return value.name
     return value.as_name or ""
@@ -349,17 +353,19 @@ def _from_inside(node: schema.Node, given: list[schema.GraphArgument]) -> list[s
     """
     if node.metadata.stack_trace or len(given) != 1:
         return []
-    made = {_name_of(each): each.metadata for each in given[0].graph.nodes}
+    metadatas = {_name_of(other_node): other_node.metadata for other_node in given[0].graph.nodes}
     results = [
-        made.get(read(union, "as_tensor").name) if "as_tensor" in union else None
+        metadatas.get(read(union, "as_tensor").name) if "as_tensor" in union else None
         for union in given[0].graph.outputs
     ]
-    return [each or node.metadata for each in results]
+    return [result or node.metadata for result in results]
 
 
 def _first_known(within: list[schema.Metadata], own: schema.Metadata) -> schema.Metadata:
     """A call's own origin, with the line of the first of its results that has one."""
-    stack = next((each.stack_trace for each in within if each.stack_trace), own.stack_trace)
+    stack = next(
+        (metadata.stack_trace for metadata in within if metadata.stack_trace), own.stack_trace
+    )
     return schema.Metadata(stack, own.nn_module_stack)
 
 
@@ -379,16 +385,16 @@ def _name_of(node: schema.Node) -> str:
     first = node.outputs[0] if node.outputs else {}
     for kind in ("as_tensor", *_SYMBOLIC):
         if kind in first and len(node.outputs) == 1:
-            return _named(read(first, kind))
-    made = _first_name(node)
-    return f"{node.target.rpartition('.')[0].rpartition('.')[2] or 'call'}_of_{made}"
+            return _name_of_value(read(first, kind))
+    text = _first_name(node)
+    return f"{node.target.rpartition('.')[0].rpartition('.')[2] or 'call'}_of_{text}"
 
 
 def _first_name(node: schema.Node) -> str:
     for union in node.outputs:
         kind = kind_of(union)
         if kind in _LISTS and (several := read(union, kind)):
-            return _named(several[0])
+            return _name_of_value(several[0])
         if kind == "as_tensor" or kind in _SYMBOLIC:
-            return _named(read(union, kind))
+            return _name_of_value(read(union, kind))
     return "nothing"

@@ -20,7 +20,9 @@ _BUT_BRACKETS = bytes(set(range(256)) - set(b'{}[]"'))
 _TEXT = re.compile(rb'"[^"]*"')
 
 
-def decoded(data: bytes, decoder: msgspec.json.Decoder[_T] | StrictDecoder[_T], what: str) -> _T:
+def decode_json(
+    data: bytes, decoder: msgspec.json.Decoder[_T] | StrictDecoder[_T], what: str
+) -> _T:
     """A decoded document.
 
     Args:

@@ -15,23 +15,23 @@ def missing_operators(targets: Iterable[Target]) -> str:
     Args:
         targets: what the nodes of a program call.
     """
-    missing = [each for each in targets if each.kind in {"aten", "prim", "custom"}]
-    missing = [each for each in missing if not _is_here(each.name)]
-    removed = _listed(each for each in missing if each.kind != "custom")
-    custom = _listed(each for each in missing if each.kind == "custom")
-    said = []
+    missing = [target for target in targets if target.kind in {"aten", "prim", "custom"}]
+    missing = [target for target in missing if not _is_here(target.name)]
+    removed = _join_names(target for target in missing if target.kind != "custom")
+    custom = _join_names(target for target in missing if target.kind == "custom")
+    texts = []
     if removed:
-        said.append(f"It has no {removed}. Open the file with the version of torch that saved it.")
+        texts.append(f"It has no {removed}. Open the file with the version of torch that saved it.")
     if custom:
-        said.append(
+        texts.append(
             f"Nothing has registered {custom}. Import the library that does, "
             "and load the file again."
         )
-    return " ".join(said)
+    return " ".join(texts)
 
 
-def _listed(targets: Iterable[Target]) -> str:
-    return ", ".join(sorted({f"`{each.name.rpartition('.')[0]}`" for each in targets}))
+def _join_names(targets: Iterable[Target]) -> str:
+    return ", ".join(sorted({f"`{target.name.rpartition('.')[0]}`" for target in targets}))
 
 
 def _is_here(name: str) -> bool:

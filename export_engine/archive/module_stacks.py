@@ -11,12 +11,12 @@ from export_engine.archive.names import cut
 @lru_cache(maxsize=4096)
 def read_modules(text: str) -> dict[str, tuple[str, str]]:
     """`key,path,class;key,path,class` as torch's nn_module_stack; anything else is left out."""
-    found: dict[str, tuple[str, str]] = {}
+    result: dict[str, tuple[str, str]] = {}
     for item in text.split(";")[: limits.SCOPES]:
         parts = _parts(item)
         if len(parts) == 3:
-            found[cut(parts[0])] = cut(parts[1]), cut(parts[2])
-    return found
+            result[cut(parts[0])] = cut(parts[1]), cut(parts[2])
+    return result
 
 
 def _parts(item: str) -> list[str]:

@@ -13,17 +13,17 @@ class Names:
         """Texts that should be names but are not."""
         self._shown: dict[str, str] = {}
 
-    def shown(self, text: str) -> str:
+    def display(self, text: str) -> str:
         """A valid name as it is; any other text quoted."""
-        known = self._shown.get(text)
-        if known is None:
+        cached = self._shown.get(text)
+        if cached is None:
             fine = len(text) <= limits.TEXT and all(
                 part.isidentifier() or part.isdigit() for part in text.split(".")
             )
-            known = self._shown[text] = text if fine else repr(text[: limits.TEXT])
+            cached = self._shown[text] = text if fine else repr(text[: limits.TEXT])
             if not fine:
-                self.refused.append(known)
-        return known
+                self.refused.append(cached)
+        return cached
 
 
 def cut(text: str) -> str:

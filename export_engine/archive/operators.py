@@ -33,12 +33,12 @@ def target_of(text: str) -> Target:
 
     A text that is not the name of an operator or a function is quoted.
     """
-    if found := _HIGHER_ORDER.fullmatch(text):
-        return Target(f"higher_order.{found[1]}", found[1], "higher_order")
-    if found := _OVERLOAD.fullmatch(text):
-        return _overload(found[1], found[2], found[3])
-    if found := _EXTENSION.fullmatch(text):
-        return Target(text, found[2], "custom")
+    if match := _HIGHER_ORDER.fullmatch(text):
+        return Target(f"higher_order.{match[1]}", match[1], "higher_order")
+    if match := _OVERLOAD.fullmatch(text):
+        return _overload(match[1], match[2], match[3])
+    if match := _EXTENSION.fullmatch(text):
+        return Target(text, match[2], "custom")
     if _PYTHON.fullmatch(text):
         name = text.lstrip("_")
         return Target(name, text.rpartition(".")[2], "python")
@@ -48,7 +48,7 @@ def target_of(text: str) -> Target:
 
 def is_named(text: str) -> bool:
     """Whether a text names an operator or a function."""
-    return any(each.fullmatch(text) for each in (_HIGHER_ORDER, _OVERLOAD, _EXTENSION, _PYTHON))
+    return any(item.fullmatch(text) for item in (_HIGHER_ORDER, _OVERLOAD, _EXTENSION, _PYTHON))
 
 
 def parameters(higher_order: str) -> list[str]:
@@ -68,15 +68,19 @@ def _overload(namespace: str, name: str, overload: str) -> Target:
     known = _operators().get(written)
     if known is None:
         return Target(written, name, kind, overload=overload)  # type: ignore[arg-type]
-    arguments = [each for each in schema_arguments(known.schema) if each.annotated]
+    arguments = [
+        schema_argument
+        for schema_argument in schema_arguments(known.schema)
+        if schema_argument.annotated
+    ]
     return Target(
         written,
         name,
         kind,  # type: ignore[arg-type]
         schema=known.schema,
         overload=overload,
-        mutates=[each.name for each in arguments if each.writes],
-        aliases=[each.name for each in arguments if not each.writes],
+        mutates=[argument.name for argument in arguments if argument.writes],
+        aliases=[argument.name for argument in arguments if not argument.writes],
         core="core" in known.tags,
         tags=known.tags,
     )
@@ -84,24 +88,24 @@ def _overload(namespace: str, name: str, overload: str) -> Target:
 
 @lru_cache(maxsize=1)
 def _operators() -> dict[str, _Known]:
-    found = {}
+    result = {}
     for line in _lines():
         schema, tab, tags = line.partition("\t")
         if tab:
             space, _, rest = schema.partition("(")[0].partition("::")
             name, _, overload = rest.partition(".")
-            found[f"{space}.{name}.{overload or 'default'}"] = _Known(schema, tags.split())
-    return found
+            result[f"{space}.{name}.{overload or 'default'}"] = _Known(schema, tags.split())
+    return result
 
 
 @lru_cache(maxsize=1)
 def _higher_order() -> dict[str, list[str]]:
-    found = {}
+    groups = {}
     for line in _lines():
         if "\t" not in line and line:
-            name, _, given = line.partition("(")
-            found[name] = [each for each in given.rstrip(")").split(", ") if each]
-    return found
+            name, _, text = line.partition("(")
+            groups[name] = [part for part in text.rstrip(")").split(", ") if part]
+    return groups
 
 
 @lru_cache(maxsize=1)

@@ -36,37 +36,39 @@ class Parts:
 
     def names(self) -> str:
         """The programs, to be listed in a sentence."""
-        return _listed(repr(cut(name)) for name in self.programs)
+        return _join_names(repr(cut(name)) for name in self.programs)
 
     def notes(self, shown: str) -> list[str]:
         """Sentences about parts other than the program that is shown."""
-        others = [each for each in self.programs if each != shown]
-        found = []
+        others = [program for program in self.programs if program != shown]
+        texts = []
         if others:
-            found.append(
+            texts.append(
                 f"The file holds {len(self.programs)} programs; {shown} is shown. The others: "
-                f"{_listed(others)}; explorer.load(path) shows all of them."
+                f"{_join_names(others)}; explorer.load(path) shows all of them."
             )
         if self.compiled:
-            found.append(
+            texts.append(
                 f"It holds code compiled by AOTInductor, which is not opened: "
-                f"{_listed(self.compiled)}."
+                f"{_join_names(self.compiled)}."
             )
         if self.executorch:
-            found.append(
-                f"It holds files for ExecuTorch, which are not opened: {_listed(self.executorch)}."
+            texts.append(
+                "It holds files for ExecuTorch, which are "
+                f"not opened: {_join_names(self.executorch)}."
             )
-        return found
+        return texts
 
     def instead(self) -> str:
         """What a file without a program is, and what to do with it."""
         if self.compiled:
             return (
-                f"It holds only code compiled by AOTInductor ({_listed(self.compiled)}). If you "
+                "It holds only code compiled by AOTInductor "
+                f"({_join_names(self.compiled)}). If you "
                 "trust it, load it with torch._inductor.aoti_load_package."
             )
         if self.executorch:
-            return f"It holds only files for ExecuTorch ({_listed(self.executorch)})."
+            return f"It holds only files for ExecuTorch ({_join_names(self.executorch)})."
         if "data.pkl" in self.others:
             return (
                 "It is a file of torch.save, with weights or a pickled model. Export the model and "
@@ -98,7 +100,7 @@ def parts_of(members: Iterable[str]) -> Parts:
     return Parts(programs, tuple(compiled), tuple(executorch), tuple(others))
 
 
-def _listed(names: Iterable[str]) -> str:
-    known = list(names)
-    rest = f" and {len(known) - _SHOWN:,} more" if len(known) > _SHOWN else ""
-    return ", ".join(known[:_SHOWN]) + rest
+def _join_names(names: Iterable[str]) -> str:
+    texts = list(names)
+    rest = f" and {len(texts) - _SHOWN:,} more" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + rest

@@ -33,8 +33,8 @@ def read_plan(members: Members, programs: Collection[str], title: str) -> Genera
     try:
         data = members.read(GENERATION, limits.PLAN_BYTES)
         check(data, f"{title}, {GENERATION}")
-        found = msgspec.json.decode(data, type=GenerationPlan)
-        wrong = "" if found.why_not else next(_wrong(found, programs), "")
+        generation_plan = msgspec.json.decode(data, type=GenerationPlan)
+        wrong = "" if generation_plan.why_not else next(_wrong(generation_plan, programs), "")
     except (ValueError, RecursionError) as error:
         wrong = str(error)
     if wrong:
@@ -42,32 +42,37 @@ def read_plan(members: Members, programs: Collection[str], title: str) -> Genera
             why_not=f"What {title} says of how its programs generate is not valid "
             f"({cut(wrong)[:300]}). {_AGAIN}."
         )
-    return found
+    return generation_plan
 
 
 def _wrong(plan: GenerationPlan, programs: Collection[str]) -> Iterator[str]:
     """What does not fit together in a plan."""
-    known = set(programs)
+    texts = set(programs)
     if not plan.first or not plan.later:
         yield "it calls no program"
     for call in (*plan.first, *plan.later):
-        yield from _wrong_call(call, known)
-    given = dict(plan.logits)
+        yield from _wrong_call(call, texts)
+    entries = dict(plan.logits)
     for calls in (plan.first, plan.later):
-        if calls and calls[-1].program not in given:
+        if calls and calls[-1].program not in entries:
             yield f"it does not say where {calls[-1].program!r} gives logits"
     if not plan.prompt and not plan.start:
         yield "it begins with no token"
 
 
 def _wrong_call(call: PlannedCall, programs: Collection[str]) -> Iterator[str]:
-    sources = [each.source for each in call.inputs]
-    passed = [name for each in sources if isinstance(each, Passed) for name, _ in each.outputs]
+    sources = [entry.source for entry in call.inputs]
+    passed = [
+        name
+        for other_source in sources
+        if isinstance(other_source, Passed)
+        for name, _ in other_source.outputs
+    ]
     for name in (call.program, *passed):
         if name not in programs:
             yield f"there is no program {name!r}"
-    if len({each.place for each in call.inputs}) < len(call.inputs):
+    if len({entry.place for entry in call.inputs}) < len(call.inputs):
         yield f"{call.program!r} is given one input twice"
-    for each in sources:
-        if isinstance(each, Constant) and prod(each.shape) != len(each.values):
-            yield f"a constant of shape {each.shape[:8]} has {len(each.values)} values"
+    for source in sources:
+        if isinstance(source, Constant) and prod(source.shape) != len(source.values):
+            yield f"a constant of shape {source.shape[:8]} has {len(source.values)} values"

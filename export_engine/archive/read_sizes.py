@@ -43,11 +43,11 @@ class Sizes:
 
     def read_dim(self, size: schema.Size) -> AnySize:
         """A size or a stride of a tensor."""
-        found = self.read(size)
-        if isinstance(found, Expression):
-            is_whole = found.is_number and isinstance(found.value, int)
-            return found.value if is_whole else found  # type: ignore[return-value]
-        return int(found) if isinstance(found, int) else str(found)
+        result = self.read(size)
+        if isinstance(result, Expression):
+            is_whole = result.is_number and isinstance(result.value, int)
+            return result.value if is_whole else result  # type: ignore[return-value]
+        return int(result) if isinstance(result, int) else str(result)
 
     def _unreadable(self, text: str, why: str) -> str:
         """The text shown for an unreadable size."""
@@ -75,13 +75,16 @@ def read_ranges(program: schema.ExportedProgram) -> dict[Expression, Range]:
     """The ranges that a program keeps, of symbols and of sizes that are made of them."""
     if len(program.range_constraints) > limits.SYMBOLS:
         raise ArchiveError(f"It has more than {limits.SYMBOLS:,} ranges.")
-    found = {}
-    for text, each in program.range_constraints.items():
+    result = {}
+    for text, range_constraint in program.range_constraints.items():
         try:
-            found[parse_size(text)] = _end(each.min_val), _end(each.max_val)
+            result[parse_size(text)] = (
+                _end(range_constraint.min_val),
+                _end(range_constraint.max_val),
+            )
         except UnreadableError:
             continue
-    return found
+    return result
 
 
 def _end(bound: int | None) -> int | None:

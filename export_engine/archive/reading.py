@@ -18,15 +18,15 @@ import msgspec
 from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.file_source import FileSource
-from export_engine.archive.json_text import decoded
+from export_engine.archive.json_text import decode_json
 from export_engine.archive.names import cut
 from export_engine.archive.parts import Parts, parts_of
-from export_engine.archive.saved_record import joined, kept_in, names_of, paths_of
+from export_engine.archive.saved_record import merge_records, names_of, paths_of, read_saved
 from export_engine.archive.signature import user_inputs
 from export_engine.archive.strict_decoding import StrictDecoder, noting_unknown
-from export_engine.archive.unknown_fields import unknown_fields
+from export_engine.archive.unknown_fields import find_unknown_fields
 from export_engine.archive.weights import held_bytes
-from export_engine.archive.zip_members import Members, opened
+from export_engine.archive.zip_members import Members, read_members
 from export_engine.describe import (
     CallSizes,
     FileNames,
@@ -84,7 +84,7 @@ def read(path: str | os.PathLike[str], model: str | None = None) -> ReadArchive:
         `limits.py`. The message says what, where, and what to do.
     """
     file = Path(path)
-    with opened(file) as members:
+    with read_members(file) as members:
         try:
             return _read(members, file.name, model)
         except ArchiveError:
@@ -111,33 +111,33 @@ def _read(members: Members, title: str, model: str | None) -> ReadArchive:
     if name not in parts.programs:
         raise ArchiveError(f"{title} has no program {name!r}. It has {parts.names()}.")
     with noting_unknown() as strange:
-        found = _read_program(members, parts, title, name)
+        program = _read_program(members, parts, title, name)
     if not strange:
-        return found
-    unknown = unknown_fields(members.read(parts.programs[name], limits.JSON_BYTES))
-    note = _unknown_note(unknown, strange[0])
-    record = msgspec.structs.replace(found.record, warnings=[*found.record.warnings, note])
-    return replace(found, record=record, notes=(*found.notes, note), unknown=unknown)
+        return program
+    unknown = find_unknown_fields(members.read(parts.programs[name], limits.JSON_BYTES))
+    note = _note_unknown_fields(unknown, strange[0])
+    record = msgspec.structs.replace(program.record, warnings=[*program.record.warnings, note])
+    return replace(program, record=record, notes=(*program.notes, note), unknown=unknown)
 
 
 def _read_program(members: Members, parts: Parts, title: str, name: str) -> ReadArchive:
     member = parts.programs[name]
     data = members.read(member, limits.JSON_BYTES)
-    program = decoded(data, _PROGRAM, f"{title}, {member}")
+    program = decode_json(data, _PROGRAM, f"{title}, {member}")
     del data
     held = held_bytes(members, name, f"{title}, ")
     checked = not members.is_empty(f"data/sample_inputs/{name}.pt")
-    kept = kept_in(members, title, name)
+    kept = read_saved(members, title, name)
     shown = title if len(parts.programs) == 1 else f"{title}: {cut(name)}"
     both = None
     try:
-        made, notes = _record(program, shown, held, checked, kept.record)
-        record, note = made.with_findings(), kept.note
+        result, notes = _record(program, shown, held, checked, kept.record)
+        record, note = result.with_findings(), kept.note
         if kept.record is not None:
-            both, note = joined(made.record, kept.record, record.findings)
+            both, note = merge_records(result.record, kept.record, record.findings)
             if both is None:
-                made, notes = _record(program, shown, held, checked, None)
-            record = both or made.with_findings()
+                result, notes = _record(program, shown, held, checked, None)
+            record = both or result.with_findings()
     except ArchiveError as error:
         raise ArchiveError(f"{title} is not opened: {error}") from error
     notes = [*parts.notes(name), *notes]
@@ -148,7 +148,7 @@ def _read_program(members: Members, parts: Parts, title: str, name: str) -> Read
     return ReadArchive(record, name, tuple(parts.programs), tuple(notes), both is not None, {})
 
 
-def _unknown_note(unknown: Mapping[str, str], first: str) -> str:
+def _note_unknown_fields(unknown: Mapping[str, str], first: str) -> str:
     """That there are fields that this version does not know, in a sentence."""
     if not unknown:
         return f"The file has fields that this version does not know: {cut(first)}."
@@ -238,16 +238,16 @@ def _symbol(size: schema.Size) -> str:
 
 def _notes(program: schema.ExportedProgram, source: FileSource) -> list[str]:
     """Sentences about what could not be read."""
-    found = []
+    texts = []
     version = program.schema_version.major, program.schema_version.minor
     if version > schema.SCHEMA_VERSION:
-        known = ".".join(map(str, schema.SCHEMA_VERSION))
-        found.append(
+        text = ".".join(map(str, schema.SCHEMA_VERSION))
+        texts.append(
             f"Saved by torch {cut(program.torch_version)} in its schema "
-            f"{version[0]}.{version[1]}, which is newer than {known}, the newest that "
+            f"{version[0]}.{version[1]}, which is newer than {text}, the newest that "
             "this Export Explorer knows: what is new in it is not shown."
         )
-    for said, what in (
+    for other_texts, what in (
         (source.names.refused, "are not valid names and are shown as text"),
         (source.sizes.unreadable, "should be sizes and cannot be read"),
         (
@@ -255,8 +255,8 @@ def _notes(program: schema.ExportedProgram, source: FileSource) -> list[str]:
             "are of a later torch and are shown as they are in the file",
         ),
     ):
-        if said:
-            listed = list(dict.fromkeys(said))
+        if other_texts:
+            listed = list(dict.fromkeys(other_texts))
             rest = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-            found.append(f"In the file, these {what}: {', '.join(listed[:_SHOWN])}{rest}.")
-    return found
+            texts.append(f"In the file, these {what}: {', '.join(listed[:_SHOWN])}{rest}.")
+    return texts

@@ -50,11 +50,11 @@ def find_difference(read: Record, kept: Record) -> str:
                 return f"node {name} of graph {graph} differs: name, target, scope or stack"
     if _entries(read) != _entries(kept) or not all(map(is_same_path, _paths(read), _paths(kept))):
         return "its inputs or outputs differ"
-    symbols = {each.torch_name: _facts(each) for each in kept.symbols}
-    for each in read.symbols:
-        saved = symbols.get(each.torch_name)
-        unknown = each.kind == "unbacked" and each.example is None
-        if saved is None or _facts(each)[unknown:] != saved[unknown:]:
+    symbols = {other_symbol.torch_name: _facts(other_symbol) for other_symbol in kept.symbols}
+    for symbol in read.symbols:
+        saved = symbols.get(symbol.torch_name)
+        unknown = symbol.kind == "unbacked" and symbol.example is None
+        if saved is None or _facts(symbol)[unknown:] != saved[unknown:]:
             return "its symbols differ"
     return ""
 
@@ -95,7 +95,7 @@ class _Origins:
     def __init__(self, record: Record) -> None:
         self._record = record
         self._scope = lru_cache(maxsize=None)(self._modules)
-        self._target = lru_cache(maxsize=None)(self._called)
+        self._target = lru_cache(maxsize=None)(self._find_target)
         self._stack = lru_cache(maxsize=None)(self._lines)
 
     def of_node(self, number: int, node: int) -> Hashable:
@@ -111,7 +111,7 @@ class _Origins:
         args = self._record.strings[graph.args[node]] if graph.op[node] == _PLACEHOLDER else ""
         return target, name, *origin, args, graph.housekeeping[node]
 
-    def _called(self, number: int) -> Target | None:
+    def _find_target(self, number: int) -> Target | None:
         """A target without its tags, of which each torch has others, and a custom op's schema."""
         if number < 0:
             return None
@@ -122,19 +122,23 @@ class _Origins:
 
     def _modules(self, number: int) -> Hashable:
         """The modules from the innermost to the root, whose name is the call's title."""
-        found: list[tuple[str, str, int]] = []
+        items: list[tuple[str, str, int]] = []
         while number >= 0:
             scope = self._record.scopes[number]
-            found.append((scope.path, scope.cls, scope.call))
+            items.append((scope.path, scope.cls, scope.call))
             number = scope.parent
-        return tuple(found)
+        return tuple(items)
 
     def _lines(self, number: int) -> Hashable:
         record = self._record
         file, line, function = record.frames.file, record.frames.line, record.frames.function
         return tuple(
-            (record.files[file[each]].path, line[each], record.strings[function[each]])
-            for each in (items_of(record.stacks, number) if number >= 0 else ())
+            (
+                record.files[file[other_number]].path,
+                line[other_number],
+                record.strings[function[other_number]],
+            )
+            for other_number in (items_of(record.stacks, number) if number >= 0 else ())
         )
 
 
@@ -142,21 +146,21 @@ def _entries(record: Record) -> list[Any]:
     """Inputs and outputs, without the numbers of their nodes and their paths."""
     signature, types = record.signature, record.types
     inputs = [
-        (each.kind, each.name, types[each.type].text, each.target, each.constant, each.bytes)
-        + ((each.persistent,) if each.kind == "buffer" else ())
-        for each in signature.inputs
+        (entry.kind, entry.name, types[entry.type].text, entry.target, entry.constant, entry.bytes)
+        + ((entry.persistent,) if entry.kind == "buffer" else ())
+        for entry in signature.inputs
     ]
     outputs = [
-        (each.kind, each.name, types[each.type].text, each.target, each.constant)
-        for each in signature.outputs
+        (output.kind, output.name, types[output.type].text, output.target, output.constant)
+        for output in signature.outputs
     ]
     return [inputs, outputs]
 
 
 def _paths(record: Record) -> list[str]:
     """Where the caller passes and finds each input and output."""
-    inputs = [each.path for each in record.signature.inputs]
-    return inputs + [each.path for each in record.signature.outputs]
+    inputs = [entry.path for entry in record.signature.inputs]
+    return inputs + [output.path for output in record.signature.outputs]
 
 
 def _facts(symbol: Symbol) -> tuple[Any, ...]:

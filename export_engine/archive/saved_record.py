@@ -40,9 +40,9 @@ class Kept(NamedTuple):
     """Why there is none, in a sentence."""
 
 
-def kept_in(members: Members, title: str, model: str) -> Kept:
+def read_saved(members: Members, title: str, model: str) -> Kept:
     """The Record of a program in an archive, if there is a valid one."""
-    member = next((each for each in (RECORD_OF.format(model), RECORD) if each in members), "")
+    member = next((text for text in (RECORD_OF.format(model), RECORD) if text in members), "")
     if not member:
         return Kept(None, PLAIN)
     try:
@@ -61,9 +61,9 @@ def names_of(record: Record | None) -> Mapping[str, str]:
     if record is None:
         return {}
     return {
-        each.torch_name: each.name
-        for each in record.symbols
-        if each.torch_name.isidentifier() and len(each.name) <= limits.TEXT
+        symbol.torch_name: symbol.name
+        for symbol in record.symbols
+        if symbol.torch_name.isidentifier() and len(symbol.name) <= limits.TEXT
     }
 
 
@@ -75,13 +75,15 @@ def paths_of(record: Record | None, read: Sequence[str]) -> Sequence[str]:
         read: the paths that the file tells, which may have numbers in place of names.
     """
     inputs = record.signature.inputs if record is not None else []
-    paths = [each.path for each in inputs if each.kind == "user_input"]
+    paths = [entry.path for entry in inputs if entry.kind == "user_input"]
     short = all(len(path) <= limits.TEXT for path in paths)
     fits = short and len(paths) == len(read) and all(map(is_same_path, read, paths))
     return paths if fits else read
 
 
-def joined(read: Record, kept: Record, findings: Sequence[FindingRow]) -> tuple[Record | None, str]:
+def merge_records(
+    read: Record, kept: Record, findings: Sequence[FindingRow]
+) -> tuple[Record | None, str]:
     """The Record of the graph, completed by the saved one; None, and why, if they disagree.
 
     Args:
@@ -90,9 +92,9 @@ def joined(read: Record, kept: Record, findings: Sequence[FindingRow]) -> tuple[
         findings: what was found in `read`. Of a kind that the kept one says nothing of, they are
             added.
     """
-    found = find_difference(read, kept)
-    if found:
-        return None, f"{_OTHER}: {found}. {PLAIN}"
+    difference = find_difference(read, kept)
+    if difference:
+        return None, f"{_OTHER}: {difference}. {PLAIN}"
     record = msgspec.structs.replace(
         kept,
         title=read.title,
@@ -100,37 +102,41 @@ def joined(read: Record, kept: Record, findings: Sequence[FindingRow]) -> tuple[
         torch_version=read.torch_version,
         targets=_targets(read, kept),
         probe=_probe(read, kept),
-        findings=[*kept.findings, *_unsaid(findings, read, kept)],
+        findings=[*kept.findings, *_find_missing_findings(findings, read, kept)],
     )
     record = msgspec.structs.replace(record, verdict=_verdict(read, record))
     claims = (kept.check, kept.verification, kept.profile, *kept.runs)
-    return record, _CLAIMED if any(each is not None for each in claims) else ""
+    return record, _CLAIMED if any(claim is not None for claim in claims) else ""
 
 
 def _targets(read: Record, kept: Record) -> list[Target]:
     """The saved Record's, with the tags that are known here."""
-    known = {each.name: each for each in read.targets if each.kind != "custom"}
+    targets = {target.name: target for target in read.targets if target.kind != "custom"}
     return [
-        msgspec.structs.replace(each, tags=known[each.name].tags, core=known[each.name].core)
-        if each.name in known
-        else each
-        for each in kept.targets
+        msgspec.structs.replace(
+            target, tags=targets[target.name].tags, core=targets[target.name].core
+        )
+        if target.name in targets
+        else target
+        for target in kept.targets
     ]
 
 
 def _verdict(read: Record, kept: Record) -> str:
     """`loaded, 1,187 ops, batch in [2, ∞), 2 findings`."""
-    count = sum(each.severity != "note" for each in kept.findings)
-    found = f", {count} {'finding' if count == 1 else 'findings'}" if count else ""
+    count = sum(finding.severity != "note" for finding in kept.findings)
+    text = f", {count} {'finding' if count == 1 else 'findings'}" if count else ""
     level = f", decomposed ({kept.level.table})" if kept.level else ""
-    return read.verdict.replace("loaded", f"loaded{level}", 1) + found
+    return read.verdict.replace("loaded", f"loaded{level}", 1) + text
 
 
-def _unsaid(findings: Sequence[FindingRow], read: Record, kept: Record) -> Iterator[FindingRow]:
+def _find_missing_findings(
+    findings: Sequence[FindingRow], read: Record, kept: Record
+) -> Iterator[FindingRow]:
     """Findings of kinds that the kept Record has none of, with its own numbers."""
-    said = {each.kind for each in kept.findings}
-    said |= {less for less, more in _KNOWN_BETTER.items() if more in said}
-    mine = [row for row in findings if row.kind not in said]
+    texts = {finding.kind for finding in kept.findings}
+    texts |= {less for less, more in _KNOWN_BETTER.items() if more in texts}
+    mine = [row for row in findings if row.kind not in texts]
     graph = kept.graphs[0]
     positions = {kept.strings[name]: at for at, name in enumerate(graph.name)} if mine else {}
     for row in mine:
@@ -142,18 +148,18 @@ def _unsaid(findings: Sequence[FindingRow], read: Record, kept: Record) -> Itera
 
 def _probe(read: Record, kept: Record) -> Probe:
     """The graph's rules, with the guards that the saved Record traces them to."""
-    known = {(each.kind, *each.formula): each for each in kept.probe.rules if each.formula}
-    numbers = {each.torch_name: number for number, each in enumerate(kept.symbols)}
+    rules = {(rule.kind, *rule.formula): rule for rule in kept.probe.rules if rule.formula}
+    numbers = {symbol.torch_name: number for number, symbol in enumerate(kept.symbols)}
 
     def origin(rule: Rule) -> Rule:
-        same = known.get((rule.kind, *rule.formula))
+        same = rules.get((rule.kind, *rule.formula))
         return rule if same is None else msgspec.structs.replace(same, enforced=rule.enforced)
 
     inputs = [
-        msgspec.structs.replace(each, symbol=numbers[read.symbols[each.symbol].torch_name])
-        if each.symbol >= 0
-        else each
-        for each in read.probe.inputs
+        msgspec.structs.replace(size, symbol=numbers[read.symbols[size.symbol].torch_name])
+        if size.symbol >= 0
+        else size
+        for size in read.probe.inputs
     ]
     return Probe(inputs, [origin(rule) for rule in read.probe.rules], read.probe.outputs)
 

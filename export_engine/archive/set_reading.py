@@ -15,7 +15,7 @@ from export_engine.archive.parts import SET, parts_of
 from export_engine.archive.plan_reading import read_plan
 from export_engine.archive.reading import ReadArchive, read
 from export_engine.archive.weights import HeldWeight, constant_values, held_weights
-from export_engine.archive.zip_members import Members, opened
+from export_engine.archive.zip_members import Members, read_members
 from export_engine.record import GenerationPlan, GenerationTrial
 
 
@@ -52,7 +52,7 @@ def program_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
     Raises:
         ArchiveError: there is no such file, or it is not a zip file.
     """
-    with opened(Path(path)) as members:
+    with read_members(Path(path)) as members:
         return tuple(parts_of(members).programs)
 
 
@@ -63,7 +63,7 @@ def weights_in(path: str | os.PathLike[str], model: str) -> dict[str, HeldWeight
         ArchiveError: there is no such file, or it is not a zip file.
     """
     file = Path(path)
-    with opened(file) as members:
+    with read_members(file) as members:
         return held_weights(members, model, f"{file.name}, ")
 
 
@@ -76,7 +76,7 @@ def constants_in(path: str | os.PathLike[str], model: str) -> dict[str, bytes]:
         ArchiveError: there is no such file, or it is not a zip file, or it is damaged.
     """
     file = Path(path)
-    with opened(file) as members:
+    with read_members(file) as members:
         return constant_values(members, model, f"{file.name}, ")
 
 
@@ -87,23 +87,23 @@ def read_set(path: str | os.PathLike[str]) -> ReadSet:
         ArchiveError: as `read` raises it; or the file has more programs than are read.
     """
     file = Path(path)
-    with opened(file) as members:
+    with read_members(file) as members:
         names = list(parts_of(members).programs)
         if len(names) > limits.PROGRAMS:
             raise ArchiveError(
                 f"{file.name} has {len(names):,} programs; {limits.PROGRAMS} are read at most. "
                 "explorer.load(path, model=…) and --model open one of them."
             )
-        kept = _kept(members, file.name)
+        kept = _read_saved_set(members, file.name)
         plan = read_plan(members, names, file.name)
         weights = {name: held_weights(members, name, f"{file.name}, ") for name in names}
     order = [*dict.fromkeys(name for name in kept.order if name in names)]
     order += [name for name in names if name not in order]
-    made = {name: ReadProgram(read(file, name), weights[name]) for name in order}
-    return ReadSet(made, kept, plan)
+    read_programs = {name: ReadProgram(read(file, name), weights[name]) for name in order}
+    return ReadSet(read_programs, kept, plan)
 
 
-def _kept(members: Members, title: str) -> KeptSet:
+def _read_saved_set(members: Members, title: str) -> KeptSet:
     """What was kept of the set; nothing where it cannot be read."""
     if SET not in members:
         return KeptSet()

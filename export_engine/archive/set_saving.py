@@ -13,7 +13,7 @@ import torch
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.parts import GENERATION, RECORD_OF, SET
 from export_engine.archive.set_reading import KeptSet
-from export_engine.archive.torch_archive import written_file
+from export_engine.archive.torch_archive import write_file
 from export_engine.record import GenerationPlan, Record, to_json
 from export_engine.source import with_sources
 from export_engine.torch_internals import package_programs
@@ -60,4 +60,4 @@ def save_set(
     extra[SET.removeprefix(_EXTRA)] = msgspec.json.encode(kept).decode()
     if plan is not None:
         extra[GENERATION.removeprefix(_EXTRA)] = msgspec.json.encode(plan).decode()
-    return written_file(path, lambda file: package_programs(file, dict(programs), extra), written)
+    return write_file(path, lambda file: package_programs(file, dict(programs), extra), written)

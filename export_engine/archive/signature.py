@@ -50,10 +50,10 @@ def read_inputs(
         held: bytes of each parameter, buffer and constant.
         shared: with its graphs.
     """
-    found = []
-    for union in _checked(module.signature.input_specs):
+    entries = []
+    for union in _check_length(module.signature.input_specs):
         kind, spec = _spec(union)
-        known = _INPUTS.get(kind, "custom_object")
+        cached = _INPUTS.get(kind, "custom_object")
         if kind not in _INPUTS:
             shared.arguments.unknown.append(f"input {kind[:80]}")
         target = cut(
@@ -66,24 +66,24 @@ def read_inputs(
             argument = spec.name, True, value_of(spec.value or {})
         else:
             argument = _argument(spec)
-        entry = _entry(known, argument, target, graph, shared)
-        found.append(
+        entry = _entry(cached, argument, target, graph, shared)
+        entries.append(
             entry._replace(persistent=spec.persistent, bytes=held.get(target, 0) if target else 0)
         )
-    return found
+    return entries
 
 
 def read_outputs(module: schema.GraphModule, graph: FileGraph, shared: Shared) -> list[Entry]:
     """The outputs of the flat program, as `read_inputs`."""
-    found = []
-    for union in _checked(module.signature.output_specs):
+    entries = []
+    for union in _check_length(module.signature.output_specs):
         kind, spec = _spec(union)
         if kind not in _OUTPUTS:
             shared.arguments.unknown.append(f"output {kind[:80]}")
         target = cut(spec.parameter_name or spec.buffer_name or spec.user_input_name)
-        known = kind if kind in _OUTPUTS else "user_output"
-        found.append(_entry(known, _argument(spec), target, graph, shared))
-    return found
+        text = kind if kind in _OUTPUTS else "user_output"
+        entries.append(_entry(text, _argument(spec), target, graph, shared))
+    return entries
 
 
 def _entry(
@@ -93,7 +93,7 @@ def _entry(
     node = graph.positions.get(name, -1)
     return Entry(
         kind,
-        shared.names.shown(name) if name else "",
+        shared.names.display(name) if name else "",
         node,
         value if constant or node < 0 else graph.find_value(name),
         target,
@@ -101,7 +101,7 @@ def _entry(
     )
 
 
-def _checked(specs: list[dict[str, schema.Spec]]) -> list[dict[str, schema.Spec]]:
+def _check_length(specs: list[dict[str, schema.Spec]]) -> list[dict[str, schema.Spec]]:
     if len(specs) > limits.ENTRIES:
         raise ArchiveError("It has more inputs or outputs than torch writes.")
     return specs
@@ -109,22 +109,22 @@ def _checked(specs: list[dict[str, schema.Spec]]) -> list[dict[str, schema.Spec]
 
 def constant_names(signature: schema.Signature) -> dict[int, str]:
     """The names of the inputs that are constants, by position."""
-    found = {}
+    names = {}
     for position, union in enumerate(signature.input_specs):
         spec = union.get("constant_input")
         if spec is not None and spec.name:
-            found[position] = spec.name
-    return found
+            names[position] = spec.name
+    return names
 
 
 def user_inputs(signature: schema.Signature) -> list[str]:
     """The names of the inputs that a caller gives, in order; empty for one without a name."""
-    found = []
+    result = []
     for union in signature.input_specs:
         kind, spec = _spec(union)
         if _INPUTS.get(kind) == "user_input":
-            found.append(spec.name if kind == "constant_input" else _argument(spec)[0])
-    return found
+            result.append(spec.name if kind == "constant_input" else _argument(spec)[0])
+    return result
 
 
 def input_paths(program: schema.GraphModule) -> list[str]:
@@ -140,8 +140,8 @@ def input_paths(program: schema.GraphModule) -> list[str]:
             return []
         side, first, *rest = path
         positional = side == "0" and first.isdecimal()
-        known = positional and int(first) < len(names)
-        start = [names[int(first)]] if known else ["args", first] if positional else [first]
+        is_known = positional and int(first) < len(names)
+        start = [names[int(first)]] if is_known else ["args", first] if positional else [first]
         paths.append(join_path([*start, *rest]))
     return paths
 
@@ -150,11 +150,11 @@ def output_paths(program: schema.GraphModule) -> list[str]:
     """Where the caller finds each flat user output: `logits`; empty for a lone one."""
     root = _root(program)
     keys = leaf_keys(root.out_spec, _fields(program)) if root else None
-    return [join_path(each) for each in keys or ()]
+    return [join_path(key) for key in keys or ()]
 
 
 def _fields(program: schema.GraphModule) -> dict[str, list[str]]:
-    return {name: each.field_names for name, each in program.treespec_namedtuple_fields.items()}
+    return {name: fields.field_names for name, fields in program.treespec_namedtuple_fields.items()}
 
 
 def _root(program: schema.GraphModule) -> schema.CallSignature | None:
@@ -172,12 +172,12 @@ def _spec(union: dict[str, schema.Spec]) -> tuple[str, schema.Spec]:
 
 def _argument(spec: schema.Spec) -> tuple[str, bool, Any]:
     """An argument's name, whether it is a constant, and the constant."""
-    given = spec.arg or {}
-    if "name" in given:
-        return _NAMED.decode(given["name"]), False, None
-    kind = kind_of(given)
+    entries = spec.arg or {}
+    if "name" in entries:
+        return _NAMED.decode(entries["name"]), False, None
+    kind = kind_of(entries)
     if kind in ("as_tensor", "as_custom_obj"):
-        return read(given, kind).name, False, None
-    if kind in _SYMBOLIC and (name := read(given, kind).as_name) is not None:
+        return read(entries, kind).name, False, None
+    if kind in _SYMBOLIC and (name := read(entries, kind).as_name) is not None:
         return name, False, None
-    return "", True, value_of(given)
+    return "", True, value_of(entries)

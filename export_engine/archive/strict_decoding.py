@@ -39,20 +39,20 @@ class StrictDecoder(Generic[_T]):
         except msgspec.ValidationError as error:
             if _UNKNOWN not in str(error):
                 raise
-            made = self._tolerant.decode(data)
+            result = self._tolerant.decode(data)
             seen = _seen.get()
             if seen is not None and not seen:
                 seen.append(str(error))
-            return made
+            return result
 
 
 @contextmanager
 def noting_unknown() -> Iterator[list[str]]:
     """What msgspec says of the first unknown field that is met inside; empty if there is none."""
-    found: list[str] = []
-    token = _seen.set(found)
+    texts: list[str] = []
+    token = _seen.set(texts)
     try:
-        yield found
+        yield texts
     finally:
         _seen.reset(token)
 
@@ -60,18 +60,19 @@ def noting_unknown() -> Iterator[list[str]]:
 @lru_cache(maxsize=256)
 def _strict(kind: Any) -> Any:
     """A type whose structs refuse unknown fields; they are subclasses of those of the type."""
-    origin, given = get_origin(kind), get_args(kind)
+    origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return Annotated[(_strict(given[0]), *given[1:])]
+        return Annotated[(_strict(args[0]), *args[1:])]
     if origin in (list, dict):
-        return origin[tuple(_strict(each) for each in given)]
+        return origin[tuple(_strict(value) for value in args)]
     if origin in (Union, types.UnionType):
-        return Union[tuple(_strict(each) for each in given)]  # noqa: UP007 - made at run time
+        return Union[tuple(_strict(value) for value in args)]  # noqa: UP007 - made at run time
     plain = not isinstance(kind, type) or not issubclass(kind, msgspec.Struct)
     if plain or issubclass(kind, OpenStruct):
         return kind
     fields = [
-        (each.name, _strict(each.type), *_default(each)) for each in msgspec.structs.fields(kind)
+        (field.name, _strict(field.type), *_default(field))
+        for field in msgspec.structs.fields(kind)
     ]
     return msgspec.defstruct(
         kind.__name__, fields, bases=(kind,), forbid_unknown_fields=True, module=kind.__module__

@@ -22,9 +22,9 @@ import torch
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.missing_operators import missing_operators
 from export_engine.archive.reading import ReadArchive, read
-from export_engine.attempt import Exported, saved_class
+from export_engine.attempt import Exported, import_saved_class
 from export_engine.capture import quiet
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
 from export_engine.process import sandbox, whole
 from export_engine.record import Record, to_json
@@ -60,15 +60,15 @@ def load(
         ArchiveError: there is no such file or program, or this torch cannot read it.
     """
     file = Path(path)
-    found = read(file, model) if known is None else known
-    name = found.record.title
+    read_archive = read(file, model) if known is None else known
+    name = read_archive.record.title
     try:
         with sandbox(), quiet() as heard, nothing_run(_is_size) as left_out:
-            program = _loaded(file, found.model)
+            program = _load(file, read_archive.model)
     except CodeInside as error:
         raise ArchiveError(f"{name} is not opened: {error}") from error
     except Exception as error:
-        advice = missing_operators(found.record.targets) or _advice(error)
+        advice = missing_operators(read_archive.record.targets) or _advice(error)
         raise ArchiveError(
             f"torch {torch.__version__} cannot read a program from {name}: {advice}"
         ) from error
@@ -76,14 +76,18 @@ def load(
         request=None,
         recording=Recording(),
         program=program,
-        kept=found.record if found.kept else None,
-        warnings=[*heard.warnings, *left_out, *([] if found.kept else found.record.warnings)],
+        kept=read_archive.record if read_archive.kept else None,
+        warnings=[
+            *heard.warnings,
+            *left_out,
+            *([] if read_archive.kept else read_archive.record.warnings),
+        ],
         printed=heard.printed,
         title=name,
     )
 
 
-def _loaded(file: Path, model: str) -> ExportedProgram:
+def _load(file: Path, model: str) -> ExportedProgram:
     """The program, once every class of transformers is registered that its call is made of.
 
     They stay registered, since it cannot be called without; those of one that fails do not.
@@ -96,7 +100,7 @@ def _loaded(file: Path, model: str) -> ExportedProgram:
                 registered.pop_all()
                 return program
             except UnregisteredContainer as error:
-                needed = saved_class(error.name) if error.name not in tried else None
+                needed = import_saved_class(error.name) if error.name not in tried else None
                 if needed is None:
                     raise
                 tried.add(error.name)
@@ -148,14 +152,14 @@ def save(
         ArchiveError: torch cannot save this program, or the file cannot be written.
     """
     text = to_json(with_sources(record)).decode()
-    return written_file(
+    return write_file(
         path,
         lambda file: torch.export.save(attempt.program, file, extra_files={RECORD: text}),
         written,
     )
 
 
-def written_file(
+def write_file(
     path: str | os.PathLike[str],
     write: Callable[[IO[bytes]], object],
     written: Callable[[memoryview], object] | None = None,
@@ -208,7 +212,7 @@ class _Heard(io.BufferedWriter):
                     self._written(view)
                 super().write(data)
             except BaseException as error:  # noqa: BLE001 - `check` raises it
-                passed_over(error, "writing a file")
+                log_internal_error(error, "writing a file")
                 self._failed = error
         return view.nbytes
 

@@ -14,7 +14,7 @@ import msgspec
 from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
-from export_engine.archive.zip_members import opened
+from export_engine.archive.zip_members import read_members
 
 MANIFEST = "export.json"
 
@@ -37,7 +37,7 @@ class ExportMetadata(msgspec.Struct):
     @property
     def sentence(self) -> str:
         """Which model it is of, and which arguments it was traced with."""
-        made = [self.architecture or "a model", self.export_dtype, self.export_device]
+        texts = [self.architecture or "a model", self.export_dtype, self.export_device]
         version = self.packages.get("transformers")
         by = f", by transformers {version}" if version else ""
         traced = ", ".join(
@@ -46,7 +46,7 @@ class ExportMetadata(msgspec.Struct):
             else f"{name} {_shape_of(kind)}"
             for name, kind in self.kwargs.items()
         )
-        return f"{', '.join(filter(None, made))}{by}. Traced with {traced or 'no arguments'}."
+        return f"{', '.join(filter(None, texts))}{by}. Traced with {traced or 'no arguments'}."
 
 
 class Component(msgspec.Struct):
@@ -70,7 +70,7 @@ def holds_export(path: Path) -> bool:
         return (path / MANIFEST).is_file()
     if path.suffix != ".zip":
         return False
-    with opened(path) as members:
+    with read_members(path) as members:
         return MANIFEST in members
 
 
@@ -94,11 +94,11 @@ def unpack_export(path: Path, folder: Path) -> None:
     Raises:
         ArchiveError: it is not such a file, or it unpacks to far more than its size.
     """
-    with opened(path) as members:
+    with read_members(path) as members:
         text = members.read(MANIFEST, limits.CONFIG_BYTES)
         most = max(limits.UNPACKED, limits.UNPACKED_RATIO * path.stat().st_size)
-        for each in _decode(text, path.name).components.values():
-            (folder / each.file).write_bytes(members.read(each.file, most))
+        for component in _decode(text, path.name).components.values():
+            (folder / component.file).write_bytes(members.read(component.file, most))
     (folder / MANIFEST).write_bytes(text)
 
 
@@ -107,22 +107,27 @@ def _decode(text: bytes, title: str) -> TransformersExport:
         raise ArchiveError(f"{MANIFEST} of {title} is too large: {limits.CONFIG_BYTES:,} bytes.")
     check(text, f"{MANIFEST} of {title}")
     try:
-        found = msgspec.json.decode(text, type=TransformersExport)
+        transformers_export = msgspec.json.decode(text, type=TransformersExport)
     except msgspec.MsgspecError as error:
         raise ArchiveError(
             f"{MANIFEST} of {title} is not what transformers' exporters write: {error}."
         ) from error
-    if not 0 < len(found.components) <= limits.PROGRAMS:
+    if not 0 < len(transformers_export.components) <= limits.PROGRAMS:
         raise ArchiveError(
-            f"{title} holds {len(found.components)} programs; 1 to {limits.PROGRAMS} are read."
+            f"{title} holds {len(transformers_export.components)} "
+            f"programs; 1 to {limits.PROGRAMS} are read."
         )
-    for name, each in found.components.items():
-        if Path(each.file).name != each.file or "\\" in each.file or each.file in ("", ".", ".."):
+    for name, component in transformers_export.components.items():
+        if (
+            Path(component.file).name != component.file
+            or "\\" in component.file
+            or component.file in ("", ".", "..")
+        ):
             raise ArchiveError(
-                f"{title} is not opened: its program {name[:80]!r} is in {each.file[:80]!r}, "
+                f"{title} is not opened: its program {name[:80]!r} is in {component.file[:80]!r}, "
                 "outside of the folder."
             )
-    return found
+    return transformers_export
 
 
 def _shape_of(kind: Any) -> str:
@@ -132,6 +137,6 @@ def _shape_of(kind: Any) -> str:
     if "shape" in kind:
         return f"{kind.get('dtype', '')}{kind['shape']}"
     if isinstance(kind.get("leaves"), dict):
-        leaves = (f"{key}: {_shape_of(each)}" for key, each in kind["leaves"].items())
+        leaves = (f"{key}: {_shape_of(value)}" for key, value in kind["leaves"].items())
         return f"{{{', '.join(leaves)}}}"
     return str(kind.get("container", ""))

@@ -10,7 +10,7 @@ import msgspec
 
 from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.json_text import decoded
+from export_engine.archive.json_text import decode_json
 from export_engine.archive.names import cut
 
 
@@ -40,7 +40,7 @@ def leaf_keys(
     if not text:
         return None
     try:
-        _, spec = decoded(text.encode(), _DECODER, "A tree spec")
+        _, spec = decode_json(text.encode(), _DECODER, "A tree spec")
         return list(_leaves(spec, [], 0, [0], fields))
     except ValueError:  # an ArchiveError, or a spec whose parts do not fit
         return None
@@ -69,11 +69,11 @@ def _keys(spec: _Spec, fields: Mapping[str, list[str]]) -> list[str]:
     count = len(spec.children_spec)
     context = spec.context
     if spec.type == "collections.namedtuple" and isinstance(context, str):
-        known = fields.get(context, [])
-        return list(map(cut, known)) if len(known) == count else _numbers(count)
+        texts = fields.get(context, [])
+        return list(map(cut, texts)) if len(texts) == count else _numbers(count)
     if isinstance(context, str):
         try:
-            context = decoded(context.encode(), _CONTEXT, "A tree spec")
+            context = decode_json(context.encode(), _CONTEXT, "A tree spec")
         except ArchiveError:
             context = None
     if spec.type in _DICTS:
@@ -81,10 +81,10 @@ def _keys(spec: _Spec, fields: Mapping[str, list[str]]) -> list[str]:
             context = context.get("dict_context")
         if isinstance(context, list) and len(context) == count:
             return [cut(str(_key(key))) for key in context]
-    for each in (context, *(context if isinstance(context, list) else ())):
-        fits = isinstance(each, list) and len(each) == count
-        if fits and all(isinstance(key, str | int) for key in each):
-            return [cut(str(key)) for key in each]
+    for value in (context, *(context if isinstance(context, list) else ())):
+        fits = isinstance(value, list) and len(value) == count
+        if fits and all(isinstance(key, str | int) for key in value):
+            return [cut(str(key)) for key in value]
     return _numbers(count)
 
 

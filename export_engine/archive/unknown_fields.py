@@ -24,7 +24,7 @@ _KINDS = {
 """The kinds of arguments, and what they are made of."""
 
 
-def unknown_fields(data: bytes) -> Mapping[str, str]:
+def find_unknown_fields(data: bytes) -> Mapping[str, str]:
     """Per unknown field its path, `graph_module.graph.nodes[].cost`, and what the first one says.
 
     Args:
@@ -33,18 +33,18 @@ def unknown_fields(data: bytes) -> Mapping[str, str]:
     """
     if data.count(b",") > limits.LOOKED_THROUGH:
         return {}
-    found: dict[str, str] = {}
-    _look(msgspec.json.decode(data), _PROGRAM, "", found)
-    return found
+    result: dict[str, str] = {}
+    _look(msgspec.json.decode(data), _PROGRAM, "", result)
+    return result
 
 
 def _look(value: Any, known: inspect.Type, path: str, found: dict[str, str]) -> None:
     if isinstance(known, inspect.UnionType):
-        known = _chosen(value, known)
+        known = _choose_type(value, known)
     if isinstance(known, inspect.StructType) and isinstance(value, dict):
         if issubclass(known.cls, OpenStruct):
             return
-        fields = {each.encode_name: each.type for each in known.fields}
+        fields = {field.encode_name: field.type for field in known.fields}
         for name, inner in value.items():
             if name in fields:
                 _look(inner, fields[name], f"{path}.{name}" if path else name, found)
@@ -72,12 +72,12 @@ def _look_at_values(
                 _look(inner, _KINDS[kind], f"{path}.{kind}", found)
 
 
-def _chosen(value: Any, known: inspect.UnionType) -> inspect.Type:
+def _choose_type(value: Any, known: inspect.UnionType) -> inspect.Type:
     """The type of a value among several; only a list or a dict has fields."""
     wanted = (inspect.ListType,) if isinstance(value, list) else ()
     if isinstance(value, dict):
         wanted = (inspect.StructType, inspect.DictType)  # type: ignore[assignment]
-    return next((each for each in known.types if isinstance(each, wanted)), inspect.AnyType())
+    return next((item for item in known.types if isinstance(item, wanted)), inspect.AnyType())
 
 
 def _text(value: Any) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from export_engine.archive import limits, schema
 from export_engine.archive.errors import ArchiveError
-from export_engine.archive.json_text import decoded
+from export_engine.archive.json_text import decode_json
 from export_engine.archive.names import cut
 from export_engine.archive.zip_members import Members
 
@@ -52,30 +52,30 @@ def held_weights(members: Members, model: str, title: str) -> dict[str, HeldWeig
 
     What a member holds is told by the checksum that the file's directory gives for it.
     """
-    found = {}
+    weights = {}
     for folder, target, payload in _payloads(members, model, title):
         meta, member = payload.tensor_meta, f"{folder}/{payload.path_name}"
         if meta is None or member not in members:
             continue
-        sizes = [each.as_int for each in meta.sizes]
+        sizes = [size.as_int for size in meta.sizes]
         kind = f"{schema.DTYPES.get(meta.dtype, meta.dtype)} {sizes}"
-        part = f"{kind} {[each.as_int for each in meta.strides]} {bytes(meta.storage_offset)!r}"
+        part = f"{kind} {[stride.as_int for stride in meta.strides]} {bytes(meta.storage_offset)!r}"
         content = partial(str, f"{members.checksum(member)} {part}")
-        found[cut(target)] = HeldWeight(f"{member} {part}", content, _bytes(meta), kind)
-    return found
+        weights[cut(target)] = HeldWeight(f"{member} {part}", content, _bytes(meta), kind)
+    return weights
 
 
 def constant_values(members: Members, model: str, title: str) -> dict[str, bytes]:
     """The bytes of each constant tensor, row by row; without those that are pickled or large."""
-    found = {}
+    groups = {}
     for folder, target, payload in _payloads(members, model, title, (_CONSTANTS,)):
         meta, member = payload.tensor_meta, f"{folder}/{payload.path_name}"
         if meta is None or payload.use_pickle or member not in members:
             continue
         values = _row_by_row(members.read(member, limits.CONFIG_BYTES), meta)
         if values is not None:
-            found[cut(target)] = values
-    return found
+            groups[cut(target)] = values
+    return groups
 
 
 def _row_by_row(stored: bytes, meta: schema.TensorMeta) -> bytes | None:
@@ -83,8 +83,8 @@ def _row_by_row(stored: bytes, meta: schema.TensorMeta) -> bytes | None:
 
     Each value's place is computed by itself, which is why a large view of memory is left out.
     """
-    sizes = [each.as_int for each in meta.sizes]
-    strides = [each.as_int for each in meta.strides]
+    sizes = [other_size.as_int for other_size in meta.sizes]
+    strides = [other_stride.as_int for other_stride in meta.strides]
     start, width = _offset(meta), _width(meta.dtype)
     if not width or start is None or None in sizes or None in strides:
         return None
@@ -115,7 +115,7 @@ def _payloads(
             continue
         try:
             data = members.read(name, limits.CONFIG_BYTES)
-            config = decoded(data, _CONFIG, title + name).config
+            config = decode_json(data, _CONFIG, title + name).config
         except ArchiveError:
             continue
         folder = name.rpartition("/")[0]
@@ -125,10 +125,10 @@ def _payloads(
 def _bytes(meta: schema.TensorMeta | None) -> int:
     if meta is None or len(meta.sizes) > limits.RANK:
         return 0
-    sizes = [each.as_int for each in meta.sizes]
-    if any(each is None or not 0 <= each <= limits.INTEGER for each in sizes):
+    sizes = [size.as_int for size in meta.sizes]
+    if any(size is None or not 0 <= size <= limits.INTEGER for size in sizes):
         return 0
-    count = math.prod(each for each in sizes if each is not None)
+    count = math.prod(size for size in sizes if size is not None)
     return min(count * _width(meta.dtype), limits.INTEGER)
 
 

@@ -55,7 +55,7 @@ class Members:
         """
         self.title = title
         self._archive = archive
-        listed = [each for each in archive.infolist() if not each.is_dir()]
+        listed = [member for member in archive.infolist() if not member.is_dir()]
         if len(listed) > limits.MEMBERS:
             raise ArchiveError(
                 f"{title} has {len(listed):,} members; {limits.MEMBERS:,} are read at most. "
@@ -180,22 +180,22 @@ class Members:
 
     def _by_name(self, listed: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
         """Members by name without torch's folder, which is named after the file that was saved."""
-        roots = {each.filename.partition("/")[0] for each in listed}
-        one = len(roots) == 1 and all("/" in each.filename for each in listed)
-        found: dict[str, zipfile.ZipInfo] = {}
+        roots = {member.filename.partition("/")[0] for member in listed}
+        one = len(roots) == 1 and all("/" in member.filename for member in listed)
+        members: dict[str, zipfile.ZipInfo] = {}
         for info in listed:
             name = info.filename.partition("/")[2] if one else info.filename
-            if name in found:
+            if name in members:
                 raise ArchiveError(
                     f"{self.title} is not opened: it has two members {name[:80]!r}. "
                     "Pack it again with one."
                 )
-            found[name] = info
-        return found
+            members[name] = info
+        return members
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Members]:
+def read_members(path: Path) -> Iterator[Members]:
     """The members of a file, while it is open.
 
     Raises:

@@ -12,8 +12,8 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.attempt.agreement import Agreement as Agreement
     from export_engine.attempt.agreement import Trial as Trial
+    from export_engine.attempt.aliasing import find_written_aliases as find_written_aliases
     from export_engine.attempt.aliasing import share_memory as share_memory
-    from export_engine.attempt.aliasing import written_aliases as written_aliases
     from export_engine.attempt.attempt import NO_CALL as NO_CALL
     from export_engine.attempt.attempt import NO_MODEL as NO_MODEL
     from export_engine.attempt.attempt import Attempt as Attempt
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from export_engine.attempt.fix import NoFix as NoFix
     from export_engine.attempt.graph_program import GivenGraph as GivenGraph
     from export_engine.attempt.graph_program import GraphProgram as GraphProgram
-    from export_engine.attempt.registrations import installed as installed
+    from export_engine.attempt.registrations import install_setups as install_setups
     from export_engine.attempt.request import Option as Option
     from export_engine.attempt.request import Request as Request
     from export_engine.attempt.source_edits import Edit as Edit
     from export_engine.attempt.source_edits import EditError as EditError
-    from export_engine.attempt.source_edits import combined as combined
-    from export_engine.attempt.source_edits import edited as edited
+    from export_engine.attempt.source_edits import apply_edits as apply_edits
+    from export_engine.attempt.source_edits import combine_edits as combine_edits
     from export_engine.attempt.source_edits import functions_remembered as functions_remembered
     from export_engine.attempt.source_edits import line_before as line_before
     from export_engine.attempt.source_edits import text_in_effect as text_in_effect
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from export_engine.attempt.target import signature_of as signature_of
     from export_engine.attempt.transformers_caches import CachesRegistered as CachesRegistered
     from export_engine.attempt.transformers_caches import cache_classes as cache_classes
+    from export_engine.attempt.transformers_caches import import_saved_class as import_saved_class
     from export_engine.attempt.transformers_caches import is_cache_class as is_cache_class
-    from export_engine.attempt.transformers_caches import saved_class as saved_class
     from export_engine.rules import Kind as Kind
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -58,7 +58,7 @@ class Agreement:
         it is said that it does.
         """
         outcomes = {trial.outcome for trial in self.trials if not trial.refuses_small}
-        outcomes = outcomes if "agrees" in outcomes else {each.outcome for each in self.trials}
+        outcomes = outcomes if "agrees" in outcomes else {trial.outcome for trial in self.trials}
         for worst in ("differs", "refused", "agrees"):
             if worst in outcomes:
                 return worst

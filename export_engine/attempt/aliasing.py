@@ -36,7 +36,7 @@ class WrittenAlias(NamedTuple):
         return f"`{self.one}` and `{self.other}` overlap in memory, and the program writes to it."
 
 
-def written_aliases(program: torch.export.ExportedProgram) -> Iterator[WrittenAlias]:
+def find_written_aliases(program: torch.export.ExportedProgram) -> Iterator[WrittenAlias]:
     """Pairs of a program's own tensors that share memory, of which an op writes to one."""
     held = {}
     tensors = {**program.state_dict, **program.constants}
@@ -86,7 +86,7 @@ def _extent(tensor: torch.Tensor) -> tuple[int, int]:
 def _writes(program: torch.export.ExportedProgram) -> dict[str, torch.fx.Node]:
     """Per input that an op writes to, itself or through a view, the first such op."""
     base: dict[torch.fx.Node, str] = {}
-    found: dict[str, torch.fx.Node] = {}
+    nodes: dict[str, torch.fx.Node] = {}
     for node in program.graph.nodes:
         if node.op == "placeholder":
             base[node] = node.name
@@ -96,5 +96,5 @@ def _writes(program: torch.export.ExportedProgram) -> dict[str, torch.fx.Node]:
                 continue
             base[node] = base[value]
             if argument.is_write:
-                found.setdefault(base[value], node)
-    return found
+                nodes.setdefault(base[value], node)
+    return nodes

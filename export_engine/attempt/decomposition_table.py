@@ -90,18 +90,18 @@ class DecompositionTable:
         if self.base == "none":
             return {}
         table: Any = torch.export.default_decompositions()
-        known: dict[Any, Callable[..., Any]] = dict(table.items())
-        named = {op: [each for each in known if _is(each, op)] for op in self.ops}
-        missing = [op for op, found in named.items() if not found]
+        entries: dict[Any, Callable[..., Any]] = dict(table.items())
+        named = {op: [value for value in entries if _is(value, op)] for op in self.ops}
+        missing = [op for op, group in named.items() if not group]
         if missing:
             raise TableError(
                 f"torch has no decomposition for {', '.join(missing)}. Name ops as in the graph: "
                 "linear, or aten.linear.default."
             )
-        chosen = {each for found in named.values() for each in found}
+        chosen = {value for group in named.values() for value in group}
         if self.base == "only":
-            return {op: function for op, function in known.items() if op in chosen}
-        return {op: function for op, function in known.items() if op not in chosen}
+            return {op: function for op, function in entries.items() if op in chosen}
+        return {op: function for op, function in entries.items() if op not in chosen}
 
 
 def decomposable() -> list[str]:

@@ -22,12 +22,12 @@ from torch.export.graph_signature import (
 from torch.fx.passes.shape_prop import TensorMetadata
 
 from export_engine.attempt.attempt import Attempt
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.torch_internals import (
     JointRole,
     expression_of,
+    find_range,
     joint_role,
-    known_range,
     pytree,
     shape_env,
 )
@@ -83,7 +83,7 @@ class GraphProgram:
         inputs = {node.name: joint_role(node.meta.get("desc")) for node in self._placeholders}
         names = {role.name: name for name, role in inputs.items() if role and role.kind == "input"}
         results = [
-            result for each in self.graph.nodes if each.op == "output" for result in _results(each)
+            result for node in self.graph.nodes if node.op == "output" for result in _results(node)
         ]
         return ExportGraphSignature(
             [_input(node, inputs[node.name]) for node in self._placeholders],
@@ -105,17 +105,17 @@ class GraphProgram:
         """The ranges of the sizes of its values, by sympy symbol, as their ShapeEnv knows them."""
         env = shape_env(self)
         values = (pytree.tree_leaves(node.meta.get("val")) for node in self.graph.nodes)
-        sizes = (size for each in values for leaf in each for size in getattr(leaf, "shape", ()))
+        sizes = (size for value in values for leaf in value for size in getattr(leaf, "shape", ()))
         symbols = {
             symbol
             for size in sizes
             if isinstance(size, torch.SymInt)
             for symbol in expression_of(size).free_symbols
         }
-        known = {symbol: known_range(env, symbol) for symbol in sorted(symbols, key=str)}
+        entries = {symbol: find_range(env, symbol) for symbol in sorted(symbols, key=str)}
         return {
             symbol: _Range("-int_oo" if low is None else low, "int_oo" if high is None else high)
-            for symbol, (low, high) in known.items()
+            for symbol, (low, high) in entries.items()
         }
 
 
@@ -148,7 +148,7 @@ def _with_values(graph_module: torch.fx.GraphModule) -> torch.fx.GraphModule:
     try:
         return torch.fx.GraphModule(graph_module, graph)
     except AttributeError as error:  # a node names what another pass has taken away
-        passed_over(error, "copying a graph")
+        log_internal_error(error, "copying a graph")
         return graph_module
 
 

@@ -43,7 +43,7 @@ class Setup(Protocol):
 
 
 @undone
-def installed(setups: Sequence[Setup]) -> Iterator[Callable[[], None]]:
+def install_setups(setups: Sequence[Setup]) -> Iterator[Callable[[], None]]:
     """Installs all; yields a function that keeps those that stay. The others are undone."""
     undo: list[tuple[Setup, Callable[[], None]]] = []
     kept = False

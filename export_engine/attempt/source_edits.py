@@ -19,7 +19,7 @@ from itertools import chain
 from types import CodeType, FunctionType, ModuleType
 
 from export_engine.process import undone
-from export_engine.source import edited_name, unedited, unified
+from export_engine.source import format_diff, make_edited_name, original_file
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Edit:
     @property
     def edited_file(self) -> str:
         """Python's file name of the changed text, the `co_filename` of what runs instead."""
-        return edited_name(self.file, self.after)
+        return make_edited_name(self.file, self.after)
 
     def diff(self, name: str) -> str:
         """The change as a unified diff.
@@ -44,7 +44,7 @@ class Edit:
         Args:
             name: what to call the file.
         """
-        return unified(self.before, self.after, name)
+        return format_diff(self.before, self.after, name)
 
 
 class EditError(ValueError):
@@ -63,11 +63,11 @@ def text_in_effect(edits: Sequence[Edit], file: str, line: int) -> tuple[str, in
         if file == edit.edited_file:
             return edit.after, line
         if file == edit.file:
-            return edit.after, _moved(edit, line)
+            return edit.after, _line_after(edit, line)
     return "".join(linecache.getlines(file)), line
 
 
-def _moved(edit: Edit, line: int) -> int:
+def _line_after(edit: Edit, line: int) -> int:
     """Where a line of the original is in the changed text."""
     old, new = edit.before.splitlines(), edit.after.splitlines()
     for match in difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
@@ -89,7 +89,7 @@ def line_before(edit: Edit, line: int) -> int:
     return line
 
 
-def combined(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
+def combine_edits(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
     """The edits with another in effect, made on what they had made of its file."""
     old = next((edit for edit in edits if edit.file == new.file), None)
     others = tuple(edit for edit in edits if edit is not old)
@@ -100,7 +100,7 @@ def combined(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
 
 
 @undone
-def edited(edits: Sequence[Edit]) -> Iterator[None]:
+def apply_edits(edits: Sequence[Edit]) -> Iterator[None]:
     """Runs the changed text of the functions concerned, wherever they are reached from.
 
     Raises:
@@ -140,34 +140,34 @@ _remembered: list[dict[str, list[FunctionType]]] = []
 
 def _living(files: set[str]) -> dict[str, dict[str, list[FunctionType]]]:
     """Every function that exists of these files, by file and qualified name."""
-    found: dict[str, dict[str, list[FunctionType]]] = {file: {} for file in files}
+    groups: dict[str, dict[str, list[FunctionType]]] = {file: {} for file in files}
     if not files:
-        return found
-    known = _remembered[0] if _remembered else {}
-    known |= _looked_for(files - known.keys())
-    for each in chain(*(known[file] for file in files), _of_modules(files)):
-        code = each.__code__
+        return groups
+    entries = _remembered[0] if _remembered else {}
+    entries |= _find_functions(files - entries.keys())
+    for function in chain(*(entries[file] for file in files), _of_modules(files)):
+        code = function.__code__
         if code.co_filename in files:
-            same = found[code.co_filename].setdefault(code.co_qualname, [])
-            if each not in same:
-                same.append(each)
-    return found
+            same = groups[code.co_filename].setdefault(code.co_qualname, [])
+            if function not in same:
+                same.append(function)
+    return groups
 
 
-def _looked_for(files: set[str]) -> dict[str, list[FunctionType]]:
+def _find_functions(files: set[str]) -> dict[str, list[FunctionType]]:
     """The functions of files, among them those that run edited code of theirs."""
-    found: dict[str, list[FunctionType]] = {file: [] for file in files}
+    groups: dict[str, list[FunctionType]] = {file: [] for file in files}
     if not files:
-        return found
+        return groups
     # Every function refers to Python's builtins: they are found in half the time of all objects.
     # Not isinstance, which asks a weak reference for what it refers to.
-    for each in gc.get_referrers(builtins.__dict__):
-        if type(each) is FunctionType:
-            name = each.__code__.co_filename
-            home = unedited(name) if name.endswith(")") else name
-            if home in found:
-                found[home].append(each)
-    return found
+    for referrer in gc.get_referrers(builtins.__dict__):
+        if type(referrer) is FunctionType:
+            name = referrer.__code__.co_filename
+            home = original_file(name) if name.endswith(")") else name
+            if home in groups:
+                groups[home].append(referrer)
+    return groups
 
 
 _IN_MODULE, _IN_CLASS = (vars(kind)["__dict__"].__get__ for kind in (ModuleType, type))
@@ -181,12 +181,12 @@ def _of_modules(files: set[str]) -> Iterator[FunctionType]:
     modules = {name: inside for name, inside in modules.items() if inside.get("__file__") in files}
     waiting, met = list(modules.values()), set[int]()
     for inside in waiting:
-        for each in list(inside.values()):
-            if type(each) is FunctionType:
-                yield each
-            elif issubclass(type(each), type) and id(each) not in met:
-                met.add(id(each))
-                own = _IN_CLASS(each)
+        for value in list(inside.values()):
+            if type(value) is FunctionType:
+                yield value
+            elif issubclass(type(value), type) and id(value) not in met:
+                met.add(id(value))
+                own = _IN_CLASS(value)
                 home = own.get("__module__")
                 waiting += [own] if type(home) is str and home in modules else []
 
@@ -207,16 +207,16 @@ def _swaps(
     for wanted in edit.functions:
         new, places = whole, _places(edit.before)
         inner = [name for name in new if name.startswith(f"{wanted}.<locals>.")]
-        found = [name for name in (wanted, *inner) if name in new and name in living]
-        if wanted in new and not found:
-            new = _by_name(_compiled(edit.after, file, wanted))
+        names = [name for name in (wanted, *inner) if name in new and name in living]
+        if wanted in new and not names:
+            new = _by_name(_compile(edit.after, file, wanted))
             places = _places(edit.before, wanted)
-            found = [name for name in new if name in living]
-        if not found:
+            names = [name for name in new if name in living]
+        if not names:
             raise EditError(
                 f"{wanted} cannot be found; run the cell or the import that defines it."
             )
-        for name in found:
+        for name in names:
             for function in living[name]:
                 code = _counterpart(function.__code__, places.get(name, []), new[name])
                 if code is None:
@@ -230,11 +230,11 @@ def _swaps(
 @lru_cache(maxsize=16)
 def _places(text: str, within: str = "") -> dict[str, list[int]]:
     """The first lines of a text's functions, by their qualified names; many edits have one text."""
-    found = _by_name(_compiled(text, "<before>", within))
-    return {name: [each.co_firstlineno for each in codes] for name, codes in found.items()}
+    groups = _by_name(_compile(text, "<before>", within))
+    return {name: [code.co_firstlineno for code in codes] for name, codes in groups.items()}
 
 
-def _compiled(text: str, file: str, within: str = "") -> CodeType | None:
+def _compile(text: str, file: str, within: str = "") -> CodeType | None:
     """A text as code; None for one that is not valid Python, such as a cell with a magic.
 
     Args:
@@ -247,8 +247,8 @@ def _compiled(text: str, file: str, within: str = "") -> CodeType | None:
         tree = ast.parse(text, file)
         if within:
             functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-            cells = [each for each in tree.body if isinstance(each, functions)]
-            bodies = [statement for each in cells if each.name == within for statement in each.body]
+            cells = [statement for statement in tree.body if isinstance(statement, functions)]
+            bodies = [statement for cell in cells if cell.name == within for statement in cell.body]
             tree.body = [_WithoutReturns().visit(statement) for statement in bodies]
         return compile(tree, file, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
@@ -270,10 +270,10 @@ class _WithoutReturns(ast.NodeTransformer):
 
 def _by_name(module: CodeType | None) -> dict[str, list[CodeType]]:
     """The functions of a file by their qualified names, in the order of the text."""
-    found: dict[str, list[CodeType]] = {}
+    groups: dict[str, list[CodeType]] = {}
     for code in _codes(module) if module is not None else ():
-        found.setdefault(code.co_qualname, []).append(code)
-    return {name: sorted(codes, key=lambda c: c.co_firstlineno) for name, codes in found.items()}
+        groups.setdefault(code.co_qualname, []).append(code)
+    return {name: sorted(codes, key=lambda c: c.co_firstlineno) for name, codes in groups.items()}
 
 
 def _counterpart(code: CodeType, places: list[int], new: list[CodeType]) -> CodeType | None:

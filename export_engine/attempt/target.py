@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.source import closure_of, names_in
 
 
@@ -46,7 +46,7 @@ def name_of(target: Callable[..., Any]) -> str:
     try:
         name = getattr(target, "__name__", None)
     except Exception as error:  # noqa: BLE001 - of a `__getattr__` of the user's, for a title
-        passed_over(error, "asking a callable for its name")
+        log_internal_error(error, "asking a callable for its name")
     return name if isinstance(name, str) else type(target).__name__
 
 
@@ -71,7 +71,7 @@ def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:
     wrapper_class = type(_class_name(target), (torch.nn.Module,), {"forward": forward})
     wrapper_class.__module__ = getattr(target, "__module__", None) or type(target).__module__
     wrapper: torch.nn.Module = wrapper_class()
-    for key, module in _reached_modules(target):
+    for key, module in _iter_reachable_modules(target):
         if not hasattr(wrapper, key):
             wrapper.add_module(key, module)
     training = any(module.training for module in wrapper.children())
@@ -84,17 +84,17 @@ def _class_name(target: Callable[..., Any]) -> str:
     return name if name.isidentifier() else "function"
 
 
-def _reached_modules(target: Callable[..., Any]) -> Iterator[tuple[str, torch.nn.Module]]:
+def _iter_reachable_modules(target: Callable[..., Any]) -> Iterator[tuple[str, torch.nn.Module]]:
     """Modules that a call of the target may run, under the names it knows them by."""
     if isinstance(target, functools.partial):
-        yield from _reached_modules(target.func)
+        yield from _iter_reachable_modules(target.func)
         values = [*enumerate(target.args), *target.keywords.items()]
         yield from _modules_among((f"arg_{key}", value) for key, value in values)
     elif isinstance(target, MethodType):
         owner = target.__self__
         yield from _modules_among([("module", owner), *_attributes(owner)])
     elif isinstance(target, FunctionType):
-        yield from _modules_among(_captured(target))
+        yield from _modules_among(_iter_captured(target))
     else:
         yield from _modules_among(_attributes(target))
 
@@ -105,7 +105,7 @@ def _attributes(owner: object) -> list[tuple[str, Any]]:
     )
 
 
-def _captured(function: FunctionType) -> Iterator[tuple[str, Any]]:
+def _iter_captured(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for name, value in closure_of(function):
         yield name, value
         if isinstance(value, MethodType):

@@ -27,7 +27,7 @@ class CachesRegistered:
     @property
     def title(self) -> str:
         """What it does, as an order."""
-        return f"Register {', '.join(each.__name__ for each in self.classes)} as containers"
+        return f"Register {', '.join(cls.__name__ for cls in self.classes)} as containers"
 
     @property
     def stays(self) -> bool:
@@ -36,15 +36,15 @@ class CachesRegistered:
 
     def statements(self, reference: Callable[[type], str]) -> list[str]:
         """The same in Python."""
-        calls = [f"register_pytree_node({reference(each)})" for each in self.classes]
+        calls = [f"register_pytree_node({reference(cls)})" for cls in self.classes]
         return [f"from {_EXPORTER} import register_pytree_node", *calls]
 
     def install(self) -> Callable[[], None]:
         """Registers those that are not yet; returns the undo function."""
         register = import_module(_EXPORTER).register_pytree_node
-        fresh = [each for each in self.classes if not is_container(each)]
-        for each in fresh:
-            register(each)
+        fresh = [cls for cls in self.classes if not is_container(cls)]
+        for item in fresh:
+            register(item)
 
         def undo() -> None:
             for each in fresh:
@@ -59,7 +59,7 @@ def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
         is_cache = _is_cache()
     except ImportError:
         return ()
-    found: dict[type, None] = {}
+    entries: dict[type, None] = {}
     waiting = list(values)
     while waiting:
         value = waiting.pop()
@@ -68,8 +68,8 @@ def cache_classes(values: Iterable[Any]) -> tuple[type, ...]:
         elif isinstance(value, list | tuple):
             waiting += value
         elif is_cache(type(value)):
-            found[type(value)] = None
-    return tuple(sorted(found, key=lambda each: each.__name__))
+            entries[type(value)] = None
+    return tuple(sorted(entries, key=lambda each: each.__name__))
 
 
 def is_cache_class(cls: type) -> bool:
@@ -88,13 +88,13 @@ def _is_cache() -> Callable[[type], bool]:
     """
     exporter = import_module(_EXPORTER)
     base = import_module("transformers.cache_utils").Cache
-    found: Callable[[type], bool] = getattr(
+    function: Callable[[type], bool] = getattr(
         exporter, "is_cache_class", lambda each: issubclass(each, base)
     )
-    return found
+    return function
 
 
-def saved_class(name: str) -> CachesRegistered | None:
+def import_saved_class(name: str) -> CachesRegistered | None:
     """Imports what a saved program names as a container's class, where transformers has it.
 
     Args:
@@ -104,11 +104,11 @@ def saved_class(name: str) -> CachesRegistered | None:
         The registration that is still needed, of no class if the import made it; None if the
         installed transformers has no such class.
     """
-    found = _SAVED.fullmatch(name)
-    if found is None:
+    match = _SAVED.fullmatch(name)
+    if match is None:
         return None
     try:
-        cls = getattr(import_module(found[1]), found[2], None)
+        cls = getattr(import_module(match[1]), match[2], None)
         is_cache = import_module(_EXPORTER).is_cache_class
     except ImportError:
         return None

@@ -10,8 +10,10 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.capture.container_writes import Refilled as Refilled
-    from export_engine.capture.container_writes import given_leaves as given_leaves
-    from export_engine.capture.container_writes import refilled as refilled
+    from export_engine.capture.container_writes import (
+        find_container_writes as find_container_writes,
+    )
+    from export_engine.capture.container_writes import input_leaves as input_leaves
     from export_engine.capture.joint import JointFailed as JointFailed
     from export_engine.capture.joint import capture_joint as capture_joint
     from export_engine.capture.sandbox.model_snapshot import in_eval_mode as in_eval_mode

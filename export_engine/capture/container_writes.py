@@ -22,7 +22,7 @@ class Refilled(NamedTuple):
     """Those of `paths` that are not among the call's results: only the container has them."""
 
 
-def given_leaves(
+def input_leaves(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The leaves of a call's inputs, by path; by number, where a container has no names."""
@@ -33,7 +33,9 @@ def given_leaves(
         return {str(number): leaf for number, leaf in enumerate(leaves)}
 
 
-def refilled(before: Mapping[str, Any], after: Mapping[str, Any], result: Any) -> Refilled:
+def find_container_writes(
+    before: Mapping[str, Any], after: Mapping[str, Any], result: Any
+) -> Refilled:
     """What differs between the leaves of the same inputs before a call and after it."""
     returned = {id(leaf) for leaf in pytree.tree_leaves(result)}
     none = object()

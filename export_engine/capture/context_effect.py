@@ -48,7 +48,7 @@ def _difference(mine: torch.fx.Node, theirs: torch.fx.Node) -> str:
         return f"is {mine.target} with it, and {theirs.target} without"
     for one, other in zip(_tensors(mine), _tensors(theirs), strict=False):
         if one.dtype != other.dtype:
-            dtypes = [str(each.dtype).removeprefix("torch.") for each in (one, other)]
+            dtypes = [str(value.dtype).removeprefix("torch.") for value in (one, other)]
             return f"is {dtypes[0]} with it, and {dtypes[1]} without"
         if one.device != other.device:
             return f"is on {one.device} with it, and on {other.device} without"
@@ -59,4 +59,4 @@ def _difference(mine: torch.fx.Node, theirs: torch.fx.Node) -> str:
 
 def _tensors(node: torch.fx.Node) -> list[Any]:
     values = pytree.tree_leaves(node.meta.get("val"))
-    return [each for each in values if isinstance(each, torch.Tensor)]
+    return [value for value in values if isinstance(value, torch.Tensor)]

@@ -13,7 +13,7 @@ from export_engine.attempt import GivenGraph, GraphProgram, Request, as_module, 
 from export_engine.capture.sandbox.model_snapshot import surroundings_kept
 from export_engine.capture.sandbox.output import quiet
 from export_engine.capture.sandbox.restored_attributes import attributes_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
 from export_engine.plain_errors import PlainError
 from export_engine.process import sandbox
@@ -69,7 +69,7 @@ def capture_joint(request: Request) -> GivenGraph:
         except MissingCapabilityError:
             raise
         except Exception as error:
-            passed_over(error, "making a joint graph")
+            log_internal_error(error, "making a joint graph")
             raise JointFailed(
                 f"torch cannot make a joint graph of this call: {error_text(error)}"
             ) from error
@@ -114,11 +114,13 @@ def _as_step(request: Request) -> tuple[torch.nn.Module, tuple[Any, ...], dict[s
     """The call as that of a module, to which tensors alone are given."""
     if isinstance(request.target, torch.nn.Module):
         return request.target, request.args, dict(request.kwargs)
-    kinds = {each.kind for each in signature_of(request.target).parameters.values()}
+    kinds = {parameter.kind for parameter in signature_of(request.target).parameters.values()}
     if kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}:
         step = _Step(request)
         return step, (), step.inputs
-    if any(isinstance(each, torch.nn.Module) for each in (*request.args, *request.kwargs.values())):
+    if any(
+        isinstance(value, torch.nn.Module) for value in (*request.args, *request.kwargs.values())
+    ):
         raise TypeError(
             "A function that takes *args or **kwargs cannot be given a module here. Name its "
             "parameters: loss_fn(model, x, y)."

@@ -20,7 +20,7 @@ import torch
 
 from export_engine.process import undone
 from export_engine.source import TORCH, Location, Stack, is_own, is_shown, user_stack
-from export_engine.torch_internals import replaced
+from export_engine.torch_internals import replace_attribute
 from export_engine.trace import OutsideRead
 
 _STANDARD_LIBRARY = sysconfig.get_paths()["stdlib"] + os.sep
@@ -61,9 +61,9 @@ def outside_reads_seen(into: list[OutsideRead]) -> Iterator[None]:
         return open
 
     with ExitStack() as hooks:
-        hooks.enter_context(replaced(type(os.environ), "__getitem__", environment))
-        hooks.enter_context(replaced(builtins, "open", file))
-        hooks.enter_context(replaced(io, "open", file))
+        hooks.enter_context(replace_attribute(type(os.environ), "__getitem__", environment))
+        hooks.enter_context(replace_attribute(builtins, "open", file))
+        hooks.enter_context(replace_attribute(io, "open", file))
         yield
 
 
@@ -71,7 +71,7 @@ def outside_reads_seen(into: list[OutsideRead]) -> Iterator[None]:
 def copies_seen(into: list[Stack]) -> Iterator[None]:
     """Records each line that copies the Python object of a tensor, once."""
 
-    def noted(original: Any) -> Any:
+    def wrap_reduce(original: Any) -> Any:
         def __reduce_ex__(self: Any, protocol: Any) -> Any:  # noqa: N807 - it stands for that
             stack = user_stack(sys._getframe(1), lambda _: ())
             if stack and stack not in into:
@@ -80,7 +80,7 @@ def copies_seen(into: list[Stack]) -> Iterator[None]:
 
         return __reduce_ex__
 
-    with replaced(torch.Tensor, "__reduce_ex__", noted):
+    with replace_attribute(torch.Tensor, "__reduce_ex__", wrap_reduce):
         yield
 
 

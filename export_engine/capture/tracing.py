@@ -18,30 +18,30 @@ from export_engine.attempt import (
     Exported,
     Failed,
     Request,
+    apply_edits,
     as_module,
-    edited,
-    installed,
+    install_setups,
     name_of,
     signature_of,
 )
-from export_engine.capture.container_writes import given_leaves, refilled
+from export_engine.capture.container_writes import find_container_writes, input_leaves
 from export_engine.capture.context_effect import find_context_effect
 from export_engine.capture.outside_reads import copies_seen, outside_reads_seen
 from export_engine.capture.sandbox.model_snapshot import in_eval_mode, surroundings_kept
 from export_engine.capture.sandbox.output import quiet
 from export_engine.capture.sandbox.restored_attributes import attributes_kept
-from export_engine.defects import passed_over
-from export_engine.listing import listed
+from export_engine.defects import log_internal_error
+from export_engine.listing import join_names
 from export_engine.process import sandbox, undone
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes, from_the_front, shapes_of, specs_by_input
 from export_engine.torch_internals import (
     active_contexts,
-    attached_spec,
     contexts_left,
     counters_kept,
     device_types,
     dynamo_leftovers_freed,
+    find_attached_spec,
     inference_mode_left,
     is_fake,
     is_shapes_spec,
@@ -81,7 +81,7 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     _check_arguments(request)
     _check_initialized(module)
     if request.shapes is None:
-        request = request.with_changes(shapes=attached_spec(request.target))
+        request = request.with_changes(shapes=find_attached_spec(request.target))
     record = Recording(_counter(module, progress) if progress else None)
     values = values_of_call(module, request)
     record.contexts = active_contexts(device_types(values))
@@ -99,9 +99,9 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         in_eval_mode(request.target, request.eval_mode),
         surroundings_kept(request, record),
         attributes_kept(module, record) as look,
-        installed(request.setups) as keep,
+        install_setups(request.setups) as keep,
         contexts_entered(request),
-        edited(request.edits),
+        apply_edits(request.edits),
         torch_options(request.options),
         recording(record),
         nullcontext() if request.strict else outside_reads_seen(record.reads),
@@ -112,17 +112,17 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         dynamic_shapes = _dynamic_shapes(request)  # paths into a container need its registration
         weightless = _fakes_of(module)
         try:
-            made = run_export(module, request, dynamic_shapes)
-            _check_values(made, record, weightless)
-            program = made
+            result = run_export(module, request, dynamic_shapes)
+            _check_values(result, record, weightless)
+            program = result
             keep()
             record.graph = None  # the program contains all of it
             record.raised.clear()
         except (Exception, SystemExit) as raised:  # noqa: BLE001 - any failure is an outcome
-            passed_over(raised, "exporting")
+            log_internal_error(raised, "exporting")
             error = raised
     record.depends, record.entered_with = None, ()
-    found: dict[str, Any] = {
+    entries: dict[str, Any] = {
         "request": request,
         "recording": record,
         "seconds": time.perf_counter() - started,
@@ -134,10 +134,10 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
         if record.contexts:
             with contexts_left(values):
                 record.context_effect = find_context_effect(program, capture(request))
-        return Exported(program=program, **found)
+        return Exported(program=program, **entries)
     assert error is not None
     _note_hindering_contexts(request, record, values)
-    return Failed(error=error, **found)
+    return Failed(error=error, **entries)
 
 
 def _note_hindering_contexts(request: Request, record: Recording, values: list[Any]) -> None:
@@ -162,8 +162,8 @@ def values_of_call(module: torch.nn.Module, request: Request) -> list[Any]:
 def contexts_entered(request: Request) -> Iterator[None]:
     """The contexts that the request asks for."""
     with ExitStack() as contexts:
-        for each in request.within:
-            contexts.enter_context(each())
+        for function in request.within:
+            contexts.enter_context(function())
         yield
 
 
@@ -172,7 +172,7 @@ def as_exported(request: Request) -> Iterator[None]:
     """What an export runs in: eval mode, registered containers, the request's own contexts."""
     with (
         in_eval_mode(request.target, request.eval_mode),
-        installed(request.setups),
+        install_setups(request.setups),
         contexts_entered(request),
     ):
         yield
@@ -210,8 +210,8 @@ def _check_values(
     The model's `own` fake tensors do not leak.
     """
     held = {**program.state_dict, **program.constants}
-    known = set(map(id, own))
-    names = [name for name, value in held.items() if is_fake(value) and id(value) not in known]
+    numbers = set(map(id, own))
+    names = [name for name, value in held.items() if is_fake(value) and id(value) not in numbers]
     if names:
         record.graph = PartialGraph(program.graph, program.graph_module)
         raise StandInHeld(
@@ -226,26 +226,30 @@ def _inputs_watched(
     """Records what the module writes into the containers that tracing passes; they are copies."""
     signature = signature_of(module)
 
-    def entered(
+    def on_enter(
         called: object, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Callable[[Any], None]:
         if called is not module:
             return lambda _: None
-        before = given_leaves(signature, args, kwargs)
+        before = input_leaves(signature, args, kwargs)
         record.entered_with = tuple(before.values())
 
         def left(result: Any) -> None:
-            found = refilled(before, given_leaves(signature, args, kwargs), result)
+            container_writes = find_container_writes(
+                before, input_leaves(signature, args, kwargs), result
+            )
             by_input: dict[str, list[str]] = {}
-            for path in found.paths:
+            for path in container_writes.paths:
                 by_input.setdefault(path.partition(".")[0], []).append(path)
             for name, paths in by_input.items():
-                lost = not set(found.lost).isdisjoint(paths)
-                record.changes.append(Change("input", name, "content", listed(paths), lost=lost))
+                lost = not set(container_writes.lost).isdisjoint(paths)
+                record.changes.append(
+                    Change("input", name, "content", join_names(paths), lost=lost)
+                )
 
         return left
 
-    return entered
+    return on_enter
 
 
 _DEFERRED = "prefer_deferred_runtime_asserts_over_guards"
@@ -266,9 +270,9 @@ def _check_arguments(request: Request) -> None:
     try:
         signature.bind(*request.args, **request.kwargs)
     except TypeError as error:
-        said = str(error)
-        verb = "" if said.startswith("got ") else "is " if said.startswith("missing ") else "got "
-        raise TypeError(f"{name}() {verb}{said}; its signature is {name}{signature}") from None
+        text = str(error)
+        verb = "" if text.startswith("got ") else "is " if text.startswith("missing ") else "got "
+        raise TypeError(f"{name}() {verb}{text}; its signature is {name}{signature}") from None
 
 
 def _check_written_out(leaf: Any, name: str) -> None:
@@ -295,15 +299,15 @@ def _check_initialized(module: torch.nn.Module) -> None:
 
 
 def _dynamic_shapes(request: Request) -> Any:
-    target, args, kwargs, given = request.target, request.args, request.kwargs, request.shapes
-    if isinstance(given, Shapes):
-        given = given.to_torch(target, args, kwargs)
-    elif is_shapes_spec(given):
+    target, args, kwargs, value = request.target, request.args, request.kwargs, request.shapes
+    if isinstance(value, Shapes):
+        value = value.to_torch(target, args, kwargs)
+    elif is_shapes_spec(value):
         if (shapes := shapes_of(request)) is not None:
             shapes.check_possible()
     else:
-        given = from_the_front(given, target, args, kwargs)
-    return specs_by_input(given, target, args, kwargs)
+        value = from_the_front(value, target, args, kwargs)
+    return specs_by_input(value, target, args, kwargs)
 
 
 def _counter(
@@ -311,9 +315,9 @@ def _counter(
 ) -> Callable[[object], None]:
     """Turns module entries into monotonic progress."""
     callable_modules = {
-        id(each): path
-        for path, each in module.named_modules()
-        if not issubclass(type(each), _CONTAINERS)  # `__class__` may lie, or raise
+        id(other_module): path
+        for path, other_module in module.named_modules()
+        if not issubclass(type(other_module), _CONTAINERS)  # `__class__` may lie, or raise
     }
     entered: set[int] = set()
 

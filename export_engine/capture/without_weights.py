@@ -28,7 +28,7 @@ def copy_without_weights(
     Raises:
         WrongArgument: `target` is neither, or cannot be copied.
     """
-    given = pytree.tree_map_only(torch.Tensor, _on_meta, (tuple(args), dict(kwargs)))
+    value = pytree.tree_map_only(torch.Tensor, _on_meta, (tuple(args), dict(kwargs)))
     owner = getattr(target, "__self__", target)
     if not isinstance(owner, torch.nn.Module):
         raise WrongArgument(
@@ -36,13 +36,13 @@ def copy_without_weights(
         )
     module = _copy(owner)
     if owner is target:
-        return module, *given
-    return getattr(module, target.__name__), *given
+        return module, *value
+    return getattr(module, target.__name__), *value
 
 
 def _copy(module: torch.nn.Module) -> torch.nn.Module:
     """A deep copy that shares tensors as the module does, without one of their values."""
-    memo: dict[int, Any] = {id(each): _on_meta(each) for each in _tensors_of(module)}
+    memo: dict[int, Any] = {id(tensor): _on_meta(tensor) for tensor in _tensors_of(module)}
     try:
         return copy.deepcopy(module, memo)
     except (TypeError, RuntimeError, AttributeError, NotImplementedError, ValueError) as error:
@@ -54,8 +54,8 @@ def _copy(module: torch.nn.Module) -> torch.nn.Module:
 
 def _tensors_of(module: torch.nn.Module) -> Iterator[torch.Tensor]:
     """Parameters, buffers and other tensors that its modules have as attributes."""
-    for each in module.modules():
-        for value in pytree.tree_leaves(vars(each)):
+    for other_module in module.modules():
+        for value in pytree.tree_leaves(vars(other_module)):
             if isinstance(value, torch.Tensor):
                 yield value
 

@@ -129,8 +129,8 @@ class SizeReader:
         Args:
             record: whose symbols the texts are about.
         """
-        self._names = {each.name: number for number, each in enumerate(record.symbols)}
-        self._symbols = [each.name for each in record.symbols]
+        self._names = {symbol.name: number for number, symbol in enumerate(record.symbols)}
+        self._symbols = [symbol.name for symbol in record.symbols]
         self._known: dict[str, Amount | None] = {}
 
     def read(self, size: Size) -> Amount | None:
@@ -162,7 +162,7 @@ class SizeReader:
                 arity = OPERATORS[token][0]
                 parts = stack[-arity:]
                 del stack[-arity:]
-                stack.append(self._joined(token, parts))
+                stack.append(self._combine(token, parts))
             elif isinstance(token, str):
                 name = self._symbols[int(token[1:])]
                 stack.append((_of_factor(Factor(name, (token,))), [token]))
@@ -174,9 +174,9 @@ class SizeReader:
         number = self._names.get(name)
         return None if number is None else [f"d{number}"]
 
-    def _joined(self, sign: str, parts: list[tuple[Amount, Formula]]) -> tuple[Amount, Formula]:
+    def _combine(self, sign: str, parts: list[tuple[Amount, Formula]]) -> tuple[Amount, Formula]:
         """An operation on amounts; one that gives no sum of products becomes a factor."""
-        formula: Formula = [*(token for _, each in parts for token in each), sign]
+        formula: Formula = [*(token for _, group in parts for token in group), sign]
         amounts = [amount for amount, _ in parts]
         if sign == "+":
             return amounts[0] + amounts[1], formula
@@ -191,7 +191,7 @@ class SizeReader:
             for _ in range(amounts[1].terms[()]):
                 power = power * amounts[0]
             return power, formula
-        texts = [str(each) if _is_atom(each) else f"({each})" for each in amounts]
+        texts = [str(amount) if _is_atom(amount) else f"({amount})" for amount in amounts]
         told = f" {sign} ".join(texts) if len(texts) > 1 and not sign.isalpha() else ""
         text = f"({told})" if told else f"{sign}({', '.join(map(str, amounts))})"
         return _of_factor(Factor(text, tuple(formula))), formula
@@ -237,7 +237,7 @@ def _degree(product: Product) -> int:
 
 
 def _term(product: Product, scale: int) -> str:
-    parts = [each.text if power == 1 else f"{each.text}**{power}" for each, power in product]
+    parts = [factor.text if power == 1 else f"{factor.text}**{power}" for factor, power in product]
     if not parts:
         return str(scale)
     return "*".join(parts if scale == 1 else [str(scale), *parts])

@@ -73,24 +73,24 @@ def table_of(cost: ProgramCost) -> CostTable:
         cost: of the program.
     """
     writer = _Writer()
-    known = [each for each in cost.held if each.bytes is not None]
-    costs = [each.cost for each in cost.ops]
+    helds = [held for held in cost.held if held.bytes is not None]
+    costs = [op.cost for op in cost.ops]
     table = CostTable(
         factors=[],
         products=[],
-        nodes=[each.node for each in cost.ops],
-        unknown=[at for at, each in enumerate(costs) if each.flops is None],
-        flops=writer.table(each.flops for each in costs),
-        read=writer.table(each.read for each in costs),
-        written=writer.table(each.written for each in costs),
-        makers=[each.node for each in known],
-        lasts=[each.last for each in known],
-        held=writer.table(each.bytes for each in known),
-        scratch=writer.table(each.scratch for each in costs),
+        nodes=[op.node for op in cost.ops],
+        unknown=[at for at, item in enumerate(costs) if item.flops is None],
+        flops=writer.table(item.flops for item in costs),
+        read=writer.table(item.read for item in costs),
+        written=writer.table(item.written for item in costs),
+        makers=[held.node for held in helds],
+        lasts=[held.last for held in helds],
+        held=writer.table(held.bytes for held in helds),
+        scratch=writer.table(item.scratch for item in costs),
         inputs=writer.table([cost.inputs]),
         parameters=cost.parameters,
         weights=cost.weights,
-        devices=[DeviceRow(*each) for each in DEVICES],
+        devices=[DeviceRow(*device) for device in DEVICES],
     )
     table.products = writer.products()
     table.factors = writer.factors()
@@ -114,13 +114,13 @@ class _Writer:
         return AmountTable(starts, products, scales)
 
     def products(self) -> list[list[int]]:
-        return [self._numbered(product) for product in self._products]
+        return [self._number_factors(product) for product in self._products]
 
     def factors(self) -> list[list[float | str]]:
         """To be asked for last: `products` numbers them."""
         return [[*factor.formula] for factor in self._factors]
 
-    def _numbered(self, product: Sequence[tuple[Factor, int]]) -> list[int]:
+    def _number_factors(self, product: Sequence[tuple[Factor, int]]) -> list[int]:
         numbers: list[int] = []
         for factor, power in product:
             numbers += (self._factors.setdefault(factor, len(self._factors)), power)

@@ -52,12 +52,16 @@ def device_of(device: str | Device | tuple[float, float]) -> Device:
     if isinstance(device, Device):
         return device
     if isinstance(device, str):
-        found = [each for each in DEVICES if each.name.lower().startswith(device.lower())]
-        if found and device:
-            return found[0]
-        known = ", ".join(each.name for each in DEVICES)
+        devices = [
+            other_device
+            for other_device in DEVICES
+            if other_device.name.lower().startswith(device.lower())
+        ]
+        if devices and device:
+            return devices[0]
+        text = ", ".join(other_device.name for other_device in DEVICES)
         raise WrongArgument(
-            f"There is no device {device!r}. There are: {known}. Or give FLOP/s and bytes/s."
+            f"There is no device {device!r}. There are: {text}. Or give FLOP/s and bytes/s."
         )
     flops, bandwidth = device
     if flops <= 0 or bandwidth <= 0:

@@ -19,13 +19,13 @@ Rule = Callable[[OpCall], Amount | None]
 
 
 def _times(*amounts: Amount | None) -> Amount | None:
-    known = [each for each in amounts if each is not None]
-    if len(known) < len(amounts):
+    items = [amount for amount in amounts if amount is not None]
+    if len(items) < len(amounts):
         return None
-    return reduce(lambda one, other: one * other, known, Amount(1))
+    return reduce(lambda one, other: one * other, items, Amount(1))
 
 
-def _contracted(name: str, dim: int = -1) -> Rule:
+def _contraction(name: str, dim: int = -1) -> Rule:
     """Each element of the result is a sum over one dim of an argument."""
 
     def rule(call: OpCall) -> Amount | None:
@@ -41,28 +41,28 @@ def _convolution(call: OpCall) -> Amount | None:
     if not weight:
         return None
     if call.value("transposed", False):
-        return _transposed(call)
+        return _transposition(call)
     return _times(Amount(2), call.elements(*call.results), call.product(weight[1:]))
 
 
-def _transposed(call: OpCall) -> Amount | None:
+def _transposition(call: OpCall) -> Amount | None:
     weight = call.shape("weight")
-    given = call.product(call.shape("input"))
-    return _times(Amount(2), given, call.product(weight[1:]) if weight else None)
+    amount = call.product(call.shape("input"))
+    return _times(Amount(2), amount, call.product(weight[1:]) if weight else None)
 
 
 def _convolution_backward(call: OpCall) -> Amount | None:
     """As torch counts it: a convolution for each of the gradients that are asked for."""
-    given, weight, grad = (call.shape(name) for name in ("input", "weight", "grad_output"))
+    items, weight, grad = (call.shape(name) for name in ("input", "weight", "grad_output"))
     mask = call.value("output_mask", [True, True, True])
-    if not (given and weight and grad) or not isinstance(mask, list):
+    if not (items and weight and grad) or not isinstance(mask, list):
         return None
-    points = call.product(given if call.value("transposed", False) else grad)
+    points = call.product(items if call.value("transposed", False) else grad)
     total: Amount | None = Amount(0)
     if mask[0]:
         total = _plus(total, _times(Amount(2), points, call.product(weight[1:])))
     if mask[1]:
-        channels = (given if not call.value("transposed", False) else grad)[1]
+        channels = (items if not call.value("transposed", False) else grad)[1]
         kernel = call.product(weight[2:])
         total = _plus(total, _times(Amount(2), points, call.size(channels), kernel))
     return total
@@ -102,7 +102,7 @@ def _einsum(call: OpCall) -> Amount | None:
     inputs, result = equation.replace(" ", "").split("->")
     operands = inputs.split(",")
     shapes = [call.type_of(node).shape for node in nodes]
-    if [len(each) for each in operands] != [len(each) for each in shapes]:
+    if [len(operand) for operand in operands] != [len(other_shape) for other_shape in shapes]:
         return None
     sizes: dict[str, Size] = {}
     for letters, shape in zip(operands, shapes, strict=True):
@@ -111,7 +111,7 @@ def _einsum(call: OpCall) -> Amount | None:
     for at, right in enumerate(operands[1:], 1):
         after = {*result, *"".join(operands[at + 1 :])}
         inside = {letter for letter in {*left, *right} if letter in after or letter in left}
-        inside = {each for each in inside if each in after or (each in left and each in right)}
+        inside = {value for value in inside if value in after or (value in left and value in right)}
         product = call.product([sizes.get(letter, 1) for letter in sorted(inside)])
         if product is None:
             return None
@@ -122,17 +122,17 @@ def _einsum(call: OpCall) -> Amount | None:
 
 def _recurrent(call: OpCall) -> Amount | None:
     """Layers of an LSTM, GRU or RNN: each step multiplies by each of the weights."""
-    given = call.shape("input")
-    steps = call.product(given[:-1]) if given else None
+    items = call.shape("input")
+    steps = call.product(items[:-1]) if items else None
     shapes = [call.type_of(node).shape for node in call.nodes("params")]
-    weights = [call.product(each) for each in shapes if len(each) == _MATRIX]
+    weights = [call.product(shape) for shape in shapes if len(shape) == _MATRIX]
     if steps is None or not weights:
         return None
     total = Amount(0)
-    for each in weights:
-        if each is None:
+    for weight in weights:
+        if weight is None:
             return None
-        total = total + steps * each * 2
+        total = total + steps * weight * 2
     return total
 
 
@@ -148,18 +148,20 @@ def _of_input(count: int) -> Rule:
     """So many for each element of the first tensor that it reads."""
 
     def rule(call: OpCall) -> Amount | None:
-        tensors = [each for node in call.inputs for each in call.tensors_of(call.type_of(node))]
+        tensors = [
+            value_type for node in call.inputs for value_type in call.tensors_of(call.type_of(node))
+        ]
         return _times(Amount(count), call.elements(*tensors[:1]))
 
     return rule
 
 
-def _pooled(call: OpCall) -> Amount | None:
+def _pooling(call: OpCall) -> Amount | None:
     """One for each element of each window."""
     kernel = call.value("kernel_size")
     dims = 1 if "1d" in call.name else 3 if "3d" in call.name else 2
     sizes = [kernel] * dims if isinstance(kernel, int) else kernel
-    if not isinstance(sizes, list) or not all(isinstance(each, int) for each in sizes):
+    if not isinstance(sizes, list) or not all(isinstance(size, int) for size in sizes):
         return None
     sizes = sizes * dims if len(sizes) == 1 else sizes
     return _times(call.elements(*call.results[:1]), call.product(list(sizes)))
@@ -169,31 +171,31 @@ def _split(names: str) -> list[str]:
     return [f"aten.{name}" for name in names.split()]
 
 
-def _named(names: str, rule: Rule) -> Iterable[tuple[str, Rule]]:
+def _name_rules(names: str, rule: Rule) -> Iterable[tuple[str, Rule]]:
     return ((name, rule) for name in _split(names))
 
 
 COUNTED_BY_TORCH: dict[str, Rule] = dict(
     [
-        *_named("mm bmm matmul mv dot vdot inner _scaled_mm _int_mm", _contracted("self")),
-        *_named("addmm", _contracted("mat1")),
-        *_named("addmv", _contracted("mat")),
-        *_named("baddbmm", _contracted("batch1")),
-        *_named("addbmm", _contracted("batch1")),
-        *_named("linear", _contracted("input")),
-        *_named("convolution _convolution conv1d conv2d conv3d", _convolution),
-        *_named("convolution_backward", _convolution_backward),
-        *_named("conv_transpose1d conv_transpose2d conv_transpose3d", _transposed),
-        *_named("scaled_dot_product_attention", _attention),
-        *_named("_scaled_dot_product_flash_attention", _attention),
-        *_named("_scaled_dot_product_flash_attention_for_cpu", _attention),
-        *_named("_scaled_dot_product_efficient_attention", _attention),
-        *_named("_scaled_dot_product_cudnn_attention", _attention),
-        *_named("_scaled_dot_product_fused_attention_overrideable", _attention),
-        *_named("einsum", _einsum),
-        *_named("lstm", _recurrent),
-        *_named("gru", _recurrent),
-        *_named("rnn_tanh rnn_relu", _recurrent),
+        *_name_rules("mm bmm matmul mv dot vdot inner _scaled_mm _int_mm", _contraction("self")),
+        *_name_rules("addmm", _contraction("mat1")),
+        *_name_rules("addmv", _contraction("mat")),
+        *_name_rules("baddbmm", _contraction("batch1")),
+        *_name_rules("addbmm", _contraction("batch1")),
+        *_name_rules("linear", _contraction("input")),
+        *_name_rules("convolution _convolution conv1d conv2d conv3d", _convolution),
+        *_name_rules("convolution_backward", _convolution_backward),
+        *_name_rules("conv_transpose1d conv_transpose2d conv_transpose3d", _transposition),
+        *_name_rules("scaled_dot_product_attention", _attention),
+        *_name_rules("_scaled_dot_product_flash_attention", _attention),
+        *_name_rules("_scaled_dot_product_flash_attention_for_cpu", _attention),
+        *_name_rules("_scaled_dot_product_efficient_attention", _attention),
+        *_name_rules("_scaled_dot_product_cudnn_attention", _attention),
+        *_name_rules("_scaled_dot_product_fused_attention_overrideable", _attention),
+        *_name_rules("einsum", _einsum),
+        *_name_rules("lstm", _recurrent),
+        *_name_rules("gru", _recurrent),
+        *_name_rules("rnn_tanh rnn_relu", _recurrent),
         ("higher_order.flex_attention", _flex_attention),
     ]
 )
@@ -201,37 +203,39 @@ COUNTED_BY_TORCH: dict[str, Rule] = dict(
 
 COUNTED_HERE: dict[str, Rule] = dict(
     [
-        *_named("softmax _softmax log_softmax _log_softmax _safe_softmax", _of_result(5)),
-        *_named("layer_norm native_layer_norm group_norm native_group_norm", _of_result(8)),
-        *_named("batch_norm _native_batch_norm_legit_no_training", _of_result(4)),
-        *_named("_native_batch_norm_legit native_batch_norm instance_norm", _of_result(8)),
-        *_named("_softmax_backward_data _log_softmax_backward_data", _of_result(4)),
-        *_named("native_layer_norm_backward native_group_norm_backward", _of_input(12)),
-        *_named("native_batch_norm_backward embedding_dense_backward", _of_input(8)),
-        *_named("mse_loss mse_loss_backward l1_loss smooth_l1_loss huber_loss", _of_input(3)),
-        *_named("cross_entropy_loss binary_cross_entropy kl_div", _of_input(5)),
-        *_named("binary_cross_entropy_with_logits", _of_input(5)),
-        *_named("nll_loss nll_loss_forward nll_loss2d_forward nll_loss_nd", _of_input(1)),
-        *_named("nll_loss_backward nll_loss2d_backward", _of_result(1)),
-        *_named("rms_norm _fused_rms_norm", _of_result(4)),
-        *_named("sum mean prod amax amin max min aminmax argmax argmin any all", _of_input(1)),
-        *_named("cumsum cumprod logcumsumexp nansum count_nonzero", _of_input(1)),
-        *_named("cumsum_ cumprod_ trace", _of_input(1)),
-        *_named("var var_mean std std_mean norm linalg_vector_norm logsumexp", _of_input(3)),
-        *_named("avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d", _pooled),
-        *_named("max_pool2d_with_indices max_pool3d_with_indices", _pooled),
-        *_named("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d", _of_input(1)),
-        *_named("_adaptive_avg_pool2d _adaptive_avg_pool3d", _of_input(1)),
-        *_named("adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d", _of_input(1)),
-        *_named("upsample_bilinear2d upsample_linear1d", _of_result(7)),
-        *_named("upsample_trilinear3d upsample_bicubic2d", _of_result(35)),
-        *_named("cosine_similarity pairwise_distance", _of_input(5)),
-        *_named("glu gelu gelu_ silu silu_ mish hardswish prelu rrelu", _of_result(1)),
-        *_named("scatter_add index_add scatter_reduce embedding_bag", _of_input(1)),
-        *_named("clamp clip where relu6 hardtanh logit lerp addcmul addcdiv", _of_result(1)),
-        *_named("floor_divide true_divide divide multiply subtract rsub square", _of_result(1)),
-        *_named("float_power isclose isfinite isinf isreal negative absolute", _of_result(1)),
-        *_named("outer ger diff __and__ __or__ __xor__ __lshift__ __rshift__", _of_result(1)),
+        *_name_rules("softmax _softmax log_softmax _log_softmax _safe_softmax", _of_result(5)),
+        *_name_rules("layer_norm native_layer_norm group_norm native_group_norm", _of_result(8)),
+        *_name_rules("batch_norm _native_batch_norm_legit_no_training", _of_result(4)),
+        *_name_rules("_native_batch_norm_legit native_batch_norm instance_norm", _of_result(8)),
+        *_name_rules("_softmax_backward_data _log_softmax_backward_data", _of_result(4)),
+        *_name_rules("native_layer_norm_backward native_group_norm_backward", _of_input(12)),
+        *_name_rules("native_batch_norm_backward embedding_dense_backward", _of_input(8)),
+        *_name_rules("mse_loss mse_loss_backward l1_loss smooth_l1_loss huber_loss", _of_input(3)),
+        *_name_rules("cross_entropy_loss binary_cross_entropy kl_div", _of_input(5)),
+        *_name_rules("binary_cross_entropy_with_logits", _of_input(5)),
+        *_name_rules("nll_loss nll_loss_forward nll_loss2d_forward nll_loss_nd", _of_input(1)),
+        *_name_rules("nll_loss_backward nll_loss2d_backward", _of_result(1)),
+        *_name_rules("rms_norm _fused_rms_norm", _of_result(4)),
+        *_name_rules("sum mean prod amax amin max min aminmax argmax argmin any all", _of_input(1)),
+        *_name_rules("cumsum cumprod logcumsumexp nansum count_nonzero", _of_input(1)),
+        *_name_rules("cumsum_ cumprod_ trace", _of_input(1)),
+        *_name_rules("var var_mean std std_mean norm linalg_vector_norm logsumexp", _of_input(3)),
+        *_name_rules("avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d", _pooling),
+        *_name_rules("max_pool2d_with_indices max_pool3d_with_indices", _pooling),
+        *_name_rules("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d", _of_input(1)),
+        *_name_rules("_adaptive_avg_pool2d _adaptive_avg_pool3d", _of_input(1)),
+        *_name_rules("adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d", _of_input(1)),
+        *_name_rules("upsample_bilinear2d upsample_linear1d", _of_result(7)),
+        *_name_rules("upsample_trilinear3d upsample_bicubic2d", _of_result(35)),
+        *_name_rules("cosine_similarity pairwise_distance", _of_input(5)),
+        *_name_rules("glu gelu gelu_ silu silu_ mish hardswish prelu rrelu", _of_result(1)),
+        *_name_rules("scatter_add index_add scatter_reduce embedding_bag", _of_input(1)),
+        *_name_rules("clamp clip where relu6 hardtanh logit lerp addcmul addcdiv", _of_result(1)),
+        *_name_rules(
+            "floor_divide true_divide divide multiply subtract rsub square", _of_result(1)
+        ),
+        *_name_rules("float_power isclose isfinite isinf isreal negative absolute", _of_result(1)),
+        *_name_rules("outer ger diff __and__ __or__ __xor__ __lshift__ __rshift__", _of_result(1)),
     ]
 )
 """Ops with a rule of this project's: how many for each element is said in `docs`."""

@@ -52,7 +52,7 @@ def find_overtakings(
         return max(range(len(flops)), key=flops.__getitem__)
 
     least, farthest = cost.bounds(size)
-    found: list[Overtaking] = []
+    overtakings: list[Overtaking] = []
     low, before = max(least, 1), most(max(least, 1))
     while low < min(farthest, _FARTHEST):
         high = min(low * 2, farthest)
@@ -60,11 +60,11 @@ def find_overtakings(
         if after != before:
             first = _first(low, high, _is_not(most, before))
             after = most(first)
-            found.append(Overtaking(size, first, names[after], names[before]))
+            overtakings.append(Overtaking(size, first, names[after], names[before]))
             low, before = first, after
         else:
             low = high
-    return found
+    return overtakings
 
 
 def find_largest(
@@ -118,8 +118,8 @@ def _is_not(value: Callable[[int], int], last: int) -> Callable[[int], bool]:
 
 def _values(cost: ProgramCost, size: str, sizes: Mapping[str, int]) -> list[int]:
     if size not in cost.symbols:
-        known = ", ".join(cost.symbols) or "none: every size is static"
-        raise WrongArgument(f"There is no size {size!r}. There are: {known}.")
+        text = ", ".join(cost.symbols) or "none: every size is static"
+        raise WrongArgument(f"There is no size {size!r}. There are: {text}.")
     least, _ = cost.bounds(size)
     chosen = cost.choose_sizes({size: max(least, 1), **sizes})
     return [chosen[name] for name in cost.symbols]
@@ -127,8 +127,8 @@ def _values(cost: ProgramCost, size: str, sizes: Mapping[str, int]) -> list[int]
 
 def _by_kind(cost: ProgramCost) -> dict[str, Amount]:
     kinds: dict[str, Amount] = {}
-    for each in cost.ops:
-        if each.cost.flops:
-            name = each.op.removeprefix("aten.").split(".")[0]
-            kinds[name] = kinds.get(name, NOTHING) + each.cost.flops
+    for op in cost.ops:
+        if op.cost.flops:
+            name = op.op.removeprefix("aten.").split(".")[0]
+            kinds[name] = kinds.get(name, NOTHING) + op.cost.flops
     return kinds

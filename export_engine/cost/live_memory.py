@@ -32,15 +32,15 @@ def memory_of(graph: Graph, calls: Sequence[OpCall | None]) -> list[Held]:
         graph: a graph of the Record.
         calls: per node, its call; None for a node that calls nothing.
     """
-    made = owners_of(graph, calls)
+    groups = owners_of(graph, calls)
     last: dict[int, int] = {}
     sizes: dict[int, Amount | None] = {}
     starts = graph.inputs.starts
     for node in range(len(graph.name)):
-        for each in graph.inputs.items[starts[node] : starts[node + 1]]:
-            last.update(dict.fromkeys(made.get(each, ()), node))
+        for item in graph.inputs.items[starts[node] : starts[node + 1]]:
+            last.update(dict.fromkeys(groups.get(item, ()), node))
         call = calls[node]
-        if call is not None and made.get(node) == frozenset({node}):
+        if call is not None and groups.get(node) == frozenset({node}):
             last[node] = node
             sizes[node] = call.bytes(*call.results)
     return [Held(node, last[node], size) for node, size in sizes.items()]
@@ -53,14 +53,14 @@ def owners_of(graph: Graph, calls: Sequence[OpCall | None]) -> dict[int, frozens
         graph: a graph of the Record.
         calls: as `memory_of` takes them.
     """
-    made: dict[int, frozenset[int]] = {}
+    groups: dict[int, frozenset[int]] = {}
     starts = graph.inputs.starts
     for node, call in enumerate(calls):
         if call is None:
             continue
         inputs = graph.inputs.items[starts[node] : starts[node + 1]]
         if call.target.mutates or is_view(call) or call.target.name.endswith("getitem"):
-            made[node] = frozenset(owner for each in inputs for owner in made.get(each, ()))
+            groups[node] = frozenset(owner for source in inputs for owner in groups.get(source, ()))
         elif call.results:
-            made[node] = frozenset({node})
-    return made
+            groups[node] = frozenset({node})
+    return groups

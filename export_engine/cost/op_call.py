@@ -60,7 +60,7 @@ class OpCall:
     def _texts(self) -> dict[str, str]:
         """The arguments that are passed, as texts, by name; by position where none is declared."""
         by_position, by_name = call_arguments(self._record.strings[self._graph.args[self.node]])
-        names = [each.name for each in self.declared]
+        names = [argument.name for argument in self.declared]
         numbered = (
             (names[at] if at < len(names) else str(at), text) for at, text in enumerate(by_position)
         )
@@ -83,7 +83,7 @@ class OpCall:
     def nodes(self, name: str) -> list[int]:
         """The nodes in an argument, in order."""
         text = self._texts.get(name, "")
-        return [self.inputs[int(each)] for each in _INPUT.findall(text)]
+        return [self.inputs[int(item)] for item in _INPUT.findall(text)]
 
     def type(self, name: str) -> ValueType | None:
         """The type of an argument that is one value; None where it is not."""
@@ -96,8 +96,8 @@ class OpCall:
 
     def shape(self, name: str) -> list[Size] | None:
         """The sizes of an argument that is a tensor; None where it is not."""
-        found = self.type(name)
-        return found.shape if found is not None and found.kind == "tensor" else None
+        value_type = self.type(name)
+        return value_type.shape if value_type is not None and value_type.kind == "tensor" else None
 
     @property
     def result(self) -> ValueType:
@@ -116,7 +116,7 @@ class OpCall:
         if depth > _DEEPEST:
             return []
         inside = (self.tensors_of(self._record.types[item], depth + 1) for item in value.items)
-        return [each for found in inside for each in found]
+        return [value_type for value_types in inside for value_type in value_types]
 
     def product(self, sizes: list[Size] | None) -> Amount | None:
         """The product of sizes; None where one is not known."""
@@ -129,8 +129,8 @@ class OpCall:
     def elements(self, *types: ValueType) -> Amount | None:
         """How many elements tensors have together; None where that is not known."""
         total = Amount(0)
-        for each in types:
-            count = self._sizes.product(each.shape)
+        for value_type in types:
+            count = self._sizes.product(value_type.shape)
             if count is None:
                 return None
             total = total + count
@@ -139,8 +139,8 @@ class OpCall:
     def bytes(self, *types: ValueType) -> Amount | None:
         """How many bytes tensors take together; None where that is not known."""
         total = Amount(0)
-        for each in types:
-            count, width = self._sizes.product(each.shape), width_of(each.dtype)
+        for value_type in types:
+            count, width = self._sizes.product(value_type.shape), width_of(value_type.dtype)
             if count is None or width is None:
                 return None
             total = total + count * width
@@ -155,6 +155,6 @@ def width_of(dtype: str) -> int | None:
     """Bytes of an element of a dtype, `float32`; None where it is not known."""
     bits = _WIDTHS.get(dtype)
     if bits is None:
-        found = _BYTES.search(dtype)
-        bits = int(found[1]) if found else None
+        match = _BYTES.search(dtype)
+        bits = int(match[1]) if match else None
     return None if bits is None else max(bits // 8, 1)

@@ -54,7 +54,7 @@ def cost_of_op(call: OpCall, housekeeping: bool) -> Cost:
     if is_view(call):
         return FREE
     basis, flops = _flops(call)
-    return Cost(basis, flops, _read(call), _written(call), scratch_of(call))
+    return Cost(basis, flops, _read(call), _count_written(call), scratch_of(call))
 
 
 def is_view(call: OpCall) -> bool:
@@ -69,32 +69,32 @@ def is_view(call: OpCall) -> bool:
 def _flops(call: OpCall) -> tuple[Basis, Amount | None]:
     name = call.name if call.target.kind != "higher_order" else call.target.name
     if name in COUNTED_BY_TORCH:
-        return _known("torch", COUNTED_BY_TORCH[name](call))
+        return _with_basis("torch", COUNTED_BY_TORCH[name](call))
     if name in COUNTED_HERE:
-        return _known("rule", COUNTED_HERE[name](call))
+        return _with_basis("rule", COUNTED_HERE[name](call))
     if name in MOVES or (call.name in _CAST):
         return "moves", NOTHING
     if "pointwise" in call.target.tags:
-        return _known("pointwise", call.elements(*call.results[:1]))
+        return _with_basis("pointwise", call.elements(*call.results[:1]))
     if name.endswith("_") and name[:-1] in COUNTED_HERE:
-        return _known("rule", COUNTED_HERE[name[:-1]](call))
+        return _with_basis("rule", COUNTED_HERE[name[:-1]](call))
     return "unknown", None
 
 
-def _known(basis: Basis, flops: Amount | None) -> tuple[Basis, Amount | None]:
+def _with_basis(basis: Basis, flops: Amount | None) -> tuple[Basis, Amount | None]:
     return ("unknown", None) if flops is None else (basis, flops)
 
 
 def _copies(call: OpCall) -> bool:
     """Whether an op that may give a view has to copy: another dtype, or a layout that it ends."""
-    given = next((call.type_of(node) for node in call.inputs), None)
-    made = call.result
-    if given is None or given.kind != "tensor" or made.kind != "tensor":
+    first = next((call.type_of(node) for node in call.inputs), None)
+    result = call.result
+    if first is None or first.kind != "tensor" or result.kind != "tensor":
         return False
-    if (given.dtype, given.device) != (made.dtype, made.device):
+    if (first.dtype, first.device) != (result.dtype, result.device):
         return True
     return call.name in ("aten.contiguous", "aten.reshape", "aten.flatten") and not _is_dense(
-        call, given
+        call, first
     )
 
 
@@ -112,7 +112,9 @@ def _is_dense(call: OpCall, value: ValueType) -> bool:
 
 
 def _read(call: OpCall) -> Amount | None:
-    tensors = [each for node in call.inputs for each in call.tensors_of(call.type_of(node))]
+    tensors = [
+        value_type for node in call.inputs for value_type in call.tensors_of(call.type_of(node))
+    ]
     if call.name in _LOOKUPS:
         return call.bytes(*call.results, *tensors[1:])
     if call.name in ("aten.copy_", "aten.copy"):
@@ -120,10 +122,12 @@ def _read(call: OpCall) -> Amount | None:
     return call.bytes(*tensors)
 
 
-def _written(call: OpCall) -> Amount | None:
+def _count_written(call: OpCall) -> Amount | None:
     targets = [
-        each for argument in call.declared if argument.writes for each in call.nodes(argument.name)
+        node for argument in call.declared if argument.writes for node in call.nodes(argument.name)
     ]
     if not targets:
         return call.bytes(*call.results)
-    return call.bytes(*(each for node in targets for each in call.tensors_of(call.type_of(node))))
+    return call.bytes(
+        *(value_type for node in targets for value_type in call.tensors_of(call.type_of(node)))
+    )

@@ -17,7 +17,7 @@ from export_engine.record import OPS, Graph, Record
 
 _UNBOUNDED = 2**62
 """torch writes "no bound" as a number about as large as an index can be."""
-_CALLS = frozenset(OPS.index(each) for each in ("call_function", "call_module", "call_method"))
+_CALLS = frozenset(OPS.index(text) for text in ("call_function", "call_module", "call_method"))
 
 
 class OpCost(NamedTuple):
@@ -112,7 +112,7 @@ class ProgramCost:
         self._record = record
         self._sizes = SizeReader(record)
         self._calls = [self._calls_of(graph) for graph in record.graphs]
-        self.symbols: tuple[str, ...] = tuple(each.name for each in record.symbols)
+        self.symbols: tuple[str, ...] = tuple(symbol.name for symbol in record.symbols)
         """Names of the sizes, in the order of the Record."""
         self.ops: tuple[OpCost, ...] = tuple(self.ops_in(0)) if record.graphs else ()
 
@@ -135,9 +135,9 @@ class ProgramCost:
     def unknown(self) -> dict[str, int]:
         """The ops whose FLOPs are not known, with how often each is called."""
         names: dict[str, int] = {}
-        for each in self.ops:
-            if each.cost.flops is None:
-                names[each.op] = names.get(each.op, 0) + 1
+        for op in self.ops:
+            if op.cost.flops is None:
+                names[op.op] = names.get(op.op, 0) + 1
         return names
 
     @cached_property
@@ -153,7 +153,7 @@ class ProgramCost:
     def weights(self) -> int:
         """Bytes of parameters, buffers and constants."""
         return sum(
-            each.bytes for each in self._record.signature.inputs if each.kind != "user_input"
+            entry.bytes for entry in self._record.signature.inputs if entry.kind != "user_input"
         )
 
     @cached_property
@@ -205,12 +205,12 @@ class ProgramCost:
         values = [chosen[name] for name in self.symbols]
         count = len(self.ops)
         columns: list[Amount] = []
-        for pick in (_flops, _read, _written):
-            columns += [pick(each.cost) or NOTHING for each in self.ops]
-        found = value_of(columns, values)
-        flops, read, written = (found[at * count : (at + 1) * count] for at in range(3))
+        for pick in (_flops, _read, _bytes_out):
+            columns += [pick(op.cost) or NOTHING for op in self.ops]
+        numbers = value_of(columns, values)
+        flops, read, written = (numbers[at * count : (at + 1) * count] for at in range(3))
         by_torch = sum(
-            number for number, each in zip(flops, self.ops, strict=True) if _is_torchs(each.cost)
+            number for number, op in zip(flops, self.ops, strict=True) if _is_torchs(op.cost)
         )
         return CostAt(
             chosen,
@@ -240,12 +240,12 @@ class ProgramCost:
         """FLOPs per module path; with a depth, of its first so many parts."""
         totals: dict[str, Amount] = {}
         graph = self._record.graphs[0]
-        for each in self.ops:
-            scope = graph.scope[each.node]
+        for op in self.ops:
+            scope = graph.scope[op.node]
             path = self._record.scopes[scope].path if scope >= 0 else ""
             if depth is not None:
                 path = ".".join(path.split(".")[:depth])
-            totals[path] = totals.get(path, NOTHING) + (each.cost.flops or NOTHING)
+            totals[path] = totals.get(path, NOTHING) + (op.cost.flops or NOTHING)
         return totals
 
     def _calls_of(self, graph: Graph) -> list[OpCall | None]:
@@ -260,25 +260,25 @@ class ProgramCost:
         """An op's cost; of one that runs graphs, theirs."""
         graph, call = self._record.graphs[number], self._calls[number][node]
         assert call is not None
-        inner = [each.graph for each in graph.nested if each.node == node]
+        inner = [nested_graph.graph for nested_graph in graph.nested if nested_graph.node == node]
         own = cost_of_op(call, bool(graph.housekeeping[node]))
         if not inner or own.basis != "unknown":
             return own
         times = self._repeats(call)
-        costs = [self._whole(each) for each in inner]
-        if times is None or any(each is None for each in costs):
+        costs = [self._whole(other_number) for other_number in inner]
+        if times is None or any(cost is None for cost in costs):
             return Cost("unknown", None, own.read, own.written)
         if call.target.name.endswith("cond"):
-            return self._larger([each for each in costs if each is not None])
-        total = _added([each for each in costs if each is not None])
-        return Cost("nested", *(_scaled(part, times) for part in total))
+            return self._larger([cost for cost in costs if cost is not None])
+        total = _add([cost for cost in costs if cost is not None])
+        return Cost("nested", *(_scale(part, times) for part in total))
 
     def _whole(self, number: int) -> tuple[Amount | None, Amount | None, Amount | None] | None:
         """The cost of a nested graph."""
         costs = [self._cost(number, at) for at, call in enumerate(self._calls[number]) if call]
-        if any(each.flops is None for each in costs):
+        if any(cost.flops is None for cost in costs):
             return None
-        return _added([(each.flops, each.read, each.written) for each in costs])
+        return _add([(cost.flops, cost.read, cost.written) for cost in costs])
 
     def _repeats(self, call: OpCall) -> Amount | None:
         """How often the graphs of an op run; None where only the data say."""
@@ -306,14 +306,16 @@ class ProgramCost:
 
     def choose_sizes(self, given: Mapping[str, int]) -> dict[str, int]:
         """A value for each size: the given one, or that of the example. Raises as `at`."""
-        names = [each.name for each in self._record.symbols]
+        names = [symbol.name for symbol in self._record.symbols]
         for name, value in given.items():
             if name not in names:
-                known = ", ".join(names) or "none: every size is static"
-                raise WrongArgument(f"There is no size {name!r}. There are: {known}.")
+                text = ", ".join(names) or "none: every size is static"
+                raise WrongArgument(f"There is no size {name!r}. There are: {text}.")
             if not hasattr(value, "__index__") or isinstance(value, bool):
                 raise WrongArgument(f"A size is an int, and {name} is {value!r}.")
-        chosen = {each.name: given.get(each.name, each.example) for each in self._record.symbols}
+        chosen = {
+            symbol.name: given.get(symbol.name, symbol.example) for symbol in self._record.symbols
+        }
         missing = [name for name, value in chosen.items() if value is None]
         if missing:
             raise WrongArgument(
@@ -338,12 +340,12 @@ class ProgramCost:
 
     def _alive(self, values: Sequence[int]) -> tuple[list[Held], list[int], list[int]]:
         """The tensors of known size, their bytes, and what is alive at each node."""
-        held = [each for each in self.held if each.bytes is not None]
-        inside = [each for each in self.ops if each.cost.scratch]
-        amounts = [each.bytes or NOTHING for each in held]
-        amounts += [each.cost.scratch or NOTHING for each in inside]
-        found = value_of(amounts, values)
-        sizes, scratch = found[: len(held)], found[len(held) :]
+        held = [other_held for other_held in self.held if other_held.bytes is not None]
+        inside = [op_cost for op_cost in self.ops if op_cost.cost.scratch]
+        amounts = [other_held.bytes or NOTHING for other_held in held]
+        amounts += [op_cost.cost.scratch or NOTHING for op_cost in inside]
+        numbers = value_of(amounts, values)
+        sizes, scratch = numbers[: len(held)], numbers[len(held) :]
         count = len(self._record.graphs[0].name) if self._record.graphs else 0
         change = [0] * (count + 1)
         for one, size in zip(held, sizes, strict=True):
@@ -358,28 +360,28 @@ class ProgramCost:
         held, sizes, curve = self._alive(values)
         node, most = self._curve(values)
         alive = [
-            (each.node, size)
-            for each, size in zip(held, sizes, strict=True)
-            if each.node <= node <= each.last
+            (other_held.node, size)
+            for other_held, size in zip(held, sizes, strict=True)
+            if other_held.node <= node <= other_held.last
         ]
         alive.sort(key=lambda each: -each[1])
         return Peak(most, node, tuple(alive) if curve else ())
 
     def _loops(self) -> Iterator[Loop]:
-        for each in self.ops:
-            call = self._calls[0][each.node]
+        for op in self.ops:
+            call = self._calls[0][op.node]
             graph = self._record.graphs[0]
-            inner = [nested.graph for nested in graph.nested if nested.node == each.node]
+            inner = [nested.graph for nested in graph.nested if nested.node == op.node]
             if call is None or not inner or self._repeats(call) is not None:
                 continue
             parts = [self._whole(number) for number in inner]
-            known = [part for part in parts if part is not None]
-            if len(known) < len(parts):
-                yield Loop(each.node, each.name, None, None)
+            items = [part for part in parts if part is not None]
+            if len(items) < len(parts):
+                yield Loop(op.node, op.name, None, None)
                 continue
-            flops, read, written = _added(known)
+            flops, read, written = _add(items)
             moved = None if read is None or written is None else read + written
-            yield Loop(each.node, each.name, flops, moved)
+            yield Loop(op.node, op.name, flops, moved)
 
     def _elements(self, number: int) -> int:
         total = 1
@@ -389,8 +391,8 @@ class ProgramCost:
 
     def _sum(self, pick: Callable[[Cost], Amount | None]) -> Amount:
         total: dict[object, int] = {}
-        for each in self.ops:
-            for product, scale in (pick(each.cost) or NOTHING).terms.items():
+        for op in self.ops:
+            for product, scale in (pick(op.cost) or NOTHING).terms.items():
                 total[product] = total.get(product, 0) + scale
         return Amount(total)  # type: ignore[arg-type]
 
@@ -418,7 +420,7 @@ def _read(cost: Cost) -> Amount | None:
     return cost.read
 
 
-def _written(cost: Cost) -> Amount | None:
+def _bytes_out(cost: Cost) -> Amount | None:
     return cost.written
 
 
@@ -429,19 +431,19 @@ def _is_torchs(cost: Cost) -> bool:
     return cost.basis == _TORCHS
 
 
-def _added(parts: Sequence[Parts]) -> Parts:
-    columns = ([each[at] for each in parts] for at in range(3))
+def _add(parts: Sequence[Parts]) -> Parts:
+    columns = ([part[at] for part in parts] for at in range(3))
     return tuple(_sum_of(column) for column in columns)  # type: ignore[return-value]
 
 
 def _sum_of(amounts: Sequence[Amount | None]) -> Amount | None:
     total = NOTHING
-    for each in amounts:
-        if each is None:
+    for amount in amounts:
+        if amount is None:
             return None
-        total = total + each
+        total = total + amount
     return total
 
 
-def _scaled(amount: Amount | None, times: Amount) -> Amount | None:
+def _scale(amount: Amount | None, times: Amount) -> Amount | None:
     return None if amount is None else amount * times

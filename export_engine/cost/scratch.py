@@ -21,10 +21,16 @@ def scratch_of(call: OpCall) -> Amount | None:
 def _matmul(call: OpCall) -> Amount | None:
     """`matmul` folds all dims but the last two into one, and copies what is not laid out so."""
     operands = [call.type(name) for name in ("self", "other")]
-    batched = [each for each in operands if each is not None and len(each.shape) > _MATRIX]
+    batched = [
+        operand for operand in operands if operand is not None and len(operand.shape) > _MATRIX
+    ]
     if len(batched) < len(operands):
         return None
-    copies = [each for each in batched if not _folds(call, each, len(each.shape) - _MATRIX)]
+    copies = [
+        value_type
+        for value_type in batched
+        if not _folds(call, value_type, len(value_type.shape) - _MATRIX)
+    ]
     return call.bytes(*copies) if copies else None
 
 
@@ -47,11 +53,11 @@ def _follows(call: OpCall, shape: Sequence[Size], stride: Sequence[Size], dim: i
 
 def _rows(call: OpCall) -> Amount | None:
     """A mean and a deviation for each row that is normalized."""
-    given, dims = call.type("input"), call.value("normalized_shape")
-    width = width_of(given.dtype) if given is not None else None
-    if given is None or width is None or not isinstance(dims, list):
+    value_type, dims = call.type("input"), call.value("normalized_shape")
+    width = width_of(value_type.dtype) if value_type is not None else None
+    if value_type is None or width is None or not isinstance(dims, list):
         return None
-    rows = call.product(given.shape[: len(given.shape) - len(dims)])
+    rows = call.product(value_type.shape[: len(value_type.shape) - len(dims)])
     return None if rows is None else rows * (2 * width)
 
 

@@ -67,7 +67,10 @@ class TrainingCost:
         Raises:
             WrongArgument: the graph is of no training step.
         """
-        overlay = next((each for each in record.overlays if each.name == _PASS), None)
+        overlay = next(
+            (other_overlay for other_overlay in record.overlays if other_overlay.name == _PASS),
+            None,
+        )
         if overlay is None:
             raise WrongArgument(
                 "The graph has no backward pass. Trace one: explorer.explore_joint(loss_fn, "
@@ -79,16 +82,16 @@ class TrainingCost:
         passes = zip(overlay.nodes, overlay.texts, strict=True)
         self._forward = {node for node, text in passes if text == _FORWARD}
         self._all = {*overlay.nodes}
-        self.forward = _sum([each for each in self._cost.ops if each.node in self._forward])
-        self.backward = _sum([each for each in self._cost.ops if each.node not in self._forward])
+        self.forward = _sum([op for op in self._cost.ops if op.node in self._forward])
+        self.backward = _sum([op for op in self._cost.ops if op.node not in self._forward])
         self.saved: tuple[Saved, ...] = tuple(self._find_saved())
 
     @property
     def saved_bytes(self) -> Amount:
         """Bytes of all tensors that are kept for the backward pass, beside inputs and weights."""
         total = NOTHING
-        for each in self.saved:
-            total = total + each.bytes
+        for item in self.saved:
+            total = total + item.bytes
         return total
 
     def checkpointing(self, module: str) -> Checkpointing:
@@ -106,14 +109,14 @@ class TrainingCost:
         outside = {
             owner
             for node in self._forward - inside
-            for each in self._inputs(node)
-            for owner in self._cost.owners.get(each, ())
+            for number in self._inputs(node)
+            for owner in self._cost.owners.get(number, ())
         }
         saved = NOTHING
         for tensor in self.saved:
             if tensor.node in inside and tensor.node not in outside:
                 saved = saved + tensor.bytes
-        again = [each for each in self._cost.ops if each.node in inside]
+        again = [op for op in self._cost.ops if op.node in inside]
         return Checkpointing(module, saved, _sum(again).flops)
 
     def optimizer(self, name: str = "adamw") -> OptimizerCost:
@@ -126,8 +129,8 @@ class TrainingCost:
             WrongArgument: there is no such optimizer.
         """
         if name not in _OPTIMIZERS:
-            known = ", ".join(_OPTIMIZERS)
-            raise WrongArgument(f"There is no optimizer {name!r}. There are: {known}.")
+            text = ", ".join(_OPTIMIZERS)
+            raise WrongArgument(f"There is no optimizer {name!r}. There are: {text}.")
         flops, kept = _OPTIMIZERS[name]
         count = self._cost.parameters
         return OptimizerCost(name, flops * count, kept * count * _STATE_WIDTH, self._cost.weights)
@@ -139,20 +142,20 @@ class TrainingCost:
 
     def _find_saved(self) -> Sequence[Saved]:
         """The tensors that ops of the backward pass read, also through views."""
-        sizes = {each.node: each.bytes for each in self._cost.held}
+        sizes = {held.node: held.bytes for held in self._cost.held}
         names = self._record.strings
         read = {
             owner
             for node in self._all - self._forward
-            for each in self._inputs(node)
-            for owner in self._cost.owners.get(each, ())
+            for number in self._inputs(node)
+            for owner in self._cost.owners.get(number, ())
             if owner in self._forward
         }
-        found = [
+        items = [
             Saved(node, names[self._graph.name[node]], sizes.get(node) or NOTHING)
             for node in sorted(read)
         ]
-        return [each for each in found if each.bytes]
+        return [item for item in items if item.bytes]
 
     def _inputs(self, node: int) -> Sequence[int]:
         starts = self._graph.inputs.starts
@@ -172,7 +175,7 @@ def training_cost_of(record: Record) -> TrainingCost:
 
 def _sum(ops: Sequence[OpCost]) -> PassCost:
     flops, moved = NOTHING, NOTHING
-    for each in ops:
-        flops = flops + (each.cost.flops or NOTHING)
-        moved = moved + (each.cost.read or NOTHING) + (each.cost.written or NOTHING)
+    for op in ops:
+        flops = flops + (op.cost.flops or NOTHING)
+        moved = moved + (op.cost.read or NOTHING) + (op.cost.written or NOTHING)
     return PassCost(flops, moved)

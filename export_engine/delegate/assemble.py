@@ -11,7 +11,7 @@ import torch
 
 from export_engine.attempt import Exported
 from export_engine.cost import Amount, cost_of
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import DelegationBackend, Lowered, Verdict
 from export_engine.delegate.delegation import (
     DelegatedOp,
@@ -26,7 +26,7 @@ from export_engine.delegate.origins import Origins
 from export_engine.delegate.splits import find_splits
 from export_engine.describe import describe
 from export_engine.record import Record
-from export_engine.source import innermost_own, source_line
+from export_engine.source import find_last_user_frame, source_line
 from export_engine.torch_internals import OpOverload, size_hint
 from export_engine.trace import Recording
 
@@ -51,8 +51,8 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
     lowered = backend.lower(attempt.program)
     places = _places(record)
     if lowered.program is None:
-        ops = [*_placed(lowered, places, _flops_of(record))]
-        found = Delegation(
+        ops = [*_iter_placements(lowered, places, _flops_of(record))]
+        delegation = Delegation(
             backend=backend.name,
             title=backend.title,
             version=lowered.version,
@@ -60,7 +60,7 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
             partitions=_partitions(ops, {}),
             notes=list(lowered.notes),
         )
-        return Delegated(delegation=found, stage=None)
+        return Delegated(delegation=delegation, stage=None)
     stage = Exported(
         request=None,
         recording=Recording(),
@@ -71,8 +71,8 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
     graph = _Graph(lowered, Origins(attempt.program), places, describe(stage))
     ops = list(graph.ops())
     runtime, missing = find_missing_kernels(lowered.kernels)
-    ops = [_with_kernel(each, missing) for each in ops]
-    found = Delegation(
+    ops = [_with_kernel(op, missing) for op in ops]
+    delegation = Delegation(
         backend=backend.name,
         title=backend.title,
         version=lowered.version,
@@ -84,7 +84,7 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
         runtime=runtime,
         notes=list(lowered.notes),
     )
-    return Delegated(delegation=found, stage=stage)
+    return Delegated(delegation=delegation, stage=stage)
 
 
 class _Graph:
@@ -106,16 +106,18 @@ class _Graph:
 
     def edges(self) -> dict[str, tuple[int, int]]:
         """Bytes that each partition reads from outside, and gives."""
-        found: dict[str, tuple[int, int]] = {}
+        result: dict[str, tuple[int, int]] = {}
         for path, module in _inner_modules(self._root, ""):
             for node in module.graph.nodes:
                 name = f"{path}{node.target}" if node.op == "get_attr" else ""
                 if name not in self._lowered.partitions:
                     continue
                 for call in node.users:
-                    read = [each for each in call.all_input_nodes if each is not node]
-                    found[name] = sum(map(self._bytes, read)), self._bytes(call)
-        return found
+                    read = [
+                        other_node for other_node in call.all_input_nodes if other_node is not node
+                    ]
+                    result[name] = sum(map(self._bytes, read)), self._bytes(call)
+        return result
 
     def _ops_of(self, module: torch.fx.GraphModule, path: str) -> Iterator[DelegatedOp]:
         for node in module.graph.nodes:
@@ -150,51 +152,59 @@ class _Graph:
         """Bytes of a node's tensors at the sizes of the example."""
         assert self._lowered.program is not None
         total = 0
-        for each in _tensors(node):
-            sizes = [size_hint(self._lowered.program, size) for size in each.shape]
-            total += prod(size or 0 for size in sizes) * each.element_size()
+        for tensor in _tensors(node):
+            sizes = [size_hint(self._lowered.program, size) for size in tensor.shape]
+            total += prod(size or 0 for size in sizes) * tensor.element_size()
         return total
 
     def _verdict(self, node: torch.fx.Node, origin: str) -> Verdict:
-        said = self._lowered.verdicts.get(node.name, Verdict(None))
+        verdict = self._lowered.verdicts.get(node.name, Verdict(None))
         before = self._lowered.refused_before.get(origin)
-        if said.by == "no rule" and before is not None:
-            told = f"{before.reason}; it was then decomposed, and {said.reason}"
+        if verdict.by == "no rule" and before is not None:
+            told = f"{before.reason}; it was then decomposed, and {verdict.reason}"
             return before._replace(reason=told)
-        return said
+        return verdict
 
 
-def _placed(
+def _iter_placements(
     lowered: Lowered, places: Mapping[str, Place], flops: Mapping[tuple[str, str], int | None]
 ) -> Iterator[DelegatedOp]:
     """The ops of a backend that has no graph of torch's."""
-    where = list(dict.fromkeys(each.where for each in lowered.placements if each.where))
+    where = list(
+        dict.fromkeys(
+            other_placement.where for other_placement in lowered.placements if other_placement.where
+        )
+    )
     counted: set[str] = set()
-    for each in lowered.placements:
-        verdict = Verdict(True) if each.where else lowered.verdicts.get(each.name, Verdict(False))
-        first = each.origin not in counted
-        counted.add(each.origin)
+    for placement in lowered.placements:
+        verdict = (
+            Verdict(True)
+            if placement.where
+            else lowered.verdicts.get(placement.name, Verdict(False))
+        )
+        first = placement.origin not in counted
+        counted.add(placement.origin)
         yield DelegatedOp(
-            name=each.name,
-            op=each.op,
-            partition=where.index(each.where) if each.where else -1,
+            name=placement.name,
+            op=placement.op,
+            partition=where.index(placement.where) if placement.where else -1,
             reason=verdict.reason,
             by=verdict.by,
             rule=verdict.rule,
-            origin=each.origin,
-            place=places.get(each.origin, Place()),
-            flops=flops.get(("", each.origin), 0) if first else 0,
+            origin=placement.origin,
+            place=places.get(placement.origin, Place()),
+            flops=flops.get(("", placement.origin), 0) if first else 0,
         )
 
 
 def _places(record: Record) -> dict[str, Place]:
     """Per op of the program: its line and its module."""
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     for graph in record.graphs:
         for node, name in enumerate(graph.name):
-            frame = innermost_own(record, graph.stack[node])
+            frame = find_last_user_frame(record, graph.stack[node])
             scope = graph.scope[node]
-            found.setdefault(
+            places.setdefault(
                 record.strings[name],
                 Place(
                     file=frame.name if frame else "",
@@ -203,32 +213,32 @@ def _places(record: Record) -> dict[str, Place]:
                     module=record.scopes[scope].path if scope >= 0 else "",
                 ),
             )
-    return found
+    return places
 
 
 def _flops_of(record: Record) -> dict[tuple[str, str], int | None]:
     """FLOPs at the sizes of the example, by the path of the graph and the node's name."""
     cost = cost_of(record)
-    found: dict[tuple[str, str], int | None] = {}
+    result: dict[tuple[str, str], int | None] = {}
     paths = {0: ""}
     for number, graph in enumerate(record.graphs):
         for inner in graph.nested:
             held = graph.args[inner.holder]
             name = record.strings[held].strip("('\")") or record.strings[graph.name[inner.holder]]
             paths[inner.graph] = f"{paths.get(number, '')}{name}."
-    sizes = [each.example for each in record.symbols]
+    sizes = [symbol.example for symbol in record.symbols]
     for number in range(len(record.graphs)):
         for op in cost.ops_in(number):
-            found[paths.get(number, ""), op.name] = _at(op.cost.flops, sizes)
-    return found
+            result[paths.get(number, ""), op.name] = _at(op.cost.flops, sizes)
+    return result
 
 
 def _at(flops: Amount | None, sizes: Sequence[int | None]) -> int | None:
     """An amount at the sizes of the example; None where one has none."""
     try:
-        return None if flops is None else flops.at([-1 if each is None else each for each in sizes])
+        return None if flops is None else flops.at([-1 if size is None else size for size in sizes])
     except ArithmeticError as error:
-        passed_over(error, "counting FLOPs")
+        log_internal_error(error, "counting FLOPs")
         return None
 
 
@@ -242,23 +252,23 @@ def _partitions(
 ) -> list[Partition]:
     """Each partition, with what is in it."""
     names = list(edges)
-    numbers = sorted({each.partition for each in ops if each.is_inside})
-    found = []
+    numbers = sorted({op.partition for op in ops if op.is_inside})
+    partitions = []
     for number in numbers:
-        own = [each for each in ops if each.partition == number and each.kind == "tensor"]
+        own = [op for op in ops if op.partition == number and op.kind == "tensor"]
         name = names[number] if number < len(names) else ""
         read, given = edges.get(name, (0, 0))
-        found.append(
+        partitions.append(
             Partition(
                 number=number,
                 name=name,
                 ops=len(own),
-                flops=sum(each.flops or 0 for each in own),
+                flops=sum(op.flops or 0 for op in own),
                 bytes_in=read,
                 bytes_out=given,
             )
         )
-    return found
+    return partitions
 
 
 _QUANTIZING = ("quantize_", "dequantize_", "choose_qparams")
@@ -266,15 +276,15 @@ _QUANTIZING = ("quantize_", "dequantize_", "choose_qparams")
 
 def _pairs(ops: Sequence[DelegatedOp]) -> Iterator[Pair]:
     """The quantize and dequantize ops: folded where the backend took them."""
-    for each in ops:
-        name = each.op.partition(".")[2]
+    for op in ops:
+        name = op.op.partition(".")[2]
         if name.startswith(_QUANTIZING):
             yield Pair(
-                name=each.name,
-                op=each.op,
-                is_folded=each.is_inside,
-                reason=each.reason,
-                place=each.place,
+                name=op.name,
+                op=op.op,
+                is_folded=op.is_inside,
+                reason=op.reason,
+                place=op.place,
             )
 
 
@@ -290,11 +300,12 @@ def _inner_modules(
 def _is_call_of_graph(node: torch.fx.Node) -> bool:
     """Whether it runs a graph: a partition, a branch or a loop."""
     return any(
-        each.op == "get_attr"
+        other_node.op == "get_attr"
         and isinstance(
-            getattr(each.graph.owning_module, str(each.target), None), torch.fx.GraphModule
+            getattr(other_node.graph.owning_module, str(other_node.target), None),
+            torch.fx.GraphModule,
         )
-        for each in node.all_input_nodes
+        for other_node in node.all_input_nodes
     )
 
 
@@ -316,4 +327,4 @@ def _kind(node: torch.fx.Node) -> Kind:
 def _tensors(node: torch.fx.Node) -> list[torch.Tensor]:
     value = node.meta.get("val")
     values = value if isinstance(value, tuple | list) else (value,)
-    return [each for each in values if isinstance(each, torch.Tensor)]
+    return [other_value for other_value in values if isinstance(other_value, torch.Tensor)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import DelegationBackend, Lowered, Verdict
 from export_engine.delegate.builtin_backends.executorch_partitioners import (
     CoreMl,
@@ -44,13 +44,13 @@ def find_backend(name: str) -> DelegationBackend:
     Raises:
         WrongArgument: there is none of this name, or it cannot be asked here; the text says why.
     """
-    known = delegation_backends()
-    if name not in known:
-        raise WrongArgument(f"There is no delegation backend {name!r}. There are: {_all(known)}.")
-    missing = why_missing(known[name])
+    entries = delegation_backends()
+    if name not in entries:
+        raise WrongArgument(f"There is no delegation backend {name!r}. There are: {_all(entries)}.")
+    missing = why_missing(entries[name])
     if missing is not None:
-        raise WrongArgument(f"{known[name].title} cannot be asked here. {missing}")
-    return known[name]
+        raise WrongArgument(f"{entries[name].title} cannot be asked here. {missing}")
+    return entries[name]
 
 
 def why_missing(backend: DelegationBackend) -> str | None:
@@ -58,7 +58,7 @@ def why_missing(backend: DelegationBackend) -> str | None:
     try:
         return backend.missing()
     except Exception as error:  # noqa: BLE001 - whatever someone else's code raises
-        passed_over(error, "asking a delegation backend what it lacks")
+        log_internal_error(error, "asking a delegation backend what it lacks")
         return f"{backend.title} cannot say whether it is here: {error_text(error)}"
 
 

@@ -37,7 +37,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         at = f"{self.file.rpartition('/')[2]}:{self.line}" if self.file else ""
-        return ", ".join(each for each in (at, f"in {self.module}" if self.module else "") if each)
+        return ", ".join(text for text in (at, f"in {self.module}" if self.module else "") if text)
 
 
 class DelegatedOp(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,12 +129,12 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def inside(self) -> list[DelegatedOp]:
         """The ops on tensors that the backend took."""
-        return [each for each in self.ops if each.is_inside and each.kind == "tensor"]
+        return [op for op in self.ops if op.is_inside and op.kind == "tensor"]
 
     @property
     def outside(self) -> list[DelegatedOp]:
         """The ops on tensors that it left."""
-        return [each for each in self.ops if not each.is_inside and each.kind == "tensor"]
+        return [op for op in self.ops if not op.is_inside and op.kind == "tensor"]
 
     @property
     def share_of_ops(self) -> float:
@@ -145,28 +145,28 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def share_of_flops(self) -> float:
         """Of the FLOPs that are known, from 0 to 1; the share of ops where there are none."""
-        inside = sum(each.flops or 0 for each in self.inside)
-        total = inside + sum(each.flops or 0 for each in self.outside)
+        inside = sum(op.flops or 0 for op in self.inside)
+        total = inside + sum(op.flops or 0 for op in self.outside)
         return inside / total if total else self.share_of_ops
 
     @property
     def by_op(self) -> dict[str, tuple[int, int]]:
         """How often each op is inside, and outside; most often outside first."""
-        inside = Counter(each.op for each in self.inside)
-        outside = Counter(each.op for each in self.outside)
+        inside = Counter(op.op for op in self.inside)
+        outside = Counter(op.op for op in self.outside)
         names = sorted({*inside, *outside}, key=lambda each: (-outside[each], each))
         return {name: (inside[name], outside[name]) for name in names}
 
     @property
     def unloadable(self) -> list[DelegatedOp]:
         """The ops for which the runtime has no kernel."""
-        return [each for each in self.ops if each.missing_kernel]
+        return [op for op in self.ops if op.missing_kernel]
 
     @property
     def edge_bytes(self) -> int:
         """Bytes that cross the edges of partitions."""
-        return sum(each.bytes_in + each.bytes_out for each in self.partitions)
+        return sum(partition.bytes_in + partition.bytes_out for partition in self.partitions)
 
     def outside_of(self, origin: str) -> list[DelegatedOp]:
         """The ops outside that an op of the program became."""
-        return [each for each in self.outside if each.origin == origin]
+        return [op for op in self.outside if op.origin == origin]

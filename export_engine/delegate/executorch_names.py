@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class PrivateName:
         try:
             return getattr(import_module(self.module), self.name)
         except Exception as error:  # noqa: BLE001 - an import may fail for any reason
-            passed_over(error, f"looking for {self.module}.{self.name}")
+            log_internal_error(error, f"looking for {self.module}.{self.name}")
             return None
 
 
@@ -68,7 +68,7 @@ def inner_program(module: Any) -> Any | None:
     return getattr(module, "original_module", None)
 
 
-def aten_op(target: Any) -> Any:
+def find_aten_op(target: Any) -> Any:
     """The op of torch's behind one of the edge dialect; any other as it is."""
     return target._op if is_edge_op(target) else target
 

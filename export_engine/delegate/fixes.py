@@ -9,16 +9,16 @@ from typing import NamedTuple
 import torch
 
 from export_engine.attempt import Agreement, Exported
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.delegate.assemble import delegate
 from export_engine.delegate.backend import DelegationBackend
 from export_engine.delegate.delegation import Delegation, Place
 from export_engine.delegate.graph_edit import GraphEdit
 from export_engine.delegate.rewrites import REWRITES, Rewrite
-from export_engine.error_text import typed_text
+from export_engine.error_text import format_with_type
 from export_engine.progress import Progress
 from export_engine.record import Record
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from export_engine.verify import check
 
 SIZES = 5
@@ -152,28 +152,28 @@ def try_rewrites(
     program, ops = rewrite_program(attempt.program, before, chosen)
     if not ops:
         return None
-    made = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
+    exported = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
     try:
-        found = delegate(made, record, backend).delegation
+        delegation = delegate(exported, record, backend).delegation
     except Exception as error:  # noqa: BLE001 - it is left out
-        passed_over(error, f"lowering a program with {chosen[0].kind} rewritten")
+        log_internal_error(error, f"lowering a program with {chosen[0].kind} rewritten")
         return None
-    outside = {each.origin: each for each in before.outside}
+    outside = {op.origin: op for op in before.outside}
     return DelegationFix(
-        kind=", ".join(each.kind for each in chosen),
-        title="; ".join(each.title for each in chosen),
+        kind=", ".join(rewrite.kind for rewrite in chosen),
+        title="; ".join(rewrite.title for rewrite in chosen),
         ops=tuple(ops),
-        places=tuple(dict.fromkeys(outside[each].place for each in ops if each in outside)),
+        places=tuple(dict.fromkeys(outside[op].place for op in ops if op in outside)),
         program=program,
-        found=found,
+        found=delegation,
         gain=Gain(
-            len(before.outside) - len(found.outside),
+            len(before.outside) - len(delegation.outside),
             len(before.partitions),
-            len(found.partitions),
+            len(delegation.partitions),
             before.share_of_flops,
-            found.share_of_flops,
+            delegation.share_of_flops,
         ),
-        agreement=_compared(made),
+        agreement=_compare(exported),
     )
 
 
@@ -181,14 +181,14 @@ def rewrite_program(
     program: torch.export.ExportedProgram, before: Delegation, rewrites: Iterable[Rewrite]
 ) -> tuple[torch.export.ExportedProgram, list[str]]:
     """A copy in which ops outside are rewritten, and their names."""
-    copied = copied_program(program)
-    outside = {each.origin for each in before.outside if not each.graph}
+    copied = copy_program(program)
+    outside = {op.origin for op in before.outside if not op.graph}
     chosen, done = list(rewrites), list[str]()
     for node in list(copied.graph.nodes):
         if node.op != "call_function" or node.name not in outside:
             continue
         name = node.name
-        fitting = [each for each in chosen if str(node.target) in each.ops]
+        fitting = [rewrite for rewrite in chosen if str(node.target) in rewrite.ops]
         if any(_put(rewrite, node) for rewrite in fitting):
             done.append(name)
     copied.graph.eliminate_dead_code()
@@ -200,16 +200,16 @@ def _put(rewrite: Rewrite, node: torch.fx.Node) -> bool:
     """Puts a rewrite in an op's place; False where it does not apply."""
     edit, name = GraphEdit(node), node.name
     try:
-        made = rewrite.make(edit, node)
+        result = rewrite.make(edit, node)
     except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        passed_over(error, f"rewriting {name} by {rewrite.kind}")
+        log_internal_error(error, f"rewriting {name} by {rewrite.kind}")
         return False
-    if made is None:
+    if result is None:
         return False
-    if made is node:  # its results were replaced
+    if result is node:  # its results were replaced
         return True
     if node.users and _has_tensor(node):
-        edit.put(made)
+        edit.put(result)
     return True
 
 
@@ -224,10 +224,10 @@ def _applicable(before: Delegation, attempt: Exported) -> Iterator[Rewrite]:
             yield rewrite
 
 
-def _compared(made: Exported) -> Agreement:
+def _compare(made: Exported) -> Agreement:
     """Compares with eager at several sizes; says why where it cannot."""
     try:
         return check(made, SIZES)
     except Exception as error:  # noqa: BLE001 - kept in the agreement
-        passed_over(error, "comparing a rewritten program with eager")
-        return Agreement((), reason=f"the comparison itself failed, {typed_text(error)}")
+        log_internal_error(error, "comparing a rewritten program with eager")
+        return Agreement((), reason=f"the comparison itself failed, {format_with_type(error)}")

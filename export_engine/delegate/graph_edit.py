@@ -25,11 +25,11 @@ class GraphEdit:
     def emit(self, op: Any, *args: Any, **kwargs: Any) -> Node:
         """Calls an op before the node, with its line and module; returns the new node."""
         with self.node.graph.inserting_before(self.node):
-            made = self.node.graph.call_function(op, args, kwargs)
-        made.meta = {name: value for name, value in self.node.meta.items() if name != "val"}
+            node = self.node.graph.call_function(op, args, kwargs)
+        node.meta = {name: value for name, value in self.node.meta.items() if name != "val"}
         values = pytree.tree_map(_value, (args, dict(kwargs)))
-        made.meta["val"] = op(*values[0], **values[1])
-        return made
+        node.meta["val"] = op(*values[0], **values[1])
+        return node
 
     def view(self, node: Node, sizes: Sequence[Any]) -> Node | None:
         """A view of these sizes, at most one of which is symbolic; None where more are."""
@@ -66,7 +66,7 @@ def shape_of(node: Any) -> list[Any] | None:
 def static_shape(node: Any) -> list[int] | None:
     """The sizes of a node's tensor, where all are fixed."""
     sizes = shape_of(node)
-    return sizes if sizes is not None and all(isinstance(each, int) for each in sizes) else None
+    return sizes if sizes is not None and all(isinstance(size, int) for size in sizes) else None
 
 
 def argument(node: Node, place: int, name: str, default: Any = None) -> Any:

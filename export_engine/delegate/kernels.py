@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 
 from export_engine.capture import descriptors_quiet
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.delegate.executorch_names import RUNTIME
 
 
@@ -28,7 +28,7 @@ def find_missing_kernels(kernels: Mapping[str, str]) -> tuple[str, dict[str, str
         with descriptors_quiet():
             registered = set(runtime.get().operator_registry.operator_names)
     except Exception as error:  # noqa: BLE001 - a library that does not load
-        passed_over(error, "asking ExecuTorch's runtime for its kernels")
+        log_internal_error(error, "asking ExecuTorch's runtime for its kernels")
         return "", {}
     asked = f"the runtime of executorch {version('executorch')} for Python"
     lacks = {name: kernel for name, kernel in kernels.items() if kernel not in registered}

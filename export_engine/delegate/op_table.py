@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import DelegationBackend, Verdict
 from export_engine.delegate.backend_registry import why_missing
-from export_engine.error_text import typed_text
+from export_engine.error_text import format_with_type
 from export_engine.torch_internals import OpOverload
 
 
@@ -50,8 +50,8 @@ def make_op_table(
         try:
             answers[backend.name] = backend.can_take(program)
         except Exception as error:  # noqa: BLE001 - whatever a converter raises
-            passed_over(error, f"asking {backend.title}")
-            unavailable[backend.name] = f"it cannot be asked: {typed_text(error)}"
+            log_internal_error(error, f"asking {backend.title}")
+            unavailable[backend.name] = f"it cannot be asked: {format_with_type(error)}"
     calls: dict[str, list[str]] = {}
     for node in program.graph.nodes:
         if node.op == "call_function" and isinstance(node.target, OpOverload):
@@ -60,17 +60,19 @@ def make_op_table(
         OpRow(
             op=op,
             calls=names,
-            taken={each: _count(answer, names) for each, answer in answers.items()},
+            taken={text: _count(answer, names) for text, answer in answers.items()},
         )
         for op, names in calls.items()
     ]
     reasons = {
-        name: {node: said.reason for node, said in answer.items() if said.is_taken is False}
+        name: {
+            node: verdict.reason for node, verdict in answer.items() if verdict.is_taken is False
+        }
         for name, answer in answers.items()
     }
     return OpTable(backends=list(answers), rows=rows, reasons=reasons, unavailable=unavailable)
 
 
 def _count(answer: Mapping[str, Verdict], names: Sequence[str]) -> tuple[int, int, int]:
-    said = [answer[name].is_taken if name in answer else None for name in names]
-    return said.count(True), said.count(False), said.count(None)
+    items = [answer[name].is_taken if name in answer else None for name in names]
+    return items.count(True), items.count(False), items.count(None)

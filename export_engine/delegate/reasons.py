@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import Verdict
 from export_engine.delegate.delegation import Rule
 from export_engine.delegate.executorch_names import WHY, is_edge_op, rules_of
@@ -51,7 +51,7 @@ class Refusals:
         """Watches a partitioner's rules. The partitioner itself is the caller's, and is kept so."""
         rules = rules_of(partitioner)
         for rule in rules.values():
-            rule.check_constraints = self._watched(rule, rule.check_constraints)
+            rule.check_constraints = self._watch(rule, rule.check_constraints)
             rule.get_partition = self._taking(rule, rule.get_partition)
         try:
             with self._listening():
@@ -79,8 +79,8 @@ class Refusals:
         finally:
             why.__call__ = original
 
-    def _watched(self, rule: Any, check: Callable[..., bool]) -> Callable[..., bool]:
-        def checked(node: torch.fx.Node, program: Any) -> bool:
+    def _watch(self, rule: Any, check: Callable[..., bool]) -> Callable[..., bool]:
+        def check_node(node: torch.fx.Node, program: Any) -> bool:
             self._words.clear()
             refused = self._refused.get(self._sources.of(node)) if self._refused else None
             if refused is not None and is_edge_op(node.target):
@@ -92,17 +92,17 @@ class Refusals:
             self._keep(node, self._verdict(rule, lambda: check(node, program)))
             return False
 
-        return checked
+        return check_node
 
     def _taking(self, rule: Any, take: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
-        def taken(node: torch.fx.Node, program: Any) -> list[Any]:
-            found = take(node, program)
-            if node not in found:
+        def take_nodes(node: torch.fx.Node, program: Any) -> list[Any]:
+            result = take(node, program)
+            if node not in result:
                 self._words.clear()
                 self._keep(node, self._verdict(rule, lambda: take(node, program)))
-            return found
+            return result
 
-        return taken
+        return take_nodes
 
     def _keep(self, node: torch.fx.Node, verdict: Verdict) -> None:
         if is_edge_op(node.target):
@@ -114,8 +114,8 @@ class Refusals:
         words = [reason for _, reason in self._words]
         line, detail = find_refusing_line(rule, ask)
         if words:
-            said = "; ".join(dict.fromkeys(each.strip().rstrip(".") for each in words))
-            return Verdict(False, f"{said}{f': {detail}' if detail else ''}", "backend", line)
+            text = "; ".join(dict.fromkeys(word.strip().rstrip(".") for word in words))
+            return Verdict(False, f"{text}{f': {detail}' if detail else ''}", "backend", line)
         if line is None:
             return Verdict(False, f"{type(rule).__name__} refuses it without a reason", "rule")
         told = " ".join(line.text.split())
@@ -144,7 +144,7 @@ def find_refusing_line(rule: Any, ask: Callable[[], object]) -> tuple[Rule | Non
     if not calls:
         return None, ""
     call = calls[0]
-    while refusing := [each for each in call.inner if each.is_refusal]:
+    while refusing := [other_call for other_call in call.inner if other_call.is_refusal]:
         call = refusing[0]
     file = Path(call.file)
     text = _statement(call.file, call.line)
@@ -193,7 +193,7 @@ def _calls_of(rule: Any, ask: Callable[[], object]) -> list[_Call]:
     try:
         ask()
     except Exception as error:  # noqa: BLE001 - it has answered once already
-        passed_over(error, "asking a rule once more")
+        log_internal_error(error, "asking a rule once more")
         return []
     finally:
         sys.settrace(before)
@@ -208,17 +208,17 @@ def _is_refusal(returned: Any) -> bool:
 
 def _detail(frame: FrameType) -> str:
     """What a check of dtypes saw, since it says only that one is invalid."""
-    known = frame.f_locals
+    f_locals = frame.f_locals
     if frame.f_code.co_name == "_check_inputs_are_valid_dtypes":
-        argument, value = known.get("arg"), known.get("arg_val")
-        item = known.get("arg") if isinstance(argument, torch.fx.Node) else None
-        return _seen("input", item, value)
+        argument, value = f_locals.get("arg"), f_locals.get("arg_val")
+        item = f_locals.get("arg") if isinstance(argument, torch.fx.Node) else None
+        return _describe_seen("input", item, value)
     if frame.f_code.co_name == "_check_outputs_are_valid_dtypes":
-        return _seen("output", None, known.get("val"))
+        return _describe_seen("output", None, f_locals.get("val"))
     return ""
 
 
-def _seen(what: str, node: Any, value: Any) -> str:
+def _describe_seen(what: str, node: Any, value: Any) -> str:
     named = f" {node.name}" if isinstance(node, torch.fx.Node) else ""
     if isinstance(value, torch.Tensor):
         if what == "input" and _is_empty(value):
@@ -233,7 +233,7 @@ def _is_empty(value: torch.Tensor) -> bool:
     try:
         return bool(value.dtype.is_floating_point and value.numel() == 0)
     except Exception as error:  # noqa: BLE001 - a size that depends on data has no answer
-        passed_over(error, "asking whether a tensor is empty")
+        log_internal_error(error, "asking whether a tensor is empty")
         return True
 
 
@@ -252,10 +252,10 @@ def _branches(file: str) -> tuple[list[str], list[tuple[int, int]]]:
         tree = ast.parse(text)
     except (OSError, SyntaxError, ValueError):
         return [], []
-    found = [
+    pairs = [
         (node.lineno, body[-1].end_lineno or node.lineno)
         for node in ast.walk(tree)
         if isinstance(node, ast.If)
         for body in [node.body]
     ]
-    return text.splitlines(), found
+    return text.splitlines(), pairs

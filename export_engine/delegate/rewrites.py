@@ -45,7 +45,7 @@ REWRITES: list[Rewrite] = []
 
 def _rewrite(kind: str, title: str, *ops: str) -> Callable[[Any], Any]:
     def add(make: Callable[[GraphEdit, Node], Node | None]) -> Any:
-        REWRITES.append(Rewrite(kind, title, frozenset(f"aten.{each}" for each in ops), make))
+        REWRITES.append(Rewrite(kind, title, frozenset(f"aten.{op}" for op in ops), make))
         return make
 
     return add
@@ -121,11 +121,11 @@ def _average(edit: GraphEdit, node: Node, source: Any, dims: Any) -> Node | None
 
 def _as_four(kept: list[Any], chosen: list[Any]) -> list[int] | None:
     """Sizes of four dims, the last two of which are those that go."""
-    fixed = [each for each in kept if isinstance(each, int)]
+    fixed = [value for value in kept if isinstance(value, int)]
     if len(kept) - len(fixed) > 1:
         return None
     first: list[int] = [prod(fixed), 1] if len(kept) == len(fixed) else [-1, prod(fixed)]
-    if len(kept) == 2 and all(isinstance(each, int) for each in kept):
+    if len(kept) == 2 and all(isinstance(value, int) for value in kept):
         first = kept
     last = [1, prod(chosen)] if len(chosen) != 2 else chosen
     return [*first, *last]
@@ -139,12 +139,12 @@ def _contiguous(edit: GraphEdit, moved: Any, source: Any) -> Any:
 
 @_rewrite("unsqueeze", "Write unsqueeze as a view", "unsqueeze.default")
 def _unsqueeze(edit: GraphEdit, node: Node) -> Node | None:
-    return _viewed(edit, node)
+    return _use_reshape(edit, node)
 
 
 @_rewrite("squeeze", "Write squeeze as a view", "squeeze.dim", "squeeze.dims", "squeeze.default")
 def _squeeze(edit: GraphEdit, node: Node) -> Node | None:
-    return _viewed(edit, node)
+    return _use_reshape(edit, node)
 
 
 @_rewrite(
@@ -155,12 +155,12 @@ def _squeeze(edit: GraphEdit, node: Node) -> Node | None:
 )
 def _symbolic_view(edit: GraphEdit, node: Node) -> Node | None:
     sizes = shape_of(node)
-    if sizes is None or all(isinstance(each, int) for each in sizes):
+    if sizes is None or all(isinstance(size, int) for size in sizes):
         return None
-    return _viewed(edit, node)
+    return _use_reshape(edit, node)
 
 
-def _viewed(edit: GraphEdit, node: Node) -> Node | None:
+def _use_reshape(edit: GraphEdit, node: Node) -> Node | None:
     """The node's value as a reshape of its input, which XNNPACK has one op for."""
     source, sizes = shape_of(node.args[0]), shape_of(node)
     written = None if sizes is None else as_written(sizes)
@@ -185,7 +185,7 @@ def _one_of(edit: GraphEdit, node: Node, dim: int, start: int) -> Node | None:
 
 
 @_rewrite("strided slice", "Write a slice with a step as views and a slice", "slice.Tensor")
-def _strided(edit: GraphEdit, node: Node) -> Node | None:
+def _replace_strided_slice(edit: GraphEdit, node: Node) -> Node | None:
     sizes, step = static_shape(node.args[0]), argument(node, 4, "step", 1)
     result = static_shape(node)
     if sizes is None or result is None or step == 1 or not _is_float(node):
@@ -216,8 +216,8 @@ def _max(edit: GraphEdit, node: Node) -> Node | None:
     if str(node.target) == "aten.amax.default":
         whole = edit.emit(_aten.max.dim, node.args[0], dims[0], True)
         return edit.view(edit.emit(_getitem, whole, 0), shape_of(node) or [])
-    picks = [each for each in node.users if each.users]  # an index that nobody reads stays behind
-    if any(each.target is not _getitem or each.args[1] != 0 for each in picks):
+    picks = [user for user in node.users if user.users]  # an index that nobody reads stays behind
+    if any(other_pick.target is not _getitem or other_pick.args[1] != 0 for other_pick in picks):
         return None
     whole = edit.emit(_aten.max.dim, node.args[0], dims[0], True)
     values = edit.emit(_getitem, whole, 0)
@@ -264,8 +264,8 @@ def _softmax(edit: GraphEdit, node: Node) -> Node | None:
     order = list(range(len(sizes)))
     order[dim], order[last] = last, dim
     moved = edit.emit(_aten.permute.default, node.args[0], order)
-    found = edit.emit(_aten.softmax.int, moved, last)
-    return edit.emit(_aten.permute.default, found, order)
+    result = edit.emit(_aten.softmax.int, moved, last)
+    return edit.emit(_aten.permute.default, result, order)
 
 
 @_rewrite("average pool", "Pad before an average pool", "avg_pool2d.default")
@@ -288,7 +288,7 @@ def _average_pool(edit: GraphEdit, node: Node) -> Node | None:
     "product", "Write a product of two computed tensors as bmm", "matmul.default", "mm.default"
 )
 def _product(edit: GraphEdit, node: Node) -> Node | None:
-    return _batched(edit, node, node.args[0], node.args[1])
+    return _replace_batched(edit, node, node.args[0], node.args[1])
 
 
 @_rewrite("linear", "Write linear with a computed weight as bmm", "linear.default")
@@ -297,10 +297,10 @@ def _linear(edit: GraphEdit, node: Node) -> Node | None:
     if weight is None or len(weight) != 2 or argument(node, 2, "bias") is not None:
         return None
     turned = edit.emit(_aten.permute.default, node.args[1], [1, 0])
-    return _batched(edit, node, node.args[0], turned)
+    return _replace_batched(edit, node, node.args[0], turned)
 
 
-def _batched(edit: GraphEdit, node: Node, first: Any, second: Any) -> Node | None:
+def _replace_batched(edit: GraphEdit, node: Node, first: Any, second: Any) -> Node | None:
     one, two, result = shape_of(first), static_shape(second), shape_of(node)
     if one is None or two is None or result is None or len(two) != 2 or len(one) < 2:
         return None
@@ -333,12 +333,12 @@ def _layer_norm(edit: GraphEdit, node: Node) -> Node | None:
     spread = edit.emit(_aten.mean.dim, square, [2, 3], True)
     steady = edit.emit(_aten.add.Tensor, spread, float(argument(node, 4, "eps", 1e-5)))
     scale = edit.emit(_aten.rsqrt.default, steady)
-    found = edit.emit(_aten.mul.Tensor, off, scale)
-    found = edit.emit(_aten.reshape.default, found, as_written(sizes))
+    result = edit.emit(_aten.mul.Tensor, off, scale)
+    result = edit.emit(_aten.reshape.default, result, as_written(sizes))
     for place, name, op in ((2, "weight", _aten.mul.Tensor), (3, "bias", _aten.add.Tensor)):
-        given = argument(node, place, name)
-        found = found if given is None else edit.emit(op, found, given)
-    return found
+        value = argument(node, place, name)
+        result = result if value is None else edit.emit(op, result, value)
+    return result
 
 
 @_rewrite("expand", "Leave out an expand before ops that broadcast", "expand.default")
@@ -349,13 +349,13 @@ def _expand(edit: GraphEdit, node: Node) -> Node | None:
     for user in node.users:
         if str(user.target) not in _BROADCASTING or shape_of(user) != result:
             return None
-        others = [each for each in user.all_input_nodes if each is not node]
-        if not any(shape_of(each) == result for each in others):
+        others = [other_node for other_node in user.all_input_nodes if other_node is not node]
+        if not any(shape_of(other) == result for other in others):
             return None
     return node.args[0] if isinstance(node.args[0], Node) else None
 
 
-_BROADCASTING = tuple(f"aten.{each}.Tensor" for each in ("add", "sub", "mul", "div"))
+_BROADCASTING = tuple(f"aten.{text}.Tensor" for text in ("add", "sub", "mul", "div"))
 
 
 @_rewrite("hardsigmoid", "Write hardsigmoid as a clamp", "hardsigmoid.default")
@@ -384,7 +384,7 @@ def _stack(edit: GraphEdit, node: Node) -> Node | None:
         return None
     dim = int(argument(node, 1, "dim", 0)) % len(result)
     one = [*result[:dim], 1, *result[dim + 1 :]]
-    rows = [edit.emit(_aten.reshape.default, each, one) for each in tensors]
+    rows = [edit.emit(_aten.reshape.default, tensor, one) for tensor in tensors]
     return edit.emit(_aten.cat.default, rows, dim)
 
 
@@ -396,7 +396,7 @@ def _stack(edit: GraphEdit, node: Node) -> Node | None:
 def _split(edit: GraphEdit, node: Node) -> Node | None:
     source = static_shape(node.args[0])
     picks = list(node.users)
-    if source is None or not all(each.target is _getitem for each in picks):
+    if source is None or not all(other_pick.target is _getitem for other_pick in picks):
         return None
     dim = int(argument(node, 2, "dim", 0)) % len(source)
     starts, start = [], 0

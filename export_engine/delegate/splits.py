@@ -20,10 +20,10 @@ def find_splits(lowered: Lowered) -> list[Split]:
     numbers = _calls(graph, lowered.partitions)
     before: dict[torch.fx.Node, frozenset[int]] = {}
     for node in graph.nodes:
-        before[node] = _reached(node.all_input_nodes, numbers, before)
+        before[node] = _find_reachable(node.all_input_nodes, numbers, before)
     after: dict[torch.fx.Node, frozenset[int]] = {}
     for node in reversed(graph.nodes):
-        after[node] = _reached(node.users, numbers, after)
+        after[node] = _find_reachable(node.users, numbers, after)
     between: dict[tuple[int, int], list[str]] = {}
     for node in graph.nodes:
         if node.op != "call_function" or node in numbers or _is_pick(node):
@@ -44,15 +44,15 @@ def _calls(graph: torch.fx.Graph, partitions: tuple[str, ...]) -> dict[torch.fx.
     }
 
 
-def _reached(
+def _find_reachable(
     nodes: Iterable[torch.fx.Node],
     numbers: dict[torch.fx.Node, int],
     known: dict[torch.fx.Node, frozenset[int]],
 ) -> frozenset[int]:
-    found: set[int] = set()
+    items: set[int] = set()
     for node in nodes:
-        found |= {numbers[node]} if node in numbers else known.get(node, frozenset())
-    return frozenset(found)
+        items |= {numbers[node]} if node in numbers else known.get(node, frozenset())
+    return frozenset(items)
 
 
 def _is_pick(node: torch.fx.Node) -> bool:

@@ -52,11 +52,11 @@ def print_argument(
     if isinstance(value, slice):
         ends = (value.start, value.stop, value.step)
         return f"slice({', '.join([print_argument(end, inputs, sequences, atom) for end in ends])})"
-    found = _print_plain(value, atom)
-    if isinstance(found, Position):
-        inputs.append(int(found))
+    result = _print_plain(value, atom)
+    if isinstance(result, Position):
+        inputs.append(int(result))
         return f"{{{len(inputs) - 1}}}"
-    return _escape(found)
+    return _escape(result)
 
 
 def _print_plain(value: Any, atom: Atom) -> Position | str:

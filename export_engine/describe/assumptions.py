@@ -32,7 +32,9 @@ def is_assumed(guard: RecordedGuard, shapes: Shapes | None, symbols: Symbols) ->
     """
     if shapes is None or guard.stack or guard.kind != "runtime_assert":
         return False
-    names = {symbols.name(str(each)): each for each in guard.condition.free_symbols}
+    names = {
+        symbols.name(str(free_symbol)): free_symbol for free_symbol in guard.condition.free_symbols
+    }
     return any(
         set(relation.names) == set(names) and _agree(guard, relation, names)
         for relation in shapes.assumptions

@@ -55,7 +55,7 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         also: findings of a run of its program, beside those that its text tells.
     """
     if isinstance(attempt, Exported) and attempt.kept is not None:
-        return _loaded(attempt, attempt.kept)
+        return _complete_loaded(attempt, attempt.kept)
     strings = Strings()
     cells = attempt.request.cells if attempt.request else {}
     stacks = Stacks(strings, FileNames(cells))
@@ -100,7 +100,7 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         failure=failure,
         fixed_by=list(attempt.request.fixed_by) if attempt.request else [],
         given_up=list(attempt.request.given_up) if attempt.request else [],
-        fixed_code=_fixed_code(attempt, stacks),
+        fixed_code=_diffs_of_fixes(attempt, stacks),
         check=_check(attempt),
         level=_level(attempt, graphs, strings, stacks),
     )
@@ -123,7 +123,7 @@ def _paths(program: LiveProgram | None, attempt: Attempt) -> list[str]:
     return call_paths(attempt.request) if attempt.request else []
 
 
-def _loaded(attempt: Exported, kept: Record) -> Record:
+def _complete_loaded(attempt: Exported, kept: Record) -> Record:
     """The Record saved in a file, with the loaded program's origin."""
     return msgspec.structs.replace(
         with_quantization(with_groups(kept), ends_of_held(attempt.program)),
@@ -142,7 +142,7 @@ def _left_out(attempt: Attempt) -> list[str]:
     return list(dict.fromkeys([*left_out(*areas), *attempt.recording.left_out]))
 
 
-def _fixed_code(attempt: Attempt, stacks: Stacks) -> list[str]:
+def _diffs_of_fixes(attempt: Attempt, stacks: Stacks) -> list[str]:
     edits = attempt.request.edits if attempt.request else ()
     return [edit.diff(stacks.files.name_of(edit.file)) for edit in edits]
 

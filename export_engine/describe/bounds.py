@@ -35,14 +35,14 @@ def bounds_of(
         request: it was asked by this, whose fixes may have set a bound.
     """
     same = _equal_symbols(recording)
-    changes = [each for each in recording.events if isinstance(each, Narrowing)]
-    found = []
+    changes = [event for event in recording.events if isinstance(event, Narrowing)]
+    result = []
     for symbol in symbols:
         names = same.get(symbol.torch_name, {symbol.torch_name})
-        own = [each for each in changes if str(each.symbol) in names]
+        own = [change for change in changes if str(change.symbol) in names]
         bounds = _bounds(symbol, own, recording.guards, folded, texts, shapes)
-        found.append([_by_a_fix(each, symbol.name, request) for each in bounds])
-    return found
+        result.append([_by_a_fix(bound, symbol.name, request) for bound in bounds])
+    return result
 
 
 def _by_a_fix(bound: Bound, name: str, request: Request | None) -> Bound:
@@ -76,7 +76,10 @@ def _bounds(
         ("lower", symbol.lower, asked.low if asked else None),
         ("upper", symbol.upper, asked.high if asked else None),
     ]
-    defaults = {each.side: each for each in default_bounds(symbol.kind, symbol.lower, symbol.upper)}
+    defaults = {
+        default_bound.side: default_bound
+        for default_bound in default_bounds(symbol.kind, symbol.lower, symbol.upper)
+    }
     for side, value, wanted in sides:
         if value is None:
             continue
@@ -106,11 +109,11 @@ def _cause(changes: Sequence[Narrowing], side: str, value: int) -> int:
 
 def _equal_symbols(recording: Recording) -> dict[str, set[str]]:
     """Per symbol, those that were found equal to it, and itself."""
-    found: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for event in reversed(recording.events):
         if isinstance(event, Replacement) and event.value.is_Symbol:
             one, other = str(event.symbol), str(event.value)
-            joined = found.get(one, {one}) | found.get(other, {other})
+            joined = groups.get(one, {one}) | groups.get(other, {other})
             for name in joined:
-                found[name] = joined
-    return found
+                groups[name] = joined
+    return groups

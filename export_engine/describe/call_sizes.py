@@ -37,11 +37,11 @@ class CallSizes:
         self._by_symbol: dict[str, str] = {}
         """Per torch's name of a symbol, its value as Python text over sizes."""
         user = iter(paths)
-        for entry, given in enumerate(source.inputs()):
-            if given.kind != "user_input":
+        for entry, other_entry in enumerate(source.inputs()):
+            if other_entry.kind != "user_input":
                 continue
-            path = next(user, given.name)
-            for dim, size in sizes_of(given.value):
+            path = next(user, other_entry.name)
+            for dim, size in sizes_of(other_entry.value):
                 if not isinstance(size, bool | str):
                     self._add(entry, dim, path, size)
         self._solve()
@@ -67,8 +67,8 @@ class CallSizes:
     def _example(self, value: int | Expression) -> int:
         if isinstance(value, int):
             return value
-        known = {each: self._source.find_example(each) for each in value.symbols}
-        examples = {each: size for each, size in known.items() if size is not None}
+        entries = {symbol: self._source.find_example(symbol) for symbol in value.symbols}
+        examples = {text: size for text, size in entries.items() if size is not None}
         found = evaluate_size(value, examples)
         return found if isinstance(found, int) else _UNKNOWN
 
@@ -100,12 +100,12 @@ class CallSizes:
             at = self._by_place.get((place.path, place.position))
             if at is not None:
                 names[symbol] = f"d{at}"
-        known = number(size) if isinstance(size, int) else size
+        expression = number(size) if isinstance(size, int) else size
 
         def resolve(name: str) -> Formula | None:
             return [name] if name[:1] == "d" and name[1:].isdigit() else None
 
-        return self._compile(print_size(known, names), resolve)
+        return self._compile(print_size(expression, names), resolve)
 
     def compile_guard(self, code: str) -> tuple[Formula, str]:
         """The formula of a guard that travels with the program, and its text in user's terms."""

@@ -18,14 +18,14 @@ from export_engine.shapes import InputPlace, Shapes
 from export_engine.sizes import Expression, name_symbol
 from export_engine.torch_internals import (
     LiveProgram,
+    apply_replacements,
+    find_range,
     int_bound,
-    known_range,
+    list_traced_symbols,
     read_sympy,
-    replaced_sizes,
     shape_env,
     symbol_value,
     symbols_left,
-    traced_symbols,
 )
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
 
@@ -42,7 +42,9 @@ class Guards:
         """Per recorded guard, its folded one."""
         folded: dict[tuple[str, Any], int] = {}
         for guard in recording.guards:
-            number = folded.setdefault((_said(guard.condition), guard.stack), len(self.groups))
+            number = folded.setdefault(
+                (_normal_form(guard.condition), guard.stack), len(self.groups)
+            )
             if number == len(self.groups):
                 self.groups.append([])
             self.groups[number].append(guard)
@@ -57,12 +59,12 @@ class Guards:
         asked = [same[0].condition for same in self.groups]
         env = shape_env(program)
         return (
-            [read_sympy(each) for each in asked],
-            [read_sympy(replaced_sizes(env, each)) for each in asked],
+            [read_sympy(value) for value in asked],
+            [read_sympy(apply_replacements(env, value)) for value in asked],
         )
 
 
-def _said(condition: Any) -> str:
+def _normal_form(condition: Any) -> str:
     """What a condition says: the same for `0 <= 2*a` and `2*a >= 0`."""
     if not getattr(condition, "is_Relational", False):
         return str(condition)
@@ -72,17 +74,17 @@ def _said(condition: Any) -> str:
 def facts_of_trace(recording: Recording) -> Callable[[str], SymbolFacts]:
     """What a trace knew last of a symbol, by torch's name, when it ended without a program."""
     env = recording.shape_env
-    known = {str(symbol): symbol for symbol in traced_symbols(env)}
+    symbols = {str(symbol): symbol for symbol in list_traced_symbols(env)}
 
     def facts(name: str) -> SymbolFacts:
-        symbol = known.get(name)
+        symbol = symbols.get(name)
         if symbol is None:
             return SymbolFacts(None, None, None)
         example = symbol_value(env, symbol)
-        equal = replaced_sizes(env, symbol)
+        equal = apply_replacements(env, symbol)
         if equal.is_number:
             return SymbolFacts(int_bound(equal), int_bound(equal), example)
-        return SymbolFacts(*known_range(env, equal if equal.is_Symbol else symbol), example)
+        return SymbolFacts(*find_range(env, equal if equal.is_Symbol else symbol), example)
 
     return facts
 
@@ -94,13 +96,17 @@ def places_of_trace(symbols: Symbols, born: Mapping[str, InputPlace]) -> dict[in
         symbols: of the attempt.
         born: per torch's name of a symbol, the input dim it was made for.
     """
-    found = {}
+    groups = {}
     for number, name in enumerate(symbols.table.entries):
         if name in born:
             text = symbols.text(name_symbol(name))
-            same = [born[each] for each in born if symbols.key(each) == symbols.key(name)]
-            found[number] = [Place("input", -1, at.position, str(at), text) for at in same]
-    return found
+            same = [
+                born[other_text]
+                for other_text in born
+                if symbols.key(other_text) == symbols.key(name)
+            ]
+            groups[number] = [Place("input", -1, at.position, str(at), text) for at in same]
+    return groups
 
 
 def describe_guards(
@@ -129,7 +135,7 @@ def describe_guards(
     for same, consequences in zip(guards.groups, guards.consequences, strict=True):
         condition = same[0].condition
         involved = _left(program, condition, symbols, ranges)
-        about = (places.get(str(each)) for each in condition.free_symbols)
+        about = (places.get(str(free_symbol)) for free_symbol in condition.free_symbols)
         effect, result = _effect(consequences, symbols)
         described.append(
             Guard(
@@ -142,7 +148,7 @@ def describe_guards(
                 effect,
                 result,
                 BY_SHAPES if is_assumed(same[0], shapes, symbols) else same[0].asked_by,
-                sorted({entries[each.path] for each in about if each and each.path in entries}),
+                sorted({entries[place.path] for place in about if place and place.path in entries}),
             )
         )
     return described
@@ -155,7 +161,7 @@ def _left(
     if program is None:
         return {str(symbol) for symbol in condition.free_symbols}
     left = {str(symbol) for symbol in symbols_left(program, condition)}
-    return {symbol for symbol in left if symbols.known(symbol) or symbol in ranges}
+    return {symbol for symbol in left if symbols.find_number(symbol) or symbol in ranges}
 
 
 def with_bounds(
@@ -167,10 +173,10 @@ def with_bounds(
 ) -> list[Symbol]:
     """The symbols with where their bounds come from."""
     texts = [guard.text for guard in guards]
-    found = bounds_of(described, attempt.recording, recorded.number, texts, shapes, attempt.request)
+    items = bounds_of(described, attempt.recording, recorded.number, texts, shapes, attempt.request)
     return [
         msgspec.structs.replace(symbol, bounds=bounds)
-        for symbol, bounds in zip(described, found, strict=True)
+        for symbol, bounds in zip(described, items, strict=True)
     ]
 
 
@@ -184,31 +190,37 @@ def with_kept(guards: Sequence[Guard], kept: set[int]) -> list[Guard]:
     ]
 
 
-def narrowed_text(event: Narrowing, symbols: Symbols) -> str:
+def describe_narrowing(event: Narrowing, symbols: Symbols) -> str:
     """`batch in [2, 16]`."""
     within = interval(int_bound(event.lower), int_bound(event.upper))
     return f"{symbols.guard_text(read_sympy(event.symbol))} in {within}"
 
 
-def replaced_text(event: Replacement, symbols: Symbols) -> str:
+def describe_replacement(event: Replacement, symbols: Symbols) -> str:
     """`y.shape[0] = seq`."""
-    known = read_sympy(event.value)
-    symbol, value = symbols.born(read_sympy(event.symbol)), symbols.guard_text(known)
-    return f"{symbol} = {value if value != symbol else symbols.born(known)}"
+    sympy = read_sympy(event.value)
+    symbol, value = symbols.born(read_sympy(event.symbol)), symbols.guard_text(sympy)
+    return f"{symbol} = {value if value != symbol else symbols.born(sympy)}"
 
 
 def _effect(
     consequences: Sequence[Consequence], symbols: Symbols
 ) -> tuple[Literal["narrows", "fixes", "equates", "kept"], str]:
     """The strongest effect of a guard, and what is known since."""
-    replaced = [each for each in consequences if isinstance(each, Replacement)]
-    narrowed = [each for each in consequences if isinstance(each, Narrowing)]
-    fixed = [each for each in replaced if each.value.is_number]
+    replaced = [consequence for consequence in consequences if isinstance(consequence, Replacement)]
+    narrowed = [consequence for consequence in consequences if isinstance(consequence, Narrowing)]
+    fixed = [replacement for replacement in replaced if replacement.value.is_number]
     if fixed:
-        return "fixes", ", ".join(replaced_text(each, symbols) for each in fixed)
+        return "fixes", ", ".join(
+            describe_replacement(replacement, symbols) for replacement in fixed
+        )
     if replaced:
-        return "equates", ", ".join(replaced_text(each, symbols) for each in replaced)
+        return "equates", ", ".join(
+            describe_replacement(replacement, symbols) for replacement in replaced
+        )
     if narrowed:
-        last = {each.symbol: each for each in narrowed}
-        return "narrows", ", ".join(narrowed_text(each, symbols) for each in last.values())
+        last = {narrowing.symbol: narrowing for narrowing in narrowed}
+        return "narrows", ", ".join(
+            describe_narrowing(narrowing, symbols) for narrowing in last.values()
+        )
     return "kept", ""

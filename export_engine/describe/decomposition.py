@@ -24,28 +24,28 @@ def describe_level(
     """
     names = strings.entries
     nodes = [names[number] for number in graph.name]
-    found = [level.origins.get(name) for name in nodes]
+    origins = [level.origins.get(name) for name in nodes]
     return LevelRow(
         str(level.table),
-        [strings.number(each.node) if each else -1 for each in found],
-        [node for node, each in enumerate(found) if each and each.how == "fallback"],
+        [strings.number(origin.node) if origin else -1 for origin in origins],
+        [node for node, origin in enumerate(origins) if origin and origin.how == "fallback"],
         [node for node, name in enumerate(nodes) if name in level.untied],
         [
             ReplacedOp(
-                each.op,
-                each.count,
-                _counted(Counter(each.into)),
-                each.function,
-                stacks.files.number(each.file) if each.file else -1,
-                each.line,
+                replaced.op,
+                replaced.count,
+                _format_counts(Counter(replaced.into)),
+                replaced.function,
+                stacks.files.number(replaced.file) if replaced.file else -1,
+                replaced.line,
             )
-            for each in level.replaced
+            for replaced in level.replaced
         ],
-        _counted(outside([graph], targets)),
+        _format_counts(outside([graph], targets)),
     )
 
 
-def _counted(counts: Counter[str]) -> list[str]:
+def _format_counts(counts: Counter[str]) -> list[str]:
     return [f"{_plain(name)} ×{count}" for name, count in counts.most_common()]
 
 

@@ -32,12 +32,12 @@ def check_sentence(agreement: Agreement) -> str:
         exact = f"with differences up to {worst.error:.0e}" if worst.error else "exactly"
         if worst.error >= _ALARMING:
             exact += f" where outputs reach {worst.reach:.0e}"
-        said = f"Agrees with eager at {where}, {exact}."
+        text = f"Agrees with eager at {where}, {exact}."
         small = [trial.sizes for trial in agreement.trials if trial.refuses_small]
         if small:
-            said += f" It rejects {sizes_tried(small)}, which eager takes."
+            text += f" It rejects {sizes_tried(small)}, which eager takes."
         strides = next((trial.strides for trial in same if trial.strides), "")
-        return f"{said} Only strides differ: {strides}." if strides else said
+        return f"{text} Only strides differ: {strides}." if strides else text
     if verdict == "not checked":
         return f"Not compared with eager: {_why_not(agreement)}."
     if agreement.baked:

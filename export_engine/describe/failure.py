@@ -25,8 +25,10 @@ def describe_failure(attempt: Failed, stacks: Stacks) -> Failure:
         traceback=attempt.traceback or "".join(traceback.format_exception(error)),
         stack=stacks.number(diagnosis.stack),
         span=list(diagnosis.span or ()),
-        related=[Related(each.text, stacks.number(each.stack)) for each in diagnosis.related],
-        links=[Link(each.kind, each.name, each.text, each.url) for each in diagnosis.links],
+        related=[
+            Related(related.text, stacks.number(related.stack)) for related in diagnosis.related
+        ],
+        links=[Link(link.kind, link.name, link.text, link.url) for link in diagnosis.links],
         fixes=[fix_card(fix, stacks, attempt.request) for fix in attempt.fixes],
         code=diagnosis.kind.code,
     )

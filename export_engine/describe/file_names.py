@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from export_engine.record import SourceFile
-from export_engine.source import LIBRARIES, MADE_UP, TORCH, unedited
+from export_engine.source import LIBRARIES, MADE_UP, TORCH, original_file
 
 Origin = Literal["cell", "user", "library", "torch", "generated"]
 
@@ -39,7 +39,7 @@ class FileNames:
         return self._name(path, self._origin(path))
 
     def _origin(self, path: str) -> Origin:
-        path = unedited(path)
+        path = original_file(path)
         if path in self._cells or "ipykernel_" in path or path.startswith("<ipython-input"):
             return "cell"
         if path.startswith((TORCH, MADE_UP)):
@@ -49,7 +49,7 @@ class FileNames:
         return "library" if path.startswith(LIBRARIES) else "user"
 
     def _name(self, path: str, origin: Origin) -> str:
-        original = unedited(path)
+        original = original_file(path)
         if original != path:
             return f"{self._name(original, origin)} (fixed)"
         if path in self._cells:

@@ -39,7 +39,7 @@ def with_findings(
         stacks: that of stacks.
         also: findings of a run of the program.
     """
-    looked = look_at_record(record) if exported is None else _looked(exported, record)
+    looked = look_at_record(record) if exported is None else _analyse(exported, record)
     request = exported.request if exported is not None else None
     rows, fixes = [], 0
     findings = in_order([*looked.findings, *also])
@@ -50,7 +50,7 @@ def with_findings(
     return msgspec.structs.replace(
         record,
         findings=rows,
-        not_looked_for=[each.value for each in looked.not_looked_for],
+        not_looked_for=[kind.value for kind in looked.not_looked_for],
         frames=frames,
         stacks=stacks.stacks(),
         files=stacks.files.entries,
@@ -59,7 +59,7 @@ def with_findings(
     )
 
 
-def _looked(exported: Exported, record: Record) -> Analysis:
+def _analyse(exported: Exported, record: Record) -> Analysis:
     from export_engine.findings import look
 
     return look(exported, record)
@@ -89,14 +89,16 @@ def with_decided(record: Record, findings: Sequence[Finding]) -> Record:
         findings: those that its rows are of, in the same order.
     """
     kept = with_decisions(findings, record.verification)
-    if [each.severity for each in kept] == [each.severity for each in findings]:
+    if [finding.severity for finding in kept] == [finding.severity for finding in findings]:
         return record
     by_place = {_key(e): row for e, row in zip(findings, record.findings, strict=True)}
     return msgspec.structs.replace(
         record,
         findings=[
-            msgspec.structs.replace(by_place[_key(each)], severity=each.severity, why=each.why)
-            for each in kept
+            msgspec.structs.replace(
+                by_place[_key(finding)], severity=finding.severity, why=finding.why
+            )
+            for finding in kept
         ],
         verdict=_verdict(_COUNTED.sub("", record.verdict), kept),
     )
@@ -111,7 +113,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 def _verdict(verdict: str, found: tuple[Finding, ...]) -> str:
     """The verdict with the number of findings above notes."""
-    count = sum(each.severity != "note" for each in found)
+    count = sum(finding.severity != "note" for finding in found)
     if not count:
         return verdict
     return f"{verdict}, {count} {'finding' if count == 1 else 'findings'}"

@@ -45,7 +45,7 @@ def _forms(fix: Fix, request: Request) -> list[ShapesForm]:
         return []
     return [
         ShapesForm(
-            each.name, "" if each.shapes is None else str(each.shapes), each.python, each.reason
+            form.name, "" if form.shapes is None else str(form.shapes), form.python, form.reason
         )
-        for each in forms(shapes, changed.target, changed.args, changed.kwargs)
+        for form in forms(shapes, changed.target, changed.args, changed.kwargs)
     ]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from export_engine.describe.scopes import Scopes
 from export_engine.describe.source import GraphSource, Node
 from export_engine.describe.symbols import Symbols
-from export_engine.describe.tables import Stacks, Strings, Table, ragged
+from export_engine.describe.tables import Stacks, Strings, Table, make_ragged
 from export_engine.describe.value_table import Values
 from export_engine.record import HOUSEKEEPING, OPS, Graph, NestedGraph, Target
 from export_engine.source import Stack, parse_stack_trace, without_repeats
@@ -70,7 +70,7 @@ class Graphs:
         number = len(self.entries)
         graph = self._columns(source, title, within or Within())
         self.entries.append(graph)
-        for node, argument, inner, holder in source.nested():
+        for node, argument, inner, holder in source.iter_nested():
             below = Within(graph.scope[node], self._stacks.stack(graph.stack[node]))
             nested = self.add(inner, argument, below)
             graph.nested.append(NestedGraph(node, nested, argument, holder))
@@ -101,14 +101,14 @@ class Graphs:
             scope=scopes,
             stack=stacks,
             args=args,
-            inputs=ragged(inputs),
+            inputs=make_ragged(inputs),
             housekeeping=housekeeping,
             nested=[],
         )
 
     def _target(self, target: Any) -> int:
-        known = self.targets.find(target)
-        return self.targets.add(target, self._describe_target(target)) if known is None else known
+        number = self.targets.find(target)
+        return self.targets.add(target, self._describe_target(target)) if number is None else number
 
     def _scope(self, node: Node, within: Within) -> int:
         if node.op in _OUTSIDE:
@@ -119,13 +119,13 @@ class Graphs:
     def _stack(self, text: str | None, within: Within) -> int:
         if not text:
             return -1
-        known = self._stack_numbers.get((text, within.stack))
-        if known is None:
+        number = self._stack_numbers.get((text, within.stack))
+        if number is None:
             stack = self._cut(parse_stack_trace(text))
             if within.stack and stack[:1] != within.stack[:1]:
                 stack = self._cut(without_repeats([*within.stack, *stack]))
-            known = self._stack_numbers[text, within.stack] = self._stacks.number(stack)
-        return known
+            number = self._stack_numbers[text, within.stack] = self._stacks.number(stack)
+        return number
 
     def _cut(self, stack: Stack) -> Stack:
         return stack if self._most_frames is None else stack[-self._most_frames :]

@@ -16,7 +16,7 @@ def held_bytes(value: Any) -> int:
     if not isinstance(value, torch.Tensor):
         return 0
     inside = [value] if is_fake(value) else plain_tensors(value)
-    return sum(each.numel() * each.element_size() for each in inside)
+    return sum(tensor.numel() * tensor.element_size() for tensor in inside)
 
 
 def ends_of_held(program: LiveProgram | None) -> HeldTensor:
@@ -26,7 +26,7 @@ def ends_of_held(program: LiveProgram | None) -> HeldTensor:
         program: without one, nothing is at hand.
     """
 
-    def found(place: str, inner: str) -> tuple[float, float] | None:
+    def find_ends(place: str, inner: str) -> tuple[float, float] | None:
         if program is None:
             return None
         value = program.state_dict.get(place)
@@ -40,4 +40,4 @@ def ends_of_held(program: LiveProgram | None) -> HeldTensor:
         ends = float(low), float(high)
         return ends if all(map(math.isfinite, ends)) else None
 
-    return found
+    return find_ends

@@ -29,7 +29,11 @@ def contract_rules(
         symbols: its symbols, described.
         asked: the rules that code asked for.
     """
-    return [*_fixed(sizes), *_ranged(sizes, symbols), *_formed(sizes, symbols, asked)]
+    return [
+        *_iter_fixed_rules(sizes),
+        *_iter_range_rules(sizes, symbols),
+        *_iter_form_rules(sizes, symbols, asked),
+    ]
 
 
 def follows(rule: Rule, inputs: Sequence[SizeInput], symbols: Sequence[Symbol]) -> bool:
@@ -40,7 +44,7 @@ def follows(rule: Rule, inputs: Sequence[SizeInput], symbols: Sequence[Symbol]) 
     about = sizes_in(rule.formula)
     if len(about) != 1 or rule.formula.count(f"d{about[0]}") != 1:
         return False
-    if not {each for each in rule.formula[:-1] if isinstance(each, str)} <= {
+    if not {item for item in rule.formula[:-1] if isinstance(item, str)} <= {
         f"d{about[0]}",
         *_LINE,
     }:
@@ -59,13 +63,13 @@ def follows(rule: Rule, inputs: Sequence[SizeInput], symbols: Sequence[Symbol]) 
     return all(evaluate(rule.formula, end) for end in ends)
 
 
-def _fixed(sizes: CallSizes) -> Iterator[Rule]:
+def _iter_fixed_rules(sizes: CallSizes) -> Iterator[Rule]:
     for number, size in enumerate(sizes.inputs):
         if isinstance(size.size, int):
             yield Rule("fixed", f"{size.text} == {size.size}", [f"d{number}", size.size, "=="])
 
 
-def _ranged(sizes: CallSizes, symbols: Sequence[Symbol]) -> Iterator[Rule]:
+def _iter_range_rules(sizes: CallSizes, symbols: Sequence[Symbol]) -> Iterator[Rule]:
     """Equal dims and bounds, per expression in the order of the inputs, as torch checks them."""
     first: dict[int | Expression, int] = {}
     for number, (value, size) in enumerate(zip(sizes.values, sizes.inputs, strict=True)):
@@ -82,24 +86,26 @@ def _ranged(sizes: CallSizes, symbols: Sequence[Symbol]) -> Iterator[Rule]:
         low, high = bounds
         unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
         if low is not None and low > (0 if unbacked and size.dim >= 0 else 1):
-            origin = _bound(symbols, size, "lower")
+            origin = _find_guard_of_bound(symbols, size, "lower")
             text = f"{size_name(size)} >= {low}"
             enforced = unbacked or low > _UNCHECKED
             yield Rule("range", text, [at, low, ">="], *origin, enforced=enforced)
         if high is not None:
-            origin = _bound(symbols, size, "upper")
+            origin = _find_guard_of_bound(symbols, size, "upper")
             yield Rule("range", f"{size_name(size)} <= {high}", [at, high, "<="], *origin)
 
 
-def _bound(symbols: Sequence[Symbol], size: SizeInput, side: str) -> tuple[int, int]:
+def _find_guard_of_bound(symbols: Sequence[Symbol], size: SizeInput, side: str) -> tuple[int, int]:
     """The guard that a bound comes from."""
     if size.symbol < 0 or (size.scale, size.offset) != (1, 0):
         return -1, -1
     bounds = symbols[size.symbol].bounds
-    return next(((each.guard, -1) for each in bounds if each.side == side), (-1, -1))
+    return next(((bound.guard, -1) for bound in bounds if bound.side == side), (-1, -1))
 
 
-def _formed(sizes: CallSizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) -> Iterator[Rule]:
+def _iter_form_rules(
+    sizes: CallSizes, symbols: Sequence[Symbol], asked: Sequence[Rule]
+) -> Iterator[Rule]:
     """Dims that are made from another's size, `2*seq + 1`.
 
     torch refuses others only by a guard of that form, or where a second such dim tells the symbol.
@@ -108,7 +114,7 @@ def _formed(sizes: CallSizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) 
     tied = {
         size for rule in asked if rule.formula[-1:] == ["=="] for size in sizes_in(rule.formula)
     }
-    known = {value for value in sizes.values if isinstance(value, Expression) and value.is_symbol}
+    values = {value for value in sizes.values if isinstance(value, Expression) and value.is_symbol}
     seen: dict[str, Expression] = {}
     for number, (value, size) in enumerate(zip(sizes.values, sizes.inputs, strict=True)):
         if isinstance(value, int) or value.is_symbol or len(value.symbols) != 1:
@@ -116,7 +122,7 @@ def _formed(sizes: CallSizes, symbols: Sequence[Symbol], asked: Sequence[Rule]) 
         (symbol,) = value.symbols
         again = symbol in seen and seen[symbol] != value
         unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
-        enforced = unbacked or (again and name_symbol(symbol) not in known) or number in tied
+        enforced = unbacked or (again and name_symbol(symbol) not in values) or number in tied
         seen.setdefault(symbol, value)
         form = sizes.compile_size(value)
         formula = [f"d{number}", *form, "=="] if form else []

@@ -90,7 +90,7 @@ class LiveGraph:
                 inputs,
             )
 
-    def nested(self) -> Iterator[Nested]:
+    def iter_nested(self) -> Iterator[Nested]:
         """The graphs that its nodes run."""
         for node in self._nodes:
             if node.op not in ("get_attr", "call_module"):
@@ -102,7 +102,9 @@ class LiveGraph:
             if node.op == "call_module":
                 yield Nested(holder, str(node.target), LiveGraph(inner, self._symbols), holder)
                 continue
-            for user in [each for each in node.users if each.op == "call_function"]:
+            for user in [
+                other_user for other_user in node.users if other_user.op == "call_function"
+            ]:
                 graph = LiveGraph(inner, self._symbols)
                 yield Nested(self._positions[user], _argument_name(user, node), graph, holder)
 
@@ -123,7 +125,7 @@ class LiveGraph:
                 "()" if isinstance(attribute(self._root, target), GraphModule) else f"({target!r})"
             )
         kind = _sequences_of(node)
-        parts = [print_argument(each, inputs, kind, self._atom) for each in node.args]
+        parts = [print_argument(argument, inputs, kind, self._atom) for argument in node.args]
         for key, value in node.kwargs.items():
             parts.append(f"{key}={print_argument(value, inputs, kind, self._atom)}")
         return f"({', '.join(parts)})"
@@ -223,7 +225,9 @@ def _kind(namespace: str) -> Any:
 def _contents(module: Any) -> str:
     """A module that a node calls, as torch prints it; of classes that are not torch's the name."""
     own = isinstance(module, torch.nn.Module) and not isinstance(module, GraphModule)
-    if own and all(type(each).__module__.startswith("torch.nn.") for each in module.modules()):
+    if own and all(
+        type(other_module).__module__.startswith("torch.nn.") for other_module in module.modules()
+    ):
         return " ".join(repr(module).split())
     return "" if isinstance(module, GraphModule) else f"<{type(module).__name__}>"
 
@@ -242,7 +246,11 @@ def _parameter_names(operator: Any) -> list[str]:
         parameters = inspect.signature(operator.__call__).parameters.values()
     except (TypeError, ValueError):
         return []
-    return [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+    ]
 
 
 def attribute(module: Any, path: str) -> Any:

@@ -15,7 +15,7 @@ from torch.export.graph_signature import (
 )
 
 from export_engine.attempt import Request, signature_of
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.describe.held_tensors import held_bytes
 from export_engine.describe.live_graph import read_value
 from export_engine.describe.source import Entry, Value
@@ -90,15 +90,15 @@ def input_paths(program: LiveProgram, request: Request | None) -> list[str]:
             tree = pytree.tree_unflatten(leaves, in_spec)
             keyed = pytree.tree_flatten_with_path(tree)[0]
     except Exception as error:  # noqa: BLE001 - torch loads keys of a dict that were tuples as lists
-        passed_over(error, "reading the structure of the inputs")
+        log_internal_error(error, "reading the structure of the inputs")
         return []
-    names = _positional(request) if request else [[name] for name in _kept_names(program)]
+    names = _positional(request) if request else [[name] for name in _find_parameter_names(program)]
     paths = []
     for keys, _ in keyed:
         side, first, *rest = map(key_text, keys)
         positional = side == "0"
-        known = positional and int(first) < len(names)
-        start = names[int(first)] if known else ["args", first] if positional else [first]
+        is_known = positional and int(first) < len(names)
+        start = names[int(first)] if is_known else ["args", first] if positional else [first]
         paths.append(join_path([*start, *rest]))
     return paths
 
@@ -115,7 +115,7 @@ def output_paths(program: LiveProgram) -> list[str]:
         tree = pytree.tree_unflatten(leaves, out_spec)
         keyed = pytree.tree_flatten_with_path(tree)[0]
     except Exception as error:  # noqa: BLE001 - a class of the user's may ask anything of its parts
-        passed_over(error, "reading the structure of the outputs")
+        log_internal_error(error, "reading the structure of the outputs")
         return [str(number) for number in range(out_spec.num_leaves)]
     return [join_path(map(key_text, keys)) for keys, _ in keyed]
 
@@ -130,7 +130,7 @@ def _positional(request: Request) -> list[list[str]]:
     return starts
 
 
-def _kept_names(program: LiveProgram) -> list[str]:
+def _find_parameter_names(program: LiveProgram) -> list[str]:
     """The names of forward's positional parameters, as far as the program kept them."""
     root = next((call for call in program.module_call_graph if call.fqn == ""), None)
     names = getattr(root.signature, "forward_arg_names", None) if root and root.signature else None

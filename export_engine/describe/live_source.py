@@ -19,13 +19,13 @@ from export_engine.record import Target
 from export_engine.sizes import Expression
 from export_engine.torch_internals import (
     LiveProgram,
-    asserted,
     guards_code,
     int_bound,
+    list_asserted_conditions,
+    list_traced_symbols,
     read_sympy,
     shape_env,
     symbol_hint,
-    traced_symbols,
 )
 
 
@@ -82,15 +82,17 @@ class LiveSource:
 
     def find_example(self, symbol: str) -> int | None:
         """A symbol's value in the example inputs."""
-        known = self._symbols.get(symbol)
-        return None if known is None else symbol_hint(self.program, known)
+        value = self._symbols.get(symbol)
+        return None if value is None else symbol_hint(self.program, value)
 
     @cached_property
     def _symbols(self) -> dict[str, Any]:
         """The sympy symbols by their names."""
-        found = traced_symbols(shape_env(self.program))
-        found += [symbol for key in self.program.range_constraints for symbol in key.free_symbols]
-        return {str(each): each for each in found}
+        traced_symbols = list_traced_symbols(shape_env(self.program))
+        traced_symbols += [
+            symbol for key in self.program.range_constraints for symbol in key.free_symbols
+        ]
+        return {str(value): value for value in traced_symbols}
 
     @property
     def guards(self) -> list[str]:
@@ -104,4 +106,4 @@ class LiveSource:
 
     def asserts(self) -> Iterable[Expression]:
         """The conditions on sizes that its own asserts check."""
-        return map(read_sympy, asserted(self.program))
+        return map(read_sympy, list_asserted_conditions(self.program))

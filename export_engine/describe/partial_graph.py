@@ -13,7 +13,7 @@ from typing import Any, Literal
 import torch
 
 from export_engine.attempt import Attempt, as_module, signature_of
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.describe.graphs import Graphs
 from export_engine.describe.held_tensors import held_bytes
 from export_engine.describe.live_graph import LiveGraph
@@ -62,33 +62,33 @@ def add_partial(graphs: Graphs, symbols: Symbols, attempt: Attempt) -> Signature
         return nothing
     before = len(graphs.entries)
     try:
-        known = _known(nodes, partial, attempt)
-        names = {name: each.name for name, each in known.items()}
+        entries = _find_known(nodes, partial, attempt)
+        names = {name: item.name for name, item in entries.items()}
         graphs.add(LiveGraph(partial, symbols, names), "traced so far")
     except Exception as error:  # noqa: BLE001 - see above
-        passed_over(error, "describing a partial graph")
+        log_internal_error(error, "describing a partial graph")
         del graphs.entries[before:]
         return nothing
     types = graphs.entries[before].type
     return Signature(
         [
-            _entry(known[node.name], at, types[at])
+            _entry(entries[node.name], at, types[at])
             for at, node in enumerate(nodes)
-            if node.name in known
+            if node.name in entries
         ],
         [],
     )
 
 
 def _entry(known: _Known, node: int, kind: int) -> InputEntry:
-    given = known.kind == "user_input"
+    is_given = known.kind == "user_input"
     return InputEntry(
         known.kind,
         name=known.name,
         node=node,
         type=kind,
-        target="" if given else known.place,
-        path=known.place if given else "",
+        target="" if is_given else known.place,
+        path=known.place if is_given else "",
         bytes=known.bytes,
     )
 
@@ -101,7 +101,7 @@ def module_paths(attempt: Attempt) -> list[str]:
     return [path for path, _ in as_module(request.target).named_modules()]
 
 
-def _known(
+def _find_known(
     nodes: list[torch.fx.Node], partial: PartialGraph, attempt: Attempt
 ) -> dict[str, _Known]:
     """The graph's inputs and the module's tensors that it reads, by the nodes' names."""
@@ -113,33 +113,33 @@ def _known(
     module = as_module(request.target)
     if placeholders and all(_COUNTED.fullmatch(node.name) for node in placeholders):
         return _by_order(placeholders, module, leaves)
-    held = {id(value): each for value, each in _held_by(module)}
-    found = {}
+    held = {id(value): item for value, item in _held_by(module)}
+    result = {}
     for node in nodes:
         flat = _FLAT.fullmatch(node.name)
         if flat is not None and int(flat["number"]) < len(leaves):
-            found[node.name] = _given(leaves[int(flat["number"])])
+            result[node.name] = _make_input(leaves[int(flat["number"])])
         elif node.op in ("placeholder", "get_attr") and _HELD.match(node.name):
             name = _HELD.sub("", node.name, count=1).strip("_")
             value = getattr(partial.root, str(node.target), None)
             own = held.get(id(value))
             if own is not None:
-                found[node.name] = replace(own, name=name)
+                result[node.name] = replace(own, name=name)
             elif isinstance(value, torch.Tensor):
-                found[node.name] = _Known("constant_tensor", name, name, held_bytes(value))
-    return found
+                result[node.name] = _Known("constant_tensor", name, name, held_bytes(value))
+    return result
 
 
 def _by_order(
     placeholders: list[torch.fx.Node], module: torch.nn.Module, leaves: list[Leaf]
 ) -> dict[str, _Known]:
     """Parameters come first, then buffers, other constants, and the inputs of the call."""
-    held = [each for _, each in _held_by(module)]
-    found = {node.name: each for node, each in zip(placeholders, held, strict=False)}
+    held = [item for _, item in _held_by(module)]
+    result = {node.name: item for node, item in zip(placeholders, held, strict=False)}
     inputs = placeholders[len(held) :][-len(leaves) :] if leaves else []
     if len(inputs) == len(leaves) and all(map(_fits, inputs, leaves)):
-        found |= {node.name: _given(leaf) for node, leaf in zip(inputs, leaves, strict=True)}
-    return found
+        result |= {node.name: _make_input(leaf) for node, leaf in zip(inputs, leaves, strict=True)}
+    return result
 
 
 def _held_by(module: torch.nn.Module) -> Iterator[tuple[torch.Tensor, _Known]]:
@@ -150,7 +150,7 @@ def _held_by(module: torch.nn.Module) -> Iterator[tuple[torch.Tensor, _Known]]:
         yield buffer, _Known("buffer", f"b_{_flat(path)}", path, held_bytes(buffer))
 
 
-def _given(leaf: Leaf) -> _Known:
+def _make_input(leaf: Leaf) -> _Known:
     return _Known("user_input", leaf.path, leaf.path)
 
 

@@ -39,7 +39,7 @@ class Scopes:
     def _enter(self, module_stack: Mapping[str, Any]) -> int:
         scope, parent_path = -1, ""
         for key, (written, cls) in module_stack.items():
-            path = self._known_path(_plain_path(str(written)))
+            path = self._find_module_path(_plain_path(str(written)))
             if scope >= 0 and path == parent_path:
                 continue  # the branch of a cond names its root again
             found = self.table.find((scope, key))
@@ -55,12 +55,12 @@ class Scopes:
             scope, parent_path = found, path
         return scope
 
-    def _known_path(self, path: str) -> str:
+    def _find_module_path(self, path: str) -> str:
         """A module that strict mode reached through a closure or global, under its own path."""
         if not self._known or path in self._known:
             return path
         last = path.rpartition(".")[2]
-        same = [known for known in self._known if known.rpartition(".")[2] == last]
+        same = [text for text in self._known if text.rpartition(".")[2] == last]
         return same[0] if len(same) == 1 else path
 
 

@@ -25,19 +25,19 @@ def describe_signature(source: ProgramSource, graph: Graph, values: Values) -> S
     return Signature(
         [
             InputEntry(
-                **_describe_entry(each, graph, values),
-                path=next(paths, each.name) if each.kind == "user_input" else "",
-                persistent=each.persistent if each.kind == "buffer" else None,
-                bytes=each.bytes,
+                **_describe_entry(entry, graph, values),
+                path=next(paths, entry.name) if entry.kind == "user_input" else "",
+                persistent=entry.persistent if entry.kind == "buffer" else None,
+                bytes=entry.bytes,
             )
-            for each in source.inputs()
+            for entry in source.inputs()
         ],
         [
             OutputEntry(
-                **_describe_entry(each, graph, values),
-                path=next(results, "") if each.kind == "user_output" else "",
+                **_describe_entry(output, graph, values),
+                path=next(results, "") if output.kind == "user_output" else "",
             )
-            for each in source.outputs()
+            for output in source.outputs()
         ],
     )
 
@@ -47,12 +47,12 @@ def _describe_entry(entry: Entry, graph: Graph, values: Values) -> dict[str, Any
     constant = repr(entry.value) if entry.is_constant else None
     if constant is not None and len(constant) > _LONGEST:
         constant = constant[: _LONGEST - 1] + "…"
-    known = values.constant if entry.is_constant else values.number
+    function = values.constant if entry.is_constant else values.number
     return {
         "kind": entry.kind,
         "name": entry.name,
         "node": entry.node,
-        "type": graph.type[entry.node] if entry.node >= 0 else known(entry.value),
+        "type": graph.type[entry.node] if entry.node >= 0 else function(entry.value),
         "target": entry.target,
         "constant": constant,
     }

@@ -65,22 +65,22 @@ def describe_probe(
         names: the symbols.
         traced: its guards; None if it was not traced here.
     """
-    asserts = list(_asserted(source, sizes, names))
-    asked = [*_guarded(source, sizes), *asserts]
+    asserts = list(_iter_assert_rules(source, sizes, names))
+    asked = [*_iter_guard_rules(source, sizes), *asserts]
     rules = contract_rules(sizes, symbols, asked)
-    known = {canonical(rule.formula): at for at, rule in enumerate(rules) if rule.formula}
+    entries = {canonical(rule.formula): at for at, rule in enumerate(rules) if rule.formula}
     origin = _Origins(traced, sizes, symbols) if traced else None
     guards = traced.guards if traced else ()
     linked: set[int] = set()
     for rule in asked:
         guard = origin.find(rule.formula) if origin else -1
         linked |= {guard} - {-1}
-        same = known.get(canonical(rule.formula))
+        same = entries.get(canonical(rule.formula))
         if same is None and follows(rule, sizes.inputs, symbols):
             continue
         if same is None:
             if rule.formula:
-                known[canonical(rule.formula)] = len(rules)
+                entries[canonical(rule.formula)] = len(rules)
             as_asked = guard >= 0 and rule in asserts
             text = min(guards[guard].text, rule.text, key=len) if as_asked else rule.text
             rules.append(_with_origin(rule, guard, guards, text))
@@ -94,13 +94,13 @@ def _with_origin(rule: Rule, guard: int, guards: Sequence[Guard], text: str) -> 
     return msgspec.structs.replace(rule, guard=guard, stack=stack, text=text)
 
 
-def _guarded(source: ProgramSource, sizes: CallSizes) -> Iterator[Rule]:
+def _iter_guard_rules(source: ProgramSource, sizes: CallSizes) -> Iterator[Rule]:
     for code in source.guards:
         formula, text = sizes.compile_guard(code)
         yield Rule("guard", text[: source.most_characters], formula, enforced=source.checks_guards)
 
 
-def _asserted(source: ProgramSource, sizes: CallSizes, names: Symbols) -> Iterator[Rule]:
+def _iter_assert_rules(source: ProgramSource, sizes: CallSizes, names: Symbols) -> Iterator[Rule]:
     """The program's own asserts, except those that no size can break."""
     for condition in source.asserts():
         formula = sizes.compile_size(condition)
@@ -141,9 +141,9 @@ class _Origins:
         """The number of the guard; -1 if it was not recorded."""
         if not formula:
             return -1
-        known = self._forms.get(canonical(formula))
-        if known is not None:
-            return known
+        number = self._forms.get(canonical(formula))
+        if number is not None:
+            return number
         sense = self._sense(formula)
         return -1 if False not in sense else self._senses.get(sense, -1)
 
@@ -161,16 +161,16 @@ def _truth(formula: Formula, sizes: Sequence[int]) -> bool | None:
 def _samples(inputs: Sequence[SizeInput]) -> list[list[int]]:
     """Sample sizes to compare conditions: small and large, always the same."""
     numbers = random.Random(0)
-    symbols = sorted({each.symbol for each in inputs if each.symbol >= 0})
+    symbols = sorted({size.symbol for size in inputs if size.symbol >= 0})
     return [
-        _sampled(inputs, {each: numbers.choice(_TRIED) for each in symbols}, numbers)
+        _sample_sizes(inputs, {symbol: numbers.choice(_TRIED) for symbol in symbols}, numbers)
         for _ in range(_SAMPLES)
     ]
 
 
 def _smallest(inputs: Sequence[SizeInput], least: Mapping[int, int]) -> Iterator[list[int]]:
     """Samples of 0 and 1, for each symbol that may be as small: `batch != 0`."""
-    symbols = sorted({each.symbol for each in inputs if each.symbol >= 0})
+    symbols = sorted({other_size.symbol for other_size in inputs if other_size.symbol >= 0})
     for symbol in symbols:
         for size in range(least.get(symbol, 2), 2):
             yield sizes_of_symbols(
@@ -181,7 +181,7 @@ def _smallest(inputs: Sequence[SizeInput], least: Mapping[int, int]) -> Iterator
 _TRIED = (2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 100, 128, 512, 1024)
 
 
-def _sampled(
+def _sample_sizes(
     inputs: Sequence[SizeInput], values: dict[int, int], numbers: random.Random
 ) -> list[int]:
     """The sizes for values of the symbols, one in three of them off."""

@@ -86,7 +86,7 @@ class GraphSource(Protocol):
     def nodes(self) -> Iterable[Node]:
         """In execution order."""
 
-    def nested(self) -> Iterable[Nested]:
+    def iter_nested(self) -> Iterable[Nested]:
         """The graphs that its nodes run."""
 
 

@@ -51,17 +51,17 @@ def describe_symbols(
     """
     described = []
     for number, name in enumerate(symbols.table.entries):
-        known = facts(name)
+        symbol_facts = facts(name)
         kind = "unbacked" if name.startswith(_UNBACKED) else "backed"
         described.append(
             Symbol(
                 symbols.name(name),
                 name,
                 kind,  # type: ignore[arg-type]
-                *known,
+                *symbol_facts,
                 places.get(number, []),
                 find_birth(name),
-                bounds=list(default_bounds(kind, known.lower, known.upper)),
+                bounds=list(default_bounds(kind, symbol_facts.lower, symbol_facts.upper)),
             )
         )
     return described
@@ -71,8 +71,8 @@ def places_of_symbols(
     signature: Signature, values: Values, symbols: Symbols
 ) -> dict[int, list[Place]]:
     """Where symbols are used in a signature, by their numbers."""
-    found: dict[int, list[Place]] = {}
+    groups: dict[int, list[Place]] = {}
     for place in symbol_places(signature, values):
         for number in symbols.entry(place.size).symbols:
-            found.setdefault(number, []).append(place)
-    return found
+            groups.setdefault(number, []).append(place)
+    return groups

@@ -42,11 +42,11 @@ def user_names(leaves: list[Leaf], shapes: Shapes | None) -> dict[str, str]:
             if not isinstance(size, torch.SymInt):
                 continue
             expression, known = expression_of(size), shapes if tensor else None
-            given = known.symbol_name(leaf.path, position) if known else None
+            text = known.symbol_name(leaf.path, position) if known else None
             left = known.loose_name(leaf.path, position) if known else None
             for symbol in map(str, expression.free_symbols):
-                if given is not None:
-                    names.setdefault(symbol, given)
+                if text is not None:
+                    names.setdefault(symbol, text)
                 elif expression.is_Symbol:
                     place = f"{leaf.path}.shape[{position}]" if tensor else leaf.path
                     fallback.setdefault(symbol, place)

@@ -77,15 +77,17 @@ class Symbols:
 
     def text(self, expression: Expression) -> str:
         """An expression in the user's terms; its symbols are numbered on the way."""
-        known = self._texts.get(expression)
-        if known is None:
-            known = self._texts[expression] = print_size(expression, self._names)
-            at = {each: known.find(self.name(each)) for each in sorted(expression.symbols)}
+        cached = self._texts.get(expression)
+        if cached is None:
+            cached = self._texts[expression] = print_size(expression, self._names)
+            at = {symbol: cached.find(self.name(symbol)) for symbol in sorted(expression.symbols)}
             ordered = sorted(at, key=lambda each: at[each])
-            self._entries[known] = Entry(known, [self.number(each) for each in ordered])
-        return known
+            self._entries[cached] = Entry(
+                cached, [self.number(other_text) for other_text in ordered]
+            )
+        return cached
 
-    def known(self, symbol: str) -> list[int]:
+    def find_number(self, symbol: str) -> list[int]:
         """The number of a symbol, in a list; empty for one no longer in the program."""
         number = self.table.find(self.key(symbol))
         return [] if number is None else [number]

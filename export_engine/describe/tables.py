@@ -85,10 +85,10 @@ class Stacks:
 
     def stacks(self) -> Ragged:
         """Every stack, as numbers of frames."""
-        return ragged([self._frames[frame] for frame in stack] for stack in self._by_number)
+        return make_ragged([self._frames[frame] for frame in stack] for stack in self._by_number)
 
 
-def ragged(lists: Iterable[list[int]]) -> Ragged:
+def make_ragged(lists: Iterable[list[int]]) -> Ragged:
     """Lists of different lengths as two columns."""
     starts: Column = array("i", [0])
     items: Column = array("i")

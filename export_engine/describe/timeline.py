@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from export_engine.attempt import Attempt
-from export_engine.describe.contract import Guards, narrowed_text, replaced_text
+from export_engine.describe.contract import Guards, describe_narrowing, describe_replacement
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.record import Event, Guard
@@ -48,20 +48,22 @@ def _event(
         folded = guards.number[number]
         guard = described[folded]
         return Event("guard", guard.text, guard.torch_text, guard.symbols, guard.stack, folded)
-    known = symbols.known(str(recorded.symbol))
+    numbers = symbols.find_number(str(recorded.symbol))
     if isinstance(recorded, SymbolBirth):
         text = _birth(recorded, attempt, symbols)
         torch_text = f"{recorded.symbol} = {recorded.source or 'from data'}"
-        return Event("birth", text, torch_text, known, stacks.number(recorded.stack))
+        return Event("birth", text, torch_text, numbers, stacks.number(recorded.stack))
     folded = guards.number[recorded.cause] if recorded.cause >= 0 else -1
     stack = described[folded].stack if folded >= 0 else -1
     if isinstance(recorded, Narrowing):
-        text = narrowed_text(recorded, symbols)
+        text = describe_narrowing(recorded, symbols)
         torch_text = f"{recorded.symbol} in [{recorded.lower}, {recorded.upper}]"
-        return Event("range", text, torch_text, known, stack, folded)
+        return Event("range", text, torch_text, numbers, stack, folded)
     assert isinstance(recorded, Replacement)
-    text = replaced_text(recorded, symbols)
-    return Event("replacement", text, f"{recorded.symbol} = {recorded.value}", known, stack, folded)
+    text = describe_replacement(recorded, symbols)
+    return Event(
+        "replacement", text, f"{recorded.symbol} = {recorded.value}", numbers, stack, folded
+    )
 
 
 def _birth(birth: SymbolBirth, attempt: Attempt, symbols: Symbols) -> str:

@@ -9,8 +9,8 @@ from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from export_engine.diagnose.errors import message as message
-    from export_engine.diagnose.explanations import explained_by as explained_by
     from export_engine.diagnose.explanations import graph_break_url as graph_break_url
+    from export_engine.diagnose.explanations import kinds_explained_by as kinds_explained_by
     from export_engine.diagnose.facts import DataDependent as DataDependent
     from export_engine.diagnose.facts import ExampleOutside as ExampleOutside
     from export_engine.diagnose.facts import NoFakeKernel as NoFakeKernel

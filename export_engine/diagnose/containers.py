@@ -20,10 +20,10 @@ from export_engine.diagnose.specs import diagnose_mismatched_specs
 from export_engine.shapes import leaves_of
 from export_engine.source import Code, Location, Span, Stack, code_of
 from export_engine.torch_internals import (
+    find_unregistered_output,
     is_input_type,
+    is_raised_in,
     key_text,
-    raised_in,
-    unknown_output,
     without_paths,
 )
 
@@ -38,7 +38,7 @@ _CONVERTER = re.compile(r"TS2EPConverter\([^()]*\)\.convert\(\)")
 def diagnose_missing_key_paths(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an input whose class is registered without names for what is in it."""
     request = attempt.request
-    if request is None or not raised_in(cause(attempt.error), _KEY_PATHS):
+    if request is None or not is_raised_in(cause(attempt.error), _KEY_PATHS):
         return None
     every = [*enumerate(request.args), *request.kwargs.items()]
     cls = next(filter(None, (without_paths(value) for _, value in every)), None)
@@ -58,7 +58,7 @@ def diagnose_unknown_input(attempt: Failed) -> Diagnosis | None:
     if request is None:
         return None
     if (
-        not raised_in(cause(attempt.error), _INPUT_CHECKS)
+        not is_raised_in(cause(attempt.error), _INPUT_CHECKS)
         and diagnose_mismatched_specs(attempt) is None
     ):
         return None  # strict mode takes some classes
@@ -85,7 +85,7 @@ def diagnose_nested_input(attempt: Failed) -> Diagnosis | None:
     if request is None:
         return None
     leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
-    ragged = [each for each in leaves if getattr(each.value, "is_nested", False) is True]
+    ragged = [leaf for leaf in leaves if getattr(leaf.value, "is_nested", False) is True]
     if not ragged:
         return None
     stack, span = _parameter_of(request.target, ragged[0].path.partition(".")[0])
@@ -100,10 +100,10 @@ def diagnose_nested_input(attempt: Failed) -> Diagnosis | None:
 
 def diagnose_unknown_output(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an output of an unregistered class."""
-    found = unknown_output(cause(attempt.error))
-    if found is None or attempt.request is None:
+    unregistered_output = find_unregistered_output(cause(attempt.error))
+    if unregistered_output is None or attempt.request is None:
         return None
-    cls, keys, whole = found
+    cls, keys, whole = unregistered_output
     stack, span = _return_of(attempt.request.target, whole)
     path = ".".join(key_text(key) for key in keys)
     name = f"a `{cls.__name__}`" if cls is not None else "something"
@@ -124,11 +124,11 @@ def _parameter_of(target: Any, name: str) -> tuple[Stack, Span | None]:
     file, code, function = definition_of(target)
     if code is None or function is None:
         return (), None
-    given = function.args
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    for each in every:
-        if each is not None and each.arg == name:
-            return (Location(file, each.lineno, function.name),), code.span(each)
+    args = function.args
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+    for argument in every:
+        if argument is not None and argument.arg == name:
+            return (Location(file, argument.lineno, function.name),), code.span(argument)
     return (Location(file, function.lineno, function.name),), None
 
 
@@ -145,7 +145,7 @@ def _return_of(target: Any, returned: str) -> tuple[Stack, Span | None]:
     returns = list(_returns(function))
     if not returns:
         return (Location(file, function.lineno, function.name),), None
-    same = [each for each in returns if _makes(each.value, returned)]
+    same = [node for node in returns if _makes(node.value, returned)]
     value = (same or returns)[-1].value
     stack = (Location(file, (same or returns)[-1].lineno, function.name),)
     return stack, code.span(value) if value is not None else None
@@ -172,7 +172,7 @@ def definition_of(target: Any) -> tuple[str, Code | None, ast.FunctionDef | None
     code = code_of(compiled.co_filename)
     for node in ast.walk(code.tree) if code is not None else ():
         if isinstance(node, ast.FunctionDef) and node.name == compiled.co_name:
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            first = min([node.lineno, *(expression.lineno for expression in node.decorator_list)])
             if first == compiled.co_firstlineno:
                 return compiled.co_filename, code, node
     return compiled.co_filename, code, None

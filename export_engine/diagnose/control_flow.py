@@ -20,7 +20,7 @@ from export_engine.source import Code, Location, parse_stack_trace, without_repe
 from export_engine.torch_internals import (
     branch_mismatch,
     control_flow_operator,
-    returned_views,
+    find_returned_views,
     writing_nodes,
 )
 
@@ -40,10 +40,10 @@ def diagnose_control_flow(attempt: Failed) -> Diagnosis | None:
         return _aliases(attempt, operator)
     if "side effect" in broken.lower() or broken == "nn.Module mutation in HigherOrderOp":
         return _side_effect(attempt, operator)
-    return _differ(attempt, operator) or _called_wrongly(attempt, operator)
+    return _differ(attempt, operator) or _diagnose_wrong_operands(attempt, operator)
 
 
-def _shown(text: str) -> str:
+def _quote(text: str) -> str:
     return f": `{text}`" if text else ""
 
 
@@ -60,7 +60,7 @@ def _mutates(attempt: Failed, operator: str) -> Diagnosis:
     text = written.text if inner else ""
     return Diagnosis(
         kind=Kind.COND_MUTATES,
-        sentence=rules.CondMutates.SENTENCE(part=_part(operator), code=_shown(text)),
+        sentence=rules.CondMutates.SENTENCE(part=_part(operator), code=_quote(text)),
         why=rules.CondMutates.WHY(),
         stack=written.stack,
         span=written.span,
@@ -101,18 +101,18 @@ def _aliases(attempt: Failed, operator: str) -> Diagnosis:
             span=place.span,
             links=_links(attempt, Kind.COND_ALIASES),
         )
-    views = [parse_stack_trace(text) for text in returned_views(chain(attempt.error))]
+    views = [parse_stack_trace(text) for text in find_returned_views(chain(attempt.error))]
     viewed = next((stack for stack in views if stack), ())
-    found = None if viewed else _returned_inputs(place)
+    pair = None if viewed else _find_returned_input(place)
     where = _with_inner(place, viewed) if viewed else place
-    if found is not None:
-        where = Place((*place.stack, found[0]))
-    text = found[1] if found else where.text if viewed else ""
-    what = "a view of its input" if viewed else "its input" if found else "its input, or a view"
+    if pair is not None:
+        where = Place((*place.stack, pair[0]))
+    text = pair[1] if pair else where.text if viewed else ""
+    what = "a view of its input" if viewed else "its input" if pair else "its input, or a view"
     return Diagnosis(
         kind=Kind.COND_ALIASES,
         sentence=rules.CondAliases.RETURNS_INPUT(
-            part=_part(operator), what=what, code=_shown(text)
+            part=_part(operator), what=what, code=_quote(text)
         ),
         why=rules.CondAliases.RETURNS_INPUT_WHY(),
         stack=where.stack,
@@ -122,7 +122,7 @@ def _aliases(attempt: Failed, operator: str) -> Diagnosis:
     )
 
 
-def _returned_inputs(place: Place) -> tuple[Location, str] | None:
+def _find_returned_input(place: Place) -> tuple[Location, str] | None:
     """The `return` of a branch that returns a parameter, if the syntax shows it."""
     code, call = place.code, place.expression
     if code is None or not isinstance(call, ast.Call) or not place.stack:
@@ -131,7 +131,7 @@ def _returned_inputs(place: Place) -> tuple[Location, str] | None:
         function = _function_of(code, call, argument)
         if function is None:
             continue
-        parameters = {each.arg for each in function.args.args}
+        parameters = {other_argument.arg for other_argument in function.args.args}
         for returned, line in _results(function):
             if isinstance(returned, ast.Name) and returned.id in parameters:
                 name = getattr(function, "name", "<lambda>")
@@ -161,8 +161,8 @@ def _results(function: ast.FunctionDef | ast.Lambda) -> list[tuple[ast.expr, int
         if isinstance(function, ast.Lambda)
         else [n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value]
     )
-    flat = [each for value in values for each in getattr(value, "elts", [value])]
-    return [(each, each.lineno) for each in flat]
+    flat = [item for value in values for item in getattr(value, "elts", [value])]
+    return [(value, value.lineno) for value in flat]
 
 
 def _side_effect(attempt: Failed, operator: str) -> Diagnosis:
@@ -170,7 +170,7 @@ def _side_effect(attempt: Failed, operator: str) -> Diagnosis:
     text = _statement(place)
     return Diagnosis(
         kind=Kind.COND_SIDE_EFFECT,
-        sentence=rules.CondSideEffect.SENTENCE(part=_part(operator), code=_shown(text)),
+        sentence=rules.CondSideEffect.SENTENCE(part=_part(operator), code=_quote(text)),
         why=rules.CondSideEffect.WHY(),
         stack=place.stack,
         span=place.span,
@@ -189,14 +189,14 @@ def _statement(place: Place) -> str:
 def _differ(attempt: Failed, operator: str) -> Diagnosis | None:
     """Branches that return different things."""
     error = cause(attempt.error)
-    said = _difference(error, operator, attempt)
-    if not said:
+    text = _difference(error, operator, attempt)
+    if not text:
         return None
     place = failing_place(attempt.error)
     kind = Kind.COND_BRANCHES_DIFFER if operator == "torch.cond" else Kind.OPERATOR_FAILED
     return Diagnosis(
         kind=kind,
-        sentence=said,
+        sentence=text,
         why=rules.CondBranchesDiffer.WHY(),
         stack=place.stack,
         span=place.span,
@@ -211,7 +211,7 @@ def _difference(error: BaseException, operator: str, attempt: Failed) -> str:
     if mismatch is not None:
         what, left, right = mismatch
         called = {"dim": "number of dims", "is_sparse": "sparsity"}.get(what, what)
-        left, right = (str(each).removeprefix("torch.") for each in (left, right))
+        left, right = (str(value).removeprefix("torch.") for value in (left, right))
         return rules.CondBranchesDiffer.TENSORS_DIFFER(
             operator=operator, what=called, left=left, right=right
         )
@@ -220,9 +220,9 @@ def _difference(error: BaseException, operator: str, attempt: Failed) -> str:
         return rules.CondBranchesDiffer.BRANCHES_DIFFER(
             operator=operator, reason=plain(explanation(message(error)), names)
         )
-    found = difference(message(error))
-    if found is not None:
-        what, left, right = (plain(each, names) for each in found)
+    items = difference(message(error))
+    if items is not None:
+        what, left, right = (plain(text, names) for text in items)
         return rules.CondBranchesDiffer.CARRIED_CHANGES(
             operator=operator, what=what, left=left, right=right
         )
@@ -236,28 +236,28 @@ def _branches(place: Place) -> tuple[Related, ...]:
     code, call = place.code, place.expression
     if code is None or not isinstance(call, ast.Call) or not place.stack:
         return ()
-    found = []
+    items = []
     for argument in call.args[1:3]:
         function = _function_of(code, call, argument)
         for returned, line in _results(function)[:1] if function is not None else ():
             name = getattr(function, "name", "<lambda>")
             at = Location(place.stack[-1].file, line, name)
-            found.append(Related(f"returns `{code.text(returned)}`", (*place.stack, at)))
-    return tuple(found)
+            items.append(Related(f"returns `{code.text(returned)}`", (*place.stack, at)))
+    return tuple(items)
 
 
-def _called_wrongly(attempt: Failed, operator: str) -> Diagnosis | None:
+def _diagnose_wrong_operands(attempt: Failed, operator: str) -> Diagnosis | None:
     """A predicate or operands that the operator cannot take."""
     broken = break_type(attempt.error)
-    validated = _validated(cause(attempt.error))
+    validated = _is_operand_check(cause(attempt.error))
     if not validated and not any(rule in broken for rule in _CALL_RULES):
         return None
     error = find(attempt.error, "Unsupported") or cause(attempt.error)
-    said = plain(explanation(message(error)) or message(error), symbol_names(attempt))
+    text = plain(explanation(message(error)) or message(error), symbol_names(attempt))
     place = failing_place(attempt.error)
     return Diagnosis(
         kind=Kind.OPERATOR_FAILED,
-        sentence=rules.OperatorFailed.CALLED_WRONGLY(operator=operator, said=said),
+        sentence=rules.OperatorFailed.CALLED_WRONGLY(operator=operator, said=text),
         why=rules.OperatorFailed.CALLED_WRONGLY_WHY(),
         stack=place.stack,
         span=place.span,
@@ -265,7 +265,7 @@ def _called_wrongly(attempt: Failed, operator: str) -> Diagnosis | None:
     )
 
 
-def _validated(error: Any) -> bool:
+def _is_operand_check(error: Any) -> bool:
     tb = error.__traceback__
     while tb is not None and tb.tb_next is not None:
         tb = tb.tb_next

@@ -19,7 +19,7 @@ from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.size_reasons import gives_pieces
 from export_engine.diagnose.torch_messages import COUNTED, COUNTED_LATER, reads_in_vmap
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
-from export_engine.shapes import plain_text, symbol_names, unbacked_places
+from export_engine.shapes import find_unbacked_places, plain_text, symbol_names
 from export_engine.source import Question
 from export_engine.torch_internals import is_relation, is_truth_value, symbol_printer
 
@@ -50,12 +50,12 @@ def diagnose_data_dependent(attempt: Failed) -> Diagnosis | None:
 
 def _in_vmap(attempt: Failed, place: Place) -> Diagnosis:
     """A value that is read inside torch.vmap, where it is one per element of the batch."""
-    found = _about_tensor(attempt, place)
+    diagnosis = _about_tensor(attempt, place)
     if place.question is not None:
-        return found
+        return diagnosis
     called = f"`{place.text}`" if place.text else "This line"
     return replace(
-        found,
+        diagnosis,
         sentence=rules.BranchOnData.IN_VMAP(called=called),
     )
 
@@ -67,7 +67,7 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
     names = symbol_names(attempt)
     text = symbol_printer(names)(condition)
     if condition.free_symbols and {*map(str, condition.free_symbols)} <= {
-        *unbacked_places(attempt)
+        *find_unbacked_places(attempt)
     }:
         return _about_sizes(attempt, condition, plain_text(condition, names) or text, place)
     question = place.question
@@ -83,7 +83,9 @@ def _about_symbols(attempt: Failed, condition: Any) -> Diagnosis:
         span=_span(place),
         related=origin,
         links=_links(attempt, kind),
-        facts=DataDependent(text, whole=all(each.is_integer for each in condition.free_symbols)),
+        facts=DataDependent(
+            text, whole=all(free_symbol.is_integer for free_symbol in condition.free_symbols)
+        ),
     )
 
 
@@ -131,9 +133,9 @@ def _kind(question: Question | None, relation: bool) -> Kind:
 def _number_sentence(
     kind: Kind, question: Question | None, asked: str, condition: str, computed: list[str]
 ) -> str:
-    known = [n for n in computed if re.search(rf"(?<!\w){re.escape(n)}(?!\w)", asked)]
-    where = f"where `{known[0]}` is data-dependent" if known else "which is data-dependent"
-    kind_of = "" if known else " a number that is"
+    texts = [n for n in computed if re.search(rf"(?<!\w){re.escape(n)}(?!\w)", asked)]
+    where = f"where `{texts[0]}` is data-dependent" if texts else "which is data-dependent"
+    kind_of = "" if texts else " a number that is"
     number = f"where `{computed[0]}` is{kind_of} data-dependent" if computed else where
     if kind is Kind.LOOP_ON_DATA:
         return rules.LoopOnData.NUMBER(asked=asked)
@@ -144,14 +146,14 @@ def _number_sentence(
     if kind is Kind.OUTPUT_FROM_DATA and question is not None:
         return rules.OutputFromData.CONCRETE_HERE(asked=asked)
     if kind is Kind.OUTPUT_FROM_DATA:
-        said = f"`{asked}`" if asked else "This line"
-        return rules.OutputFromData.CONCRETE(code=said)
+        text = f"`{asked}`" if asked else "This line"
+        return rules.OutputFromData.CONCRETE(code=text)
     if question is None or question.construct == "call":
-        said = f"`{asked}`" if asked else "This line"
-        compared = _unnamed(condition, computed) if not known else None
+        text = f"`{asked}`" if asked else "This line"
+        compared = _simplify_comparison(condition, computed) if not texts else None
         if compared:
-            return rules.BranchOnUnbacked.UNNAMED(code=said, compared=compared)
-        return rules.BranchOnUnbacked.CONDITION(code=said, condition=condition, number=number)
+            return rules.BranchOnUnbacked.UNNAMED(code=text, compared=compared)
+        return rules.BranchOnUnbacked.CONDITION(code=text, condition=condition, number=number)
     also = f" (whether `{condition}`)" if question.construct == "match" else ""
     return rules.BranchOnUnbacked.DEPENDS(
         construct=_what_depends(question), asked=asked, also=also, where=where
@@ -168,12 +170,12 @@ _COMPARED = {
 }
 
 
-def _unnamed(condition: str, computed: list[str]) -> str | None:
+def _simplify_comparison(condition: str, computed: list[str]) -> str | None:
     """A comparison of one number that the user's code has no name for, without its name."""
     if len(computed) != 1:
         return None
-    found = re.fullmatch(rf"{re.escape(computed[0])} ([<>=!]+) (-?[\d.]+)", condition)
-    return f"{_COMPARED[found[1]]} {found[2]}" if found and found[1] in _COMPARED else None
+    match = re.fullmatch(rf"{re.escape(computed[0])} ([<>=!]+) (-?[\d.]+)", condition)
+    return f"{_COMPARED[match[1]]} {match[2]}" if match and match[1] in _COMPARED else None
 
 
 def _about_tensor(attempt: Failed, place: Place) -> Diagnosis:

@@ -20,7 +20,7 @@ _BACKWARD = (
 )
 _FORWARD = (".jacfwd", ".jvp", ".linearize")
 _FILES = tuple(
-    f"/_functorch/{each}.py" for each in ("eager_transforms", "predispatch", "pyfunctorch")
+    f"/_functorch/{text}.py" for text in ("eager_transforms", "predispatch", "pyfunctorch")
 )
 """Of torch, that run the transforms; `vmap` alone can be traced."""
 
@@ -33,28 +33,30 @@ def diagnose_derivative(attempt: Failed) -> Diagnosis | None:
     """
     place = place_before(attempt.error, _FILES)
     if place is None and break_type(attempt.error):
-        found = _broken_by(failing_place(attempt.error))
-        if found is not None:
-            return found
+        diagnosis = _diagnose_derivative_break(failing_place(attempt.error))
+        if diagnosis is not None:
+            return diagnosis
     if place is None and TRANSFORMED not in message(cause(attempt.error)):
         return None
-    return derivative_at(place if place is not None and place.stack else _traced(attempt))
+    return derivative_at(
+        place if place is not None and place.stack else _find_transform_line(attempt)
+    )
 
 
 def derivative_at(place: Place) -> Diagnosis | None:
     """Diagnoses the derivative that a statement of a place's stack takes; None if none does."""
     outer = [Place(place.stack[:number]) for number in range(1, len(place.stack))]
-    return next(filter(None, map(_taken, [*outer, place])), None)
+    return next(filter(None, map(_diagnose_derivative_at, [*outer, place])), None)
 
 
-def _broken_by(place: Place) -> Diagnosis | None:
+def _diagnose_derivative_break(place: Place) -> Diagnosis | None:
     """Diagnoses the derivative at which strict mode stops, or one that its line prepares."""
     statement = place.code.statement(place.stack[-1].line) if place.code else None
     if place.code is None or statement is None:
         return None
     if not any(map(_prepares, ast.walk(statement))):
-        return _refused(place)
-    return next(filter(None, map(_refused, _later(place))), None)
+        return _diagnose_rejected_derivative(place)
+    return next(filter(None, map(_diagnose_rejected_derivative, _later(place))), None)
 
 
 def derivative_after(place: Place) -> Diagnosis | None:
@@ -71,14 +73,14 @@ def _later(place: Place) -> Iterator[Place]:
             yield Place((*place.stack[:-1], place.stack[-1]._replace(line=node.lineno)))
 
 
-def _refused(place: Place) -> Diagnosis | None:
+def _diagnose_rejected_derivative(place: Place) -> Diagnosis | None:
     """Diagnoses a derivative that strict mode refuses."""
-    found = _taken(place)
-    if found is None:
+    diagnosis = _diagnose_derivative_at(place)
+    if diagnosis is None:
         return None
-    call = called_in(place, (*_OF_AUTOGRAD, *_BACKWARD, *_FORWARD))
-    said = rules.GraphBreak.DERIVATIVE(text=place.text_of(call))
-    return replace(found, kind=Kind.GRAPH_BREAK, sentence=said)
+    call = find_call(place, (*_OF_AUTOGRAD, *_BACKWARD, *_FORWARD))
+    text = rules.GraphBreak.DERIVATIVE(text=place.text_of(call))
+    return replace(diagnosis, kind=Kind.GRAPH_BREAK, sentence=text)
 
 
 def _prepares(node: ast.AST) -> bool:
@@ -87,10 +89,10 @@ def _prepares(node: ast.AST) -> bool:
     return isinstance(called, ast.Attribute) and called.attr in ("requires_grad_", "enable_grad")
 
 
-def _taken(place: Place) -> Diagnosis | None:
-    own = called_in(place, _OF_AUTOGRAD)
-    backward = own or called_in(place, _BACKWARD)
-    call = backward or called_in(place, _FORWARD)
+def _diagnose_derivative_at(place: Place) -> Diagnosis | None:
+    own = find_call(place, _OF_AUTOGRAD)
+    backward = own or find_call(place, _BACKWARD)
+    call = backward or find_call(place, _FORWARD)
     if call is None:
         return None
     does = "runs a backward pass" if backward else "takes a derivative in forward mode"
@@ -106,7 +108,7 @@ def _taken(place: Place) -> Diagnosis | None:
     )
 
 
-def _traced(attempt: Failed) -> Place:
+def _find_transform_line(attempt: Failed) -> Place:
     """The line whose transform is in the graph."""
     recording = attempt.recording
     graph = recording.graph.graph if recording.graph is not None else None
@@ -116,7 +118,7 @@ def _traced(attempt: Failed) -> Place:
     return Place()
 
 
-def called_in(place: Place, names: tuple[str, ...]) -> ast.Call | None:
+def find_call(place: Place, names: tuple[str, ...]) -> ast.Call | None:
     """The call of a function of such a name in the statement of a place."""
     statement = place.code.statement(place.stack[-1].line) if place.code else None
     for node in ast.walk(statement) if statement is not None else ():

@@ -8,7 +8,7 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.diagnose.failing_line import chain
 from export_engine.source import is_shown
 
@@ -23,7 +23,7 @@ def is_a(error: BaseException, *names: str) -> bool:
 
 def find(error: BaseException, *names: str) -> BaseException | None:
     """The first error of the chain with such a class."""
-    return next((each for each in chain(error) if is_a(each, *names)), None)
+    return next((other_error for other_error in chain(error) if is_a(other_error, *names)), None)
 
 
 def cause(error: BaseException) -> BaseException:
@@ -37,31 +37,33 @@ def break_type(error: BaseException) -> str:
 
     Up to torch 2.11, a UserError counts as one there, too.
     """
-    for each in chain(error):
-        kind = getattr(each, "gb_type", None)
-        if isinstance(kind, str) and kind and not is_a(each, "UserError"):
+    for other_error in chain(error):
+        kind = getattr(other_error, "gb_type", None)
+        if isinstance(kind, str) and kind and not is_a(other_error, "UserError"):
             return kind
     return ""
 
 
 def operator_of(error: BaseException) -> Any:
     """The operator overload that an error of the fake tensors is about."""
-    return next((f for each in chain(error) if (f := getattr(each, "func", None))), None)
+    return next(
+        (f for other_error in chain(error) if (f := getattr(other_error, "func", None))), None
+    )
 
 
 def message(error: BaseException) -> str:
     """An error's text; empty if it cannot be read."""
-    said = getattr(error, "msg", None)
-    if isinstance(said, str):
-        return said.strip()
+    result = getattr(error, "msg", None)
+    if isinstance(result, str):
+        return result.strip()
     try:
         return str(error).strip()
     except Exception as error:  # noqa: BLE001 - the text of a model's own error is the model's code
-        passed_over(error, "reading the text of an error")
+        log_internal_error(error, "reading the text of an error")
         return ""
 
 
-def passed_through(error: BaseException, *functions: str) -> bool:
+def came_through(error: BaseException, *functions: str) -> bool:
     """Whether the error passed through such a torch function, called from the user's code."""
     names: list[str] = []
     for frame, _ in traceback.walk_tb(error.__traceback__):

@@ -53,7 +53,7 @@ CASES = {
     (Kind.UNKNOWN_OUTPUT_TYPE, ""): Explained("pytree_flatten", "How containers are taken apart"),
     (Kind.DATA_WRITE, ""): Explained("model_attr_mutation", "How a module's state may change"),
 }
-"""Cases per kind of failure and variant. `explained_by` inverts it."""
+"""Cases per kind of failure and variant. `kinds_explained_by` inverts it."""
 
 
 def exportdb(kind: Kind, which: str = "") -> tuple[Link, ...]:
@@ -70,10 +70,10 @@ def exportdb(kind: Kind, which: str = "") -> tuple[Link, ...]:
     return (Link("exportdb", explained.case, explained.text, url),)
 
 
-def explained_by(case: str) -> list[Kind]:
+def kinds_explained_by(case: str) -> list[Kind]:
     """The kinds of failure whose diagnosis links to a case."""
-    found = (kind for (kind, _), explained in CASES.items() if explained.case == case)
-    return list(dict.fromkeys(found))
+    kinds = (kind for (kind, _), explained in CASES.items() if explained.case == case)
+    return list(dict.fromkeys(kinds))
 
 
 def graph_break_page(kind: str) -> tuple[Link, ...]:
@@ -81,10 +81,10 @@ def graph_break_page(kind: str) -> tuple[Link, ...]:
 
     An entry holds all versions of its text, some with placeholders.
     """
-    found = graph_break(kind)
-    if found is None:
+    pair = graph_break(kind)
+    if pair is None:
         return ()
-    name, versions = found
+    name, versions = pair
     whole = whole_explanations(versions)
     return (Link("graph-break", name, whole[0] if whole else kind, graph_break_url(name)),)
 

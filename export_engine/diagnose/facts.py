@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from export_engine.attempt import Facts
-from export_engine.shapes import Bounds, InputDim, InputPlace, Problem
+from export_engine.shapes import Bounds, InputDim, InputPlace, ShapeViolation
 
 
 @dataclass(frozen=True)
@@ -89,4 +89,4 @@ class SizeLookedUp(Facts):
 class SizesViolated(Facts):
     """The requested shapes that do not hold."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[ShapeViolation, ...]

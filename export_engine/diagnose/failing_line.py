@@ -100,7 +100,9 @@ def failing_place(error: BaseException) -> Place:
     interpreted in both modes; code that an operator calls, such as a fake kernel, runs in both.
     """
     errors = list(chain(error))
-    interpreted = [(number, _interpreted(each)) for number, each in enumerate(errors)]
+    interpreted = [
+        (number, _dynamo_frames(other_error)) for number, other_error in enumerate(errors)
+    ]
     number, inner = next(((n, frames) for n, frames in interpreted if frames), (-1, []))
     if number < 0:
         return _place(next(filter(None, map(_ran, errors)), []))
@@ -112,13 +114,13 @@ def failing_place(error: BaseException) -> Place:
 
 def variables_at(error: BaseException, place: Place) -> Mapping[str, Any]:
     """The local variables at a place that ran; empty in strict mode, which interprets the code."""
-    found: Mapping[str, Any] = {}
+    result: Mapping[str, Any] = {}
     wanted = place.stack[-1][:2] if place.stack else ("", 0)
-    for each in chain(error):
-        for tb in _entries(each.__traceback__):
+    for other_error in chain(error):
+        for tb in _entries(other_error.__traceback__):
             if (tb.tb_frame.f_code.co_filename, tb.tb_lineno) == wanted:
-                found = tb.tb_frame.f_locals
-    return found
+                result = tb.tb_frame.f_locals
+    return result
 
 
 def place_before(error: BaseException, files: tuple[str, ...]) -> Place | None:
@@ -128,16 +130,22 @@ def place_before(error: BaseException, files: tuple[str, ...]) -> Place | None:
         error: as it was raised.
         files: the ends of their paths.
     """
-    for each in chain(error):
-        interpreted = list(getattr(each, "real_stack", None) or ())
+    for other_error in chain(error):
+        interpreted = list(getattr(other_error, "real_stack", None) or ())
         for number, frame in enumerate(interpreted):
             if str(getattr(frame, "filename", "")).endswith(files):
-                return interpreted_place(interpreted[:number])
+                return find_dynamo_place(interpreted[:number])
     frames = _run_by_export(error)
     for number, (location, _) in enumerate(frames):
         if location.file.endswith(files):
             before = frames[:number]
-            return _place([(each, _position(tb)) for each, tb in before if is_shown(each.file)])
+            return _place(
+                [
+                    (other_location, _position(tb))
+                    for other_location, tb in before
+                    if is_shown(other_location.file)
+                ]
+            )
     return None
 
 
@@ -163,25 +171,25 @@ def _place(frames: list[_Frame]) -> Place:
     return Place(tuple(stack), positions[-1])
 
 
-def interpreted_place(frames: Iterable[Any]) -> Place:
+def find_dynamo_place(frames: Iterable[Any]) -> Place:
     """The place of frames that Dynamo interpreted."""
-    return _place(_shown(frames))
+    return _place(_visible_frames(frames))
 
 
-def _interpreted(error: BaseException) -> list[_Frame]:
+def _dynamo_frames(error: BaseException) -> list[_Frame]:
     """The frames that Dynamo keeps on an error."""
-    return _shown(getattr(error, "real_stack", None) or ())
+    return _visible_frames(getattr(error, "real_stack", None) or ())
 
 
-def _shown(frames: Iterable[Any]) -> list[_Frame]:
+def _visible_frames(frames: Iterable[Any]) -> list[_Frame]:
     """Of frames that Dynamo interpreted, those to show. They have columns, but no end line."""
-    found: list[_Frame] = []
+    pairs: list[_Frame] = []
     for frame in frames:
         if isinstance(frame, FrameSummary) and is_shown(frame.filename):
             line, column = frame.lineno or 0, getattr(frame, "colno", None)
             position = Position(line, column, None, getattr(frame, "end_colno", None))
-            found.append((Location(frame.filename, line, frame.name), position))
-    return found
+            pairs.append((Location(frame.filename, line, frame.name), position))
+    return pairs
 
 
 def _ran(error: BaseException) -> list[_Frame]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from export_engine.attempt import Diagnosis, Failed
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.diagnose.containers import (
     diagnose_missing_key_paths,
     diagnose_nested_input,
@@ -30,7 +30,6 @@ from export_engine.diagnose.held_objects import (
     diagnose_packed_weights,
     diagnose_unregistered_module,
 )
-from export_engine.diagnose.named import diagnose_torch_named, diagnose_unplaced_number
 from export_engine.diagnose.operators import (
     diagnose_device_mismatch,
     diagnose_nested_control_flow,
@@ -38,7 +37,7 @@ from export_engine.diagnose.operators import (
     diagnose_op_rejected,
 )
 from export_engine.diagnose.own_error import diagnose_own_error
-from export_engine.diagnose.packed import diagnose_packed_on_gpu, diagnose_packed_sequence
+from export_engine.diagnose.packed_sequence import diagnose_packed_on_gpu, diagnose_packed_sequence
 from export_engine.diagnose.python import (
     diagnose_converted_module,
     diagnose_data_write,
@@ -48,6 +47,7 @@ from export_engine.diagnose.python import (
 )
 from export_engine.diagnose.sizes import diagnose_size_as_key, diagnose_size_as_text, diagnose_sizes
 from export_engine.diagnose.specs import diagnose_mismatched_specs
+from export_engine.diagnose.torch_named import diagnose_torch_named, diagnose_unplaced_number
 from export_engine.diagnose.unknown import diagnose_unknown
 
 __all__ = ["diagnose"]
@@ -94,10 +94,10 @@ def diagnose(attempt: Failed) -> Diagnosis:
     """Why an attempt failed, in the user's terms."""
     for family in FAMILIES:
         try:
-            found = family(attempt)
+            diagnosis = family(attempt)
         except Exception as error:  # noqa: BLE001 - a diagnosis must not fail; the next family may know
-            passed_over(error, "diagnosing a failure")
+            log_internal_error(error, "diagnosing a failure")
             continue
-        if found is not None:
-            return found
+        if diagnosis is not None:
+            return diagnosis
     return diagnose_unknown(attempt)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind
+from export_engine.diagnose.break_messages import is_plain, plain_break
 from export_engine.diagnose.errors import break_type, cause, find, message
 from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import GraphBreak
 from export_engine.diagnose.failing_line import chain, failing_place
-from export_engine.diagnose.plain_breaks import is_plain, plain_break
 from export_engine.diagnose.torch_messages import explanation, hints, plain
-from export_engine.diagnose.value_origin import traced_last
+from export_engine.diagnose.value_origin import find_last_traced
 from export_engine.shapes import symbol_names
 from export_engine.source import parse_stack_trace
 from export_engine.torch_internals import node_that_failed
@@ -22,24 +22,24 @@ def diagnose_graph_break(attempt: Failed) -> Diagnosis | None:
     if not kind:
         return None
     place = failing_place(attempt.error)
-    said = message(find(attempt.error, "Unsupported", "TorchRuntimeError") or attempt.error)
+    text = message(find(attempt.error, "Unsupported", "TorchRuntimeError") or attempt.error)
     names = symbol_names(attempt)
     called = f"`{place.text}`" if place.text else "this line"
-    told = plain(explanation(said), names)
+    told = plain(explanation(text), names)
     who = "Strict mode"
     if attempt.request is not None and not attempt.request.strict:
         who = "Strict mode, by which an operator such as torch.cond traces its functions,"
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
         sentence=rules.GraphBreak.SENTENCE(
-            who=who, called=called, reason=plain(plain_break(kind, said), names)
+            who=who, called=called, reason=plain(plain_break(kind, text), names)
         ),
         why=(told if is_plain(told) else "") or rules.GraphBreak.WHY(),
         stack=place.stack,
         span=place.span,
-        related=() if place.stack else traced_last(attempt),
+        related=() if place.stack else find_last_traced(attempt),
         links=graph_break_page(kind),
-        facts=GraphBreak(tuple(hints(said))),
+        facts=GraphBreak(tuple(hints(text))),
     )
 
 
@@ -53,8 +53,8 @@ _WITHOUT_BREAK = {
 
 def diagnose_missing_break(attempt: Failed) -> Diagnosis | None:
     """Diagnoses what TorchDynamo refuses with an error that has no page."""
-    said = message(cause(attempt.error))
-    reason = next((each for words, each in _WITHOUT_BREAK.items() if words in said), "")
+    text = message(cause(attempt.error))
+    reason = next((other_text for words, other_text in _WITHOUT_BREAK.items() if words in text), "")
     if not reason or attempt.request is None or not attempt.request.strict:
         return None
     place = failing_place(attempt.error)
@@ -65,7 +65,7 @@ def diagnose_missing_break(attempt: Failed) -> Diagnosis | None:
         why=rules.GraphBreak.WHY(),
         stack=place.stack,
         span=place.span,
-        related=() if place.stack else traced_last(attempt),
+        related=() if place.stack else find_last_traced(attempt),
         facts=GraphBreak(()),
     )
 
@@ -84,6 +84,6 @@ def diagnose_checkpoint(attempt: Failed) -> Diagnosis | None:
         sentence=rules.GraphBreak.CHECKPOINT(),
         why=rules.GraphBreak.CHECKPOINT_WHY(),
         stack=stack,
-        related=() if stack else traced_last(attempt),
+        related=() if stack else find_last_traced(attempt),
         facts=GraphBreak(()),
     )

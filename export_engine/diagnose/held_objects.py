@@ -17,7 +17,7 @@ from export_engine.diagnose.containers import definition_of
 from export_engine.diagnose.errors import cause, message
 from export_engine.diagnose.failing_line import failing_place
 from export_engine.source import Code, Location, Span, Stack, code_of
-from export_engine.torch_internals import raised_in, scripted_callee
+from export_engine.torch_internals import find_scripted_callee, is_raised_in
 
 _DEEPEST = 4
 _WEIGHTS_BY_NAME = ("_replace_param_buffer_names",)
@@ -41,7 +41,7 @@ def diagnose_unregistered_module(attempt: Failed) -> Diagnosis | None:
     target = attempt.request.target if attempt.request else None
     if not isinstance(target, nn.Module):
         return None
-    if not raised_in(cause(attempt.error), _WEIGHTS_BY_NAME):
+    if not is_raised_in(cause(attempt.error), _WEIGHTS_BY_NAME):
         return None
     held = next(_held_by(target), None)
     if held is None:
@@ -62,13 +62,13 @@ def diagnose_unregistered_module(attempt: Failed) -> Diagnosis | None:
 
 def _held_by(target: nn.Module) -> Iterator[_Held]:
     """The modules that are not registered, in the attributes of those that are."""
-    known = set(map(id, target.modules()))
+    numbers = set(map(id, target.modules()))
     for owner in target.modules():
         for name, value in vars(owner).items():
             if name.startswith("_") and name in vars(nn.Module()):
                 continue
             for text, kept_in, module in _modules_in(value, f"self.{name}", set()):
-                if id(module) not in known and next(module.parameters(), None) is not None:
+                if id(module) not in numbers and next(module.parameters(), None) is not None:
                     yield _Held(owner, name, text, kept_in)
 
 
@@ -88,7 +88,7 @@ def _modules_in(
     elif isinstance(value, list | tuple | set):
         items = [(f"{text}[{number}]", each) for number, each in enumerate(value)]
     elif callable(value) and not isinstance(value, type):
-        items = [(text, each) for each in _enclosed(value)]
+        items = [(text, each) for each in _list_captured_values(value)]
     elif type(value).__module__.partition(".")[0] in ("builtins", "torch"):
         return
     else:
@@ -97,21 +97,21 @@ def _modules_in(
     holder = f"a plain {type(value).__name__}" if plain else f"a plain object, `{text}`"
     if callable(value):
         holder = "what a function encloses"
-    for way, each in items:
-        yield from _modules_in(each, way, seen, holder)
+    for way, item in items:
+        yield from _modules_in(item, way, seen, holder)
 
 
-def _enclosed(function: Any) -> list[Any]:
+def _list_captured_values(function: Any) -> list[Any]:
     """What a function keeps: the variables around it, the arguments or the object bound to it."""
     if isinstance(function, partial):
         return [function.func, *function.args, *function.keywords.values()]
     bound = getattr(function, "__self__", None)
     function = getattr(function, "__func__", function)
-    found = [] if bound is None else [bound]
+    result = [] if bound is None else [bound]
     for cell in getattr(function, "__closure__", None) or ():
         with suppress(ValueError):  # an empty cell
-            found.append(cell.cell_contents)
-    return found
+            result.append(cell.cell_contents)
+    return result
 
 
 def _read_of(held: _Held) -> tuple[Stack, Span | None]:
@@ -126,20 +126,29 @@ def _read_of(held: _Held) -> tuple[Stack, Span | None]:
 
 def _set_of(held: _Held) -> Stack:
     """Where `__init__` of the owner's class sets the attribute."""
-    made = getattr(type(held.owner).__init__, "__code__", None)
-    code: Code | None = code_of(made.co_filename) if made is not None else None
-    if made is None or code is None:
+    result = getattr(type(held.owner).__init__, "__code__", None)
+    code: Code | None = code_of(result.co_filename) if result is not None else None
+    if result is None or code is None:
         return ()
-    functions = (each for each in code.functions if each.name == "__init__")
-    function = next((each for each in functions if each.lineno >= made.co_firstlineno), None)
+    functions = (
+        other_function for other_function in code.functions if other_function.name == "__init__"
+    )
+    function = next(
+        (
+            other_function
+            for other_function in functions
+            if other_function.lineno >= result.co_firstlineno
+        ),
+        None,
+    )
     for node in _attributes(function, held.attribute, ast.Store) if function is not None else ():
-        return (Location(made.co_filename, node.lineno, "__init__"),)
+        return (Location(result.co_filename, node.lineno, "__init__"),)
     return ()
 
 
 def _attributes(function: ast.AST, name: str, context: type) -> Iterator[ast.Attribute]:
     """`self.name` in a function, in the order of the text."""
-    found = [
+    nodes = [
         node
         for node in ast.walk(function)
         if isinstance(node, ast.Attribute)
@@ -148,16 +157,16 @@ def _attributes(function: ast.AST, name: str, context: type) -> Iterator[ast.Att
         and isinstance(node.value, ast.Name)
         and node.value.id == "self"
     ]
-    yield from sorted(found, key=lambda node: (node.lineno, node.col_offset))
+    yield from sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
 
 
 def diagnose_held_script(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a submodule that is TorchScript, which non-strict mode calls as if it were not."""
-    scripted = scripted_callee(cause(attempt.error))
+    scripted = find_scripted_callee(cause(attempt.error))
     target = attempt.request.target if attempt.request else None
     if scripted is None or not isinstance(target, nn.Module):
         return None
-    path = next((name for name, each in target.named_modules() if each is scripted), "")
+    path = next((name for name, module in target.named_modules() if module is scripted), "")
     place = failing_place(attempt.error)
     return Diagnosis(
         kind=Kind.NOT_A_MODULE,
@@ -175,9 +184,9 @@ def diagnose_packed_weights(attempt: Failed) -> Diagnosis | None:
         return None
     said = message(attempt.error) + message(cause(attempt.error))
     named = any(text in said for text in _PACKED_TEXT)
-    if not named and not raised_in(cause(attempt.error), _PACKED):
+    if not named and not is_raised_in(cause(attempt.error), _PACKED):
         return None
-    path = next(_packed(target), "")
+    path = next(_find_packed_weights(target), "")
     if not path:
         return None
     place = failing_place(attempt.error)
@@ -190,10 +199,10 @@ def diagnose_packed_weights(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def _packed(target: nn.Module) -> Iterator[str]:
+def _find_packed_weights(target: nn.Module) -> Iterator[str]:
     """The paths of modules that hold packed weights, or whose child for them does."""
     for path, module in target.named_modules():
-        held = [each for each in vars(module).values() if isinstance(each, torch.ScriptObject)]
+        held = [value for value in vars(module).values() if isinstance(value, torch.ScriptObject)]
         if held:
             owner, _, last = path.rpartition(".")
             yield owner if last.startswith("_packed") and owner else path

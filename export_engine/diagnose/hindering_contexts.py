@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from export_engine.attempt import Diagnosis, Failed
-from export_engine.listing import listed
+from export_engine.listing import join_names
 
 
 def name_contexts(attempt: Failed) -> Diagnosis | None:
@@ -13,6 +13,6 @@ def name_contexts(attempt: Failed) -> Diagnosis | None:
     diagnosis, effect = attempt.diagnosis, attempt.recording.context_effect
     if diagnosis is None or effect is None:
         return diagnosis
-    names = listed([each.name for each in attempt.recording.contexts])
-    said = f"{names} was active around the export; {effect.text}. Export outside of it."
-    return replace(diagnosis, why=f"{diagnosis.why} {said}".strip())
+    names = join_names([context.name for context in attempt.recording.contexts])
+    text = f"{names} was active around the export; {effect.text}. Export outside of it."
+    return replace(diagnosis, why=f"{diagnosis.why} {text}".strip())

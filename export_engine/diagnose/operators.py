@@ -13,16 +13,16 @@ from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, Link, signature_of
 from export_engine.diagnose.errors import (
     break_type,
+    came_through,
     cause,
     find,
     message,
     operator_of,
-    passed_through,
 )
 from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import NoFakeKernel
 from export_engine.diagnose.failing_line import Place, failing_place, variables_at
-from export_engine.diagnose.torch_messages import mixed_devices, plain
+from export_engine.diagnose.torch_messages import find_mixed_devices, plain
 from export_engine.shapes import leaves_of, symbol_names
 from export_engine.torch_internals import operator_without_fake
 
@@ -38,15 +38,15 @@ _BREAKS = ("RuntimeError when making fake tensor call", "TypeError when making f
 
 def diagnose_no_fake_kernel(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an operator without a fake kernel."""
-    found = operator_without_fake(cause_of_missing(attempt.error))
-    if found is None:
+    pair = operator_without_fake(cause_of_missing(attempt.error))
+    if pair is None:
         return None
-    name, overload = found
+    name, overload = pair
     place = failing_place(attempt.error)
-    said = f"what `{place.text}` returns" if place.text else "what it returns"
+    text = f"what `{place.text}` returns" if place.text else "what it returns"
     return Diagnosis(
         kind=Kind.NO_FAKE_KERNEL,
-        sentence=(rules.NoFakeKernel.SENTENCE(name=name, code=said)),
+        sentence=(rules.NoFakeKernel.SENTENCE(name=name, code=text)),
         why=rules.NoFakeKernel.WHY(),
         stack=place.stack,
         span=place.span,
@@ -81,10 +81,10 @@ def diagnose_device_mismatch(attempt: Failed) -> Diagnosis | None:
         return None
     place = failing_place(attempt.error)
     operator = operator_of(attempt.error)
-    said = f"`{place.text}`" if place.text else f"`{operator}`"
+    text = f"`{place.text}`" if place.text else f"`{operator}`"
     return Diagnosis(
         kind=Kind.DEVICE_MISMATCH,
-        sentence=rules.DeviceMismatch.SENTENCE(code=said, device=devices[0], other=devices[1]),
+        sentence=rules.DeviceMismatch.SENTENCE(code=text, device=devices[0], other=devices[1]),
         why=rules.DeviceMismatch.WHY(),
         stack=place.stack,
         span=place.span,
@@ -94,10 +94,10 @@ def diagnose_device_mismatch(attempt: Failed) -> Diagnosis | None:
 
 def _devices(error: BaseException) -> tuple[str, str] | None:
     """The two devices; up to torch 2.12, whose error has no class of its own, by its text."""
-    found = find(error, "FakeTensorDeviceMismatchError")
-    if found is None:
-        return mixed_devices(str(error))
-    return str(getattr(found, "common_device", "?")), str(getattr(found, "device", "?"))
+    result = find(error, "FakeTensorDeviceMismatchError")
+    if result is None:
+        return find_mixed_devices(str(error))
+    return str(getattr(result, "common_device", "?")), str(getattr(result, "device", "?"))
 
 
 def diagnose_op_rejected(attempt: Failed) -> Diagnosis | None:
@@ -105,7 +105,7 @@ def diagnose_op_rejected(attempt: Failed) -> Diagnosis | None:
     error = cause(attempt.error)
     observed = find(attempt.error, "FakeTensorObservedException") is not None
     fake_call = observed or break_type(attempt.error) in _BREAKS
-    if not fake_call and not passed_through(error, "__torch_dispatch__", "__torch_function__"):
+    if not fake_call and not came_through(error, "__torch_dispatch__", "__torch_function__"):
         return None
     place = failing_place(attempt.error)
     if not place.stack:
@@ -134,13 +134,13 @@ def _dtypes(attempt: Failed, place: Place, said: str) -> str:
         return ""
     variables = variables_at(attempt.error, place) or _inputs(attempt)
     whole = _in_place(place) or place.expression
-    nodes = [each for each in ast.walk(whole) if isinstance(each, ast.expr)]
-    read = {ast.unparse(each): _value_of(each, variables) for each in nodes}
-    told = [f"`{name}` is {_dtype(each)}" for name, each in read.items() if _is_tensor(each)]
-    for name, each in read.items():
+    nodes = [node for node in ast.walk(whole) if isinstance(node, ast.expr)]
+    read = {ast.unparse(node): _value_of(node, variables) for node in nodes}
+    told = [f"`{name}` is {_dtype(item)}" for name, item in read.items() if _is_tensor(item)]
+    for name, value in read.items():
         owns = any(other.startswith(f"{name}.") for other in read)
-        if isinstance(each, torch.nn.Module) and not owns:
-            kinds = dict.fromkeys(map(_dtype, each.parameters()))
+        if isinstance(value, torch.nn.Module) and not owns:
+            kinds = dict.fromkeys(map(_dtype, value.parameters()))
             told += [f"the parameters of `{name}` are {' and '.join(kinds)}"] if kinds else []
     return f" Here {', '.join(told[:_FEW])}." if told else ""
 
@@ -170,7 +170,7 @@ def _value_of(node: ast.expr, variables: Mapping[str, Any]) -> Any:
         return None
     held = vars(owner)
     places = (held.get("_modules"), held.get("_parameters"), held.get("_buffers"), held)
-    return next((each[node.attr] for each in places if each and node.attr in each), None)
+    return next((place[node.attr] for place in places if place and node.attr in place), None)
 
 
 def _inputs(attempt: Failed) -> Mapping[str, Any]:

@@ -7,23 +7,23 @@ import traceback
 
 from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind
-from export_engine.diagnose.errors import break_type, cause, find, is_a, message, passed_through
+from export_engine.diagnose.errors import break_type, came_through, cause, find, is_a, message
 from export_engine.diagnose.failing_line import (
     Place,
     chain,
     failing_place,
-    interpreted_place,
+    find_dynamo_place,
     is_torch,
 )
 from export_engine.diagnose.torch_messages import (
     explanation,
     not_subscriptable,
-    observed,
     plain,
+    read_observed_exception,
 )
 from export_engine.shapes import symbol_names
 from export_engine.source import is_shown
-from export_engine.torch_internals import raised_in
+from export_engine.torch_internals import is_raised_in
 
 _BREAKS = {
     "failed to bind arguments when attempting to inline": "TypeError",
@@ -55,19 +55,19 @@ _BETWEEN = frozenset(
 
 def diagnose_own_error(attempt: Failed) -> Diagnosis | None:
     """Diagnoses an exception that the model raised."""
-    interpreted = _interpreted(attempt.error)
-    found = interpreted or _raised(attempt)
-    if found is None:
+    interpreted = _find_observed_exception(attempt.error)
+    pair = interpreted or _find_raised_exception(attempt)
+    if pair is None:
         return None
-    name, said = found
+    name, text = pair
     place = failing_place(attempt.error)
     if interpreted is not None:
         place = _first_raised(attempt, interpreted, place)
-    said = plain(said, symbol_names(attempt))
+    text = plain(text, symbol_names(attempt))
     return Diagnosis(
         kind=Kind.OWN_ERROR,
         sentence=rules.OwnError.SENTENCE(
-            name=name, message=f": {said}" if said else " without a message"
+            name=name, message=f": {text}" if text else " without a message"
         ),
         why=rules.OwnError.WHY(),
         stack=place.stack,
@@ -75,14 +75,17 @@ def diagnose_own_error(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def _interpreted(error: BaseException) -> tuple[str, str] | None:
+def _find_observed_exception(error: BaseException) -> tuple[str, str] | None:
     """The exception that Dynamo saw the model raise."""
-    for each in chain(error):
-        if is_a(each, "FakeTensorObservedException"):
+    for other_error in chain(error):
+        if is_a(other_error, "FakeTensorObservedException"):
             return None  # an operator rejected its inputs
-        if is_a(each, "ObservedException") and type(each).__name__ != "ObservedException":
+        if (
+            is_a(other_error, "ObservedException")
+            and type(other_error).__name__ != "ObservedException"
+        ):
             again = message(find(error, "Unsupported") or error)
-            return observed(type(each).__name__, message(each), again)
+            return read_observed_exception(type(other_error).__name__, message(other_error), again)
     name = _BREAKS.get(break_type(error))
     inner = cause(error)
     python = type(inner).__name__ == "TypeError"
@@ -90,7 +93,7 @@ def _interpreted(error: BaseException) -> tuple[str, str] | None:
     if no_items:
         return "TypeError", no_items
     if name is None:
-        refused = python and break_type(error) and raised_in(inner, ("run_node",))
+        refused = python and break_type(error) and is_raised_in(inner, ("run_node",))
         return ("TypeError", message(inner)) if refused else None
     if python:
         return name, message(inner)
@@ -101,11 +104,11 @@ def _interpreted(error: BaseException) -> tuple[str, str] | None:
 
 def _first_raised(attempt: Failed, found: tuple[str, str], again: Place) -> Place:
     """Where an exception was raised before a `finally` or a context manager raised it again."""
-    outer = [(each.file, each.function) for each in again.stack]
+    outer = [(location.file, location.function) for location in again.stack]
     for raised in attempt.recording.raised:
-        place = interpreted_place(raised.frames)
-        inner = [(each.file, each.function) for each in place.stack]
-        same = observed(raised.cls, raised.text) == found
+        place = find_dynamo_place(raised.frames)
+        inner = [(location.file, location.function) for location in place.stack]
+        same = read_observed_exception(raised.cls, raised.text) == found
         if same and len(inner) > len(outer) and inner[: len(outer)] == outer:
             return place
     return again
@@ -123,24 +126,24 @@ def _source_says(place: Place) -> str:
     return ""
 
 
-def _raised(attempt: Failed) -> tuple[str, str] | None:
+def _find_raised_exception(attempt: Failed) -> tuple[str, str] | None:
     """The exception that the user's code raised."""
     error = attempt.error if not break_type(attempt.error) else cause(attempt.error)
     place = failing_place(error)
     if type(error).__module__.startswith("torch") or not place.stack or not _by_the_model(error):
         return None
     name = type(error).__name__
-    said = message(error)
-    if isinstance(error, AssertionError) and not said:
+    text = message(error)
+    if isinstance(error, AssertionError) and not text:
         return name, _source_says(place)
-    return name, said
+    return name, text
 
 
 def _by_the_model(error: BaseException) -> bool:
     """Whether it was raised by the model's code, or a library's, and not inside of an operator."""
     if isinstance(error, RecursionError):
         return True
-    if passed_through(error, "__torch_dispatch__", "__torch_function__"):
+    if came_through(error, "__torch_dispatch__", "__torch_function__"):
         return False
     frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     for code in reversed(frames):

@@ -9,7 +9,7 @@ import torch
 
 from export_engine import rules
 from export_engine.attempt import Diagnosis, Failed, Kind, Related
-from export_engine.diagnose.derivatives import called_in, derivative_after, derivative_at
+from export_engine.diagnose.derivatives import derivative_after, derivative_at, find_call
 from export_engine.diagnose.errors import break_type, cause, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.facts import DataDependent
@@ -22,11 +22,11 @@ from export_engine.diagnose.torch_messages import (
     NOT_SWAPPED,
     NUMPY_REFUSED,
     WRAPPED,
+    find_leaked_names,
     formats_a_tensor,
-    leaked_names,
 )
 from export_engine.source import Stack, parse_stack_trace
-from export_engine.torch_internals import raised_in
+from export_engine.torch_internals import is_raised_in
 
 _DATA_BREAKS = ("Failed to mutate tensor data attribute",)
 
@@ -34,9 +34,9 @@ _DATA_BREAKS = ("Failed to mutate tensor data attribute",)
 def diagnose_numpy(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a call into NumPy."""
     broken = break_type(attempt.error)
-    said = message(cause(attempt.error))
+    text = message(cause(attempt.error))
     in_break = "numpy" in broken.lower() or "ndarray" in broken
-    if not in_break and not any(words in said for words in NUMPY_REFUSED):
+    if not in_break and not any(words in text for words in NUMPY_REFUSED):
         return None
     place = failing_place(attempt.error)
     called = f"`{place.text}`" if place.text else "This line"
@@ -54,16 +54,20 @@ def diagnose_data_write(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a write through `.data`, or a leaked tensor."""
     if break_type(attempt.error).startswith(_DATA_BREAKS):
         return _through_data(attempt, failing_place(attempt.error))
-    said = message(cause(attempt.error))
-    if LEAKED in said:
-        place = Place(_where_leaked(attempt, leaked_names(said)))
-    elif WRAPPED in said:
+    text = message(cause(attempt.error))
+    if LEAKED in text:
+        place = Place(_where_leaked(attempt, find_leaked_names(text)))
+    elif WRAPPED in text:
         place = Place(_where_wrapped(attempt))
     else:
         return None
     if _data_in(place) is not None:
         return _through_data(attempt, place)
-    taken = derivative_at(place) if place.stack else _taken_on_gpu(attempt, leaked_names(said))
+    taken = (
+        derivative_at(place)
+        if place.stack
+        else _diagnose_derivative_on_gpu(attempt, find_leaked_names(text))
+    )
     if taken is not None:
         return taken
     return Diagnosis(
@@ -102,7 +106,7 @@ def _where_copied(attempt: Failed, used: Place) -> Place:
     """The line that made the copy: of several, the last whose name the failing line reads."""
     places = [Place(stack) for stack in attempt.recording.copies]
     read = _names_in(used, ast.Load)
-    named = [each for each in places if _names_in(each, ast.Store) & read]
+    named = [place for place in places if _names_in(place, ast.Store) & read]
     return next(reversed(named or places), used)
 
 
@@ -125,7 +129,7 @@ def _copying_call(place: Place) -> ast.Call | None:
             first, dot, rest = ast.unparse(node.func).partition(".")
             if imported.get(first, first) + dot + rest == "copy.copy":
                 return node
-    return called_in(place, _COPIES)
+    return find_call(place, _COPIES)
 
 
 _COPIES = (".copy.copy", ".copy.deepcopy", ".copy", ".deepcopy")
@@ -133,7 +137,7 @@ _COPIES = (".copy.copy", ".copy.deepcopy", ".copy", ".deepcopy")
 
 def diagnose_converted_module(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a module that is moved or cast in `forward`."""
-    if not any(NOT_SWAPPED in message(each) for each in chain(attempt.error)):
+    if not any(NOT_SWAPPED in message(error) for error in chain(attempt.error)):
         return None
     place = failing_place(attempt.error)
     called = f"`{place.text}`" if place.text else "This line"
@@ -182,7 +186,7 @@ def _where_leaked(attempt: Failed, names: set[str]) -> Stack:
     return ()
 
 
-def _taken_on_gpu(attempt: Failed, names: set[str]) -> Diagnosis | None:
+def _diagnose_derivative_on_gpu(attempt: Failed, names: set[str]) -> Diagnosis | None:
     """Diagnoses the derivative in or behind the line that was traced before a constant was read.
 
     The ops of a backward pass on a GPU are of a thread of autograd's, which has no line of the
@@ -191,7 +195,11 @@ def _taken_on_gpu(attempt: Failed, names: set[str]) -> Diagnosis | None:
     graph = attempt.recording.graph
     last: Stack = ()
     for node in graph.graph.nodes if graph is not None else ():
-        if any(str(each.name).endswith(name) for each in node.all_input_nodes for name in names):
+        if any(
+            str(other_node.name).endswith(name)
+            for other_node in node.all_input_nodes
+            for name in names
+        ):
             break
         last = parse_stack_trace(node.meta.get("stack_trace") or "") or last
     place = Place(last)
@@ -216,7 +224,7 @@ def diagnose_plain_value(attempt: Failed) -> Diagnosis | None:
     """
     error = cause(attempt.error)
     said = message(error)
-    number = any(words in said for words in FORMATTED) or raised_in(error, ("__hash__",))
+    number = any(words in said for words in FORMATTED) or is_raised_in(error, ("__hash__",))
     written = formats_a_tensor(said)
     if not number and not written and not any(words in said for words in NO_MEMORY):
         return None

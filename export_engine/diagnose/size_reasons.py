@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TypeGuard
 
 from export_engine import rules
-from export_engine.shapes import Problem, name_of
+from export_engine.shapes import ShapeViolation, name_of
 from export_engine.source import Code, Span, Stack, code_of
 
 _PLAIN_NUMBERS = frozenset({"len", "int", "float", "round", "str", "range", "hash"})
@@ -58,13 +58,13 @@ FOR_OTHERS = ": for other sizes"
 """Begins what happens at any size but a fixed one; at some only, where the model takes one."""
 
 
-def _balanced(text: str) -> bool:
+def _is_balanced(text: str) -> bool:
     """Whether no bracket is closed before it is opened."""
-    depths = accumulate((each == "(") - (each == ")") for each in text)
+    depths = accumulate((other_text == "(") - (other_text == ")") for other_text in text)
     return min(depths, default=0) >= 0
 
 
-def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
+def reason(problem: ShapeViolation, stack: Stack) -> tuple[str, str, Span | None]:
     """Explains a problem: a clause for the sentence, a reason for newcomers, and the place."""
     why = _WHY[problem.kind]
     if problem.kind in ("equal", "derived", "tied"):
@@ -72,7 +72,7 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
     inner = _BECOMES_ONE.fullmatch(problem.condition)
     if problem.kind == "range" and inner:
         size = inner["size"].removeprefix("(").removesuffix(")")
-        size = size if _balanced(size) else inner["size"]
+        size = size if _is_balanced(size) else inner["size"]
         return (
             f": elsewhere the size {size} inside the model becomes 1",
             rules.ShapesViolated.INNER_ONE_WHY(),
@@ -84,18 +84,18 @@ def reason(problem: Problem, stack: Stack) -> tuple[str, str, Span | None]:
         loop = _loop_of(code, statement)
         if loop is not None:
             text = f"for {code.text(loop.target)} in {code.text(loop.iter)}"
-            said = f": the loop `{text}` is unrolled while tracing"
-            return said, rules.ShapesViolated.LOOP_WHY(), code.span(loop.iter)
+            other_text = f": the loop `{text}` is unrolled while tracing"
+            return other_text, rules.ShapesViolated.LOOP_WHY(), code.span(loop.iter)
         if isinstance(statement, ast.While):
-            said = f": the loop `while {code.text(statement.test)}` is unrolled while tracing"
-            return said, rules.ShapesViolated.LOOP_WHY(), code.span(statement.test)
-        for find, said, because in _FIXING:
+            other_text = f": the loop `while {code.text(statement.test)}` is unrolled while tracing"
+            return other_text, rules.ShapesViolated.LOOP_WHY(), code.span(statement.test)
+        for find, other_text, because in _FIXING:
             node = find(statement) if not (problem.asked_by and find in _OF_TEXT) else None
             if node is not None:
-                return f": {said.format(code.text(node))}", because or why, code.span(node)
+                return f": {other_text.format(code.text(node))}", because or why, code.span(node)
         if isinstance(statement, ast.If) and any(isinstance(n, ast.Raise) for n in statement.body):
-            said = f"{FOR_OTHERS} the model raises an error, `if {code.text(statement.test)}`"
-            return said, rules.ShapesViolated.REFUSAL_WHY(), code.span(statement.test)
+            other_text = f"{FOR_OTHERS} the model raises an error, `if {code.text(statement.test)}`"
+            return other_text, rules.ShapesViolated.REFUSAL_WHY(), code.span(statement.test)
     span = (
         code.span(statement.test) if code and isinstance(statement, ast.If | ast.Assert) else None
     )
@@ -144,7 +144,7 @@ def _loop_of(code: Code, statement: ast.stmt | None) -> ast.For | ast.comprehens
     return None  # what else the line has makes a number of a size; the loop may be over a list
 
 
-def _formatted(statement: ast.stmt | None) -> ast.JoinedStr | None:
+def _find_f_string(statement: ast.stmt | None) -> ast.JoinedStr | None:
     """The f-string on a line, but for the pattern of an einsum."""
     patterns = {
         pattern
@@ -153,10 +153,10 @@ def _formatted(statement: ast.stmt | None) -> ast.JoinedStr | None:
         for pattern in node.args
     }
     texts = (node for node in _inside(statement) if isinstance(node, ast.JoinedStr))
-    return next((each for each in texts if each not in patterns), None)
+    return next((text for text in texts if text not in patterns), None)
 
 
-def _logged(statement: ast.stmt | None) -> ast.Call | None:
+def _find_log_call(statement: ast.stmt | None) -> ast.Call | None:
     """The call of a logger that a line is: it formats its arguments by their numbers."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     called = call.func if isinstance(call, ast.Call) else None
@@ -181,15 +181,15 @@ def _takes_int(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line that gives a size to a function of torch's that takes an int alone."""
     for node in _inside(statement):
         if isinstance(node, ast.Call) and _last(node.func) in _INTS_ALONE:
-            behind = [*node.args[1:], *(each.value for each in node.keywords)]
+            behind = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
             if not all(map(_is_given, behind)):
                 return node
         if not isinstance(node, ast.Call) or _last(node.func) not in _INTS:
             continue
         position, name = _INTS[_last(node.func)]
-        given = [each.value for each in node.keywords if each.arg == name]
-        given += node.args[position : position + 1]
-        if given and not isinstance(given[0], ast.Constant):
+        expressions = [keyword.value for keyword in node.keywords if keyword.arg == name]
+        expressions += node.args[position : position + 1]
+        if expressions and not isinstance(expressions[0], ast.Constant):
             return node
     return None
 
@@ -200,9 +200,9 @@ def _computes_with_ints(statement: ast.stmt | None) -> ast.Call | None:
     own = ("self.", "super()")
     return next(
         (
-            each
-            for each in calls
-            if _last(each.func) in _INTS_OF_SHAPES and not ast.unparse(each.func).startswith(own)
+            call
+            for call in calls
+            if _last(call.func) in _INTS_OF_SHAPES and not ast.unparse(call.func).startswith(own)
         ),
         None,
     )
@@ -211,7 +211,7 @@ def _computes_with_ints(statement: ast.stmt | None) -> ast.Call | None:
 def _forward_derivative(statement: ast.stmt | None) -> ast.Call | None:
     """The call on a line of a transform of torch.func's that runs in forward mode."""
     calls = (node for node in _inside(statement) if isinstance(node, ast.Call))
-    return next((each for each in calls if _last(each.func) in _FORWARD_MODE), None)
+    return next((call for call in calls if _last(call.func) in _FORWARD_MODE), None)
 
 
 def _is_given(value: ast.expr) -> bool:
@@ -226,17 +226,17 @@ def _gives_number(call: ast.Call) -> bool:
     owner, _, name = ast.unparse(call.func).rpartition(".")
     if name == "bit_length":
         return True
-    if all(map(_is_given, [*call.args, *(each.value for each in call.keywords)])):
+    if all(map(_is_given, [*call.args, *(keyword.value for keyword in call.keywords)])):
         return False
     return name in _PLAIN_NUMBERS if not owner else owner in _OF_NUMBERS
 
 
-def _sized_list(statement: ast.stmt | None) -> ast.BinOp | None:
+def _find_repeated_list(statement: ast.stmt | None) -> ast.BinOp | None:
     """The list on a line that is repeated, `[None] * n`."""
     for node in _inside(statement):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             sides = (node.left, node.right)
-            other = [each for each in sides if not isinstance(each, ast.List | ast.Tuple)]
+            other = [side for side in sides if not isinstance(side, ast.List | ast.Tuple)]
             if len(other) == 1 and not _is_given(other[0]):
                 return node
     return None
@@ -256,19 +256,19 @@ def _last(function: ast.expr) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def _says_it_again(problem: Problem) -> bool:
+def _says_it_again(problem: ShapeViolation) -> bool:
     """Whether the condition is only that a size is the example's: `batch == 3`."""
     dim = problem.dims[0]
     return problem.kind == "fixed" and problem.condition == f"{name_of(dim)} == {dim.example}"
 
 
-_OF_TEXT = (_formatted, _logged)
+_OF_TEXT = (_find_f_string, _find_log_call)
 """What no op asks for."""
 _FIXING: tuple[tuple[Callable[[ast.stmt | None], ast.expr | None], str, str], ...] = (
-    (_formatted, "`{}` formats the size as a string", ""),
-    (_logged, "`{}` formats the size as a string", ""),
+    (_find_f_string, "`{}` formats the size as a string", ""),
+    (_find_log_call, "`{}` formats the size as a string", ""),
     (_plain_number, "`{}` needs a concrete number", ""),
-    (_sized_list, "`{}` makes a list of that length", ""),
+    (_find_repeated_list, "`{}` makes a list of that length", ""),
     (_takes_int, "`{}` requires an int and does not accept a SymInt", ""),
     (_computes_with_ints, "`{}` computes with sizes as plain ints", ""),
     (

@@ -29,19 +29,19 @@ from export_engine.shapes import (
     InputDim,
     Named,
     Pinned,
-    Problem,
+    ShapeViolation,
     SizeFacts,
+    list_tied_names,
     name_of,
     root_size,
-    shortened,
     size_facts,
     solve,
-    tied_names,
+    truncate_condition,
 )
 from export_engine.source import in_the_model
 from export_engine.torch_internals import (
     expression_of,
-    hashed_size,
+    find_hashed_size,
     is_constraint_violation,
     is_unbacked,
 )
@@ -55,36 +55,36 @@ def diagnose_sizes(attempt: Failed) -> Diagnosis | None:
     if facts is None:
         return None
     if facts.pins:
-        return _pinned_elsewhere(facts.pins)
+        return _diagnose_pin_mismatch(facts.pins)
     outside = _outside(facts)
     if outside is not None:
         return _example_outside(facts, *outside)
     clash = one_name_two_sizes(facts)
     if clash is not None:
         return _one_name(*clash)
-    problems = _in_order([_where_made(facts, each) for each in solve(facts).problems])
+    problems = _in_order([_where_made(facts, problem) for problem in solve(facts).problems])
     if not problems:
-        return _unproved(attempt, facts)
-    zero_one = [each for each in problems if each.kind == "zero-one"]
-    return _zero_one(zero_one) if zero_one else _violated(attempt, problems)
+        return _diagnose_unproved(attempt, facts)
+    zero_one = [problem for problem in problems if problem.kind == "zero-one"]
+    return _zero_one(zero_one) if zero_one else _diagnose_violation(attempt, problems)
 
 
 def diagnose_size_as_key(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a dynamic size as the key of a dict or a set, which needs its number."""
-    size = hashed_size(cause(attempt.error))
+    size = find_hashed_size(cause(attempt.error))
     facts = size_facts(attempt) if size is not None else None
     if facts is None:
         return None
     symbols = expression_of(size).free_symbols
-    dims = [each for each in facts.dims if getattr(each.value, "free_symbols", set()) & symbols]
+    dims = [dim for dim in facts.dims if getattr(dim.value, "free_symbols", set()) & symbols]
     if not dims or any(is_unbacked(symbol) for symbol in symbols):
         return None
     place = failing_place(attempt.error)
     names = list(dict.fromkeys(map(name_of, dims)))
-    said = f"`{place.text}`" if place.text else "this line"
+    text = f"`{place.text}`" if place.text else "this line"
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=rules.ShapesViolated.SIZE_AS_KEY(listed=_listed(names), said=said),
+        sentence=rules.ShapesViolated.SIZE_AS_KEY(listed=_join_names(names), said=text),
         why=rules.ShapesViolated.SIZE_AS_KEY_WHY(),
         stack=place.stack,
         span=place.span,
@@ -93,15 +93,15 @@ def diagnose_size_as_key(attempt: Failed) -> Diagnosis | None:
     )
 
 
-def _pinned_elsewhere(dims: tuple[InputDim, ...]) -> Diagnosis:
-    said = "; ".join(
+def _diagnose_pin_mismatch(dims: tuple[InputDim, ...]) -> Diagnosis:
+    text = "; ".join(
         f"{dim.place} is pinned to {dim.wanted.size}, but is {dim.example} in the example"
         for dim in dims
         if isinstance(dim.wanted, Pinned)
     )
     return Diagnosis(
         kind=Kind.EXAMPLE_OUT_OF_RANGE,
-        sentence=rules.ExampleOutOfRange.PINNED_ELSEWHERE(said=said),
+        sentence=rules.ExampleOutOfRange.PINNED_ELSEWHERE(said=text),
         why=rules.ExampleOutOfRange.PINNED_ELSEWHERE_WHY(),
         facts=PinnedElsewhere(dims),
     )
@@ -131,9 +131,9 @@ def one_name_two_sizes(facts: SizeFacts) -> tuple[InputDim, InputDim] | None:
         wanted = dim.wanted
         if isinstance(wanted, Named):
             size = (dim.example - wanted.offset) // wanted.scale
-            known, other = first.setdefault(wanted.name, (dim, size))
+            result, other = first.setdefault(wanted.name, (dim, size))
             if size != other:
-                return known, dim
+                return result, dim
     return None
 
 
@@ -170,18 +170,18 @@ def _example_outside(facts: SizeFacts, dim: InputDim, bounds: Bounds) -> Diagnos
     )
 
 
-def _in_order(problems: Sequence[Problem]) -> list[Problem]:
+def _in_order(problems: Sequence[ShapeViolation]) -> list[ShapeViolation]:
     """The most important first; within a kind, in the order of the code."""
     order = ("zero-one", "fixed", "multiple", "range", "equal", "derived", "tied")
 
-    def rank(problem: Problem) -> tuple[int, int, str]:
+    def rank(problem: ShapeViolation) -> tuple[int, int, str]:
         line = problem.stack[-1].line if problem.stack else _LAST
         return order.index(problem.kind), line, problem.text
 
     return sorted(problems, key=rank)
 
 
-def _where_made(facts: SizeFacts, problem: Problem) -> Problem:
+def _where_made(facts: SizeFacts, problem: ShapeViolation) -> ShapeViolation:
     """The problem at the line above its own that makes a plain number of the same size, if any.
 
     After `side = int(n ** 0.5)`, a `reshape` to side × side fixes n, because side is one number.
@@ -189,42 +189,49 @@ def _where_made(facts: SizeFacts, problem: Problem) -> Problem:
     if problem.kind != "fixed" or not problem.stack or always_fixes(problem.stack):
         return problem
     about = {name for name, place in facts.places.items() if place == problem.dims[0].place}
-    for each in facts.conditions:
-        stack = in_the_model(each.stack)
+    for condition in facts.conditions:
+        stack = in_the_model(condition.stack)
         if stack == problem.stack:
             break
-        if {str(s) for s in each.recorded.free_symbols} == about and makes_number(stack):
-            return replace(problem, stack=stack, condition=shortened(facts.text(each.recorded)))
+        if {str(s) for s in condition.recorded.free_symbols} == about and makes_number(stack):
+            return replace(
+                problem, stack=stack, condition=truncate_condition(facts.text(condition.recorded))
+            )
     return problem
 
 
-def _unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
+def _diagnose_unproved(attempt: Failed, facts: SizeFacts) -> Diagnosis:
     """A violation by conditions that hold at every size tried, but that torch cannot prove."""
-    known = [
-        each
-        for each in facts.conditions
-        if each.condition.free_symbols and each.condition.free_symbols <= set(facts.ranges)
+    conditions = [
+        condition
+        for condition in facts.conditions
+        if condition.condition.free_symbols
+        and condition.condition.free_symbols <= set(facts.ranges)
     ]
-    last = known[-1] if known else None
-    said = f" that {shortened(facts.text(last.condition))}" if last else " what the code relies on"
+    last = conditions[-1] if conditions else None
+    text = (
+        f" that {truncate_condition(facts.text(last.condition))}"
+        if last
+        else " what the code relies on"
+    )
     stack = in_the_model(last.stack) if last else ()
     return Diagnosis(
         kind=Kind.SHAPES_VIOLATED,
-        sentence=rules.ShapesViolated.UNPROVED(said=said),
+        sentence=rules.ShapesViolated.UNPROVED(said=text),
         why=rules.ShapesViolated.UNPROVED_WHY(),
         stack=stack or failing_stack(attempt.error),
         facts=SizesViolated(()),
     )
 
 
-def _zero_one(problems: list[Problem]) -> Diagnosis:
+def _zero_one(problems: list[ShapeViolation]) -> Diagnosis:
     dims = [dim for problem in problems for dim in problem.dims]
     sizes = {_root_name(dim): root_size(dim) for dim in dims}
-    names = _listed(list(sizes))
-    made = dict.fromkeys(
+    names = _join_names(list(sizes))
+    entries = dict.fromkeys(
         f"{dim.place} is made of {_root_name(dim)}" for dim in dims if _is_derived(dim)
     )
-    made_of = f" ({', '.join(made)})" if made else ""
+    made_of = f" ({', '.join(entries)})" if entries else ""
     return Diagnosis(
         kind=Kind.ZERO_ONE,
         sentence=rules.ZeroOne.SENTENCE(
@@ -248,10 +255,12 @@ def _root_name(dim: InputDim) -> str:
     return wanted.name if isinstance(wanted, Named) and wanted.derived else name_of(dim)
 
 
-def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
+def _diagnose_violation(attempt: Failed, problems: list[ShapeViolation]) -> Diagnosis:
     first = problems[0]
-    others = [each for each in problems[1:] if each.kind != "tied" and each.text != first.text]
-    texts = list(dict.fromkeys(each.text for each in others))
+    others = [
+        problem for problem in problems[1:] if problem.kind != "tied" and problem.text != first.text
+    ]
+    texts = list(dict.fromkeys(problem.text for problem in others))
     more = f" Also: {'; '.join(texts)}." if texts else ""
     stack = first.stack or failing_stack(attempt.error)
     because, why, span = reason(first, stack)
@@ -262,7 +271,9 @@ def _violated(attempt: Failed, problems: list[Problem]) -> Diagnosis:
         stack=stack,
         span=span,
         related=tuple(
-            dict.fromkeys(Related(_asks(each), each.stack) for each in problems if each.stack)
+            dict.fromkeys(
+                Related(_asks(problem), problem.stack) for problem in problems if problem.stack
+            )
         ),
         links=exportdb(Kind.SHAPES_VIOLATED, first.kind),
         facts=SizesViolated(tuple(problems)),
@@ -273,7 +284,7 @@ def diagnose_size_as_text(attempt: Failed) -> Diagnosis | None:
     """Diagnoses a dynamic size that is formatted as a number, as in `f"{x.shape[0]:>4}"`."""
     if not any(words in message(cause(attempt.error)) for words in FORMATTED):
         return None
-    if any(is_unbacked(each.symbol) for each in attempt.recording.births):
+    if any(is_unbacked(birth.symbol) for birth in attempt.recording.births):
         return None  # perhaps a number that is computed from data
     place = failing_place(attempt.error)
     called = f"`{place.text}`" if place.text else "This line"
@@ -291,13 +302,13 @@ _LAST = 1 << 30
 """After every line: a problem without a line names none."""
 
 
-def _asks(problem: Problem) -> str:
-    names = tied_names(problem)
+def _asks(problem: ShapeViolation) -> str:
+    names = list_tied_names(problem)
     if names:
         return f"relates {names} in a way that Dim cannot express"
     return f"relies on {problem.condition}" if problem.condition else problem.text
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     unique = list(dict.fromkeys(names))
     return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}"

@@ -18,11 +18,11 @@ def diagnose_mismatched_specs(attempt: Failed) -> Diagnosis | None:
         Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
     except ShapesError as error:
         reason = error.message.removesuffix(".")
-        said = reason.removeprefix(_BEGINS)
+        text = reason.removeprefix(_BEGINS)
         names = ", ".join(f"`{name}`" for name in _names(attempt))
         return Diagnosis(
             kind=Kind.SHAPES_MISMATCH,
-            sentence=rules.ShapesMismatch.SENTENCE(reason=said),
+            sentence=rules.ShapesMismatch.SENTENCE(reason=text),
             why=rules.ShapesMismatch.WHY(names=names),
         )
     return None

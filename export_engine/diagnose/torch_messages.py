@@ -94,31 +94,31 @@ def of_a_device(text: str) -> str:
 def _with_names(text: str, names: Mapping[str, str]) -> str:
     """Symbols under the user's names; those of an operator's own trace as letters."""
     letters = iter("mnpqrtvw")
-    given: dict[str, str] = {}
+    entries: dict[str, str] = {}
 
     def name(found: re.Match[str]) -> str:
         if found[0] in names:
             return names[found[0]]
-        return given.setdefault(found[0], next(letters, "k"))
+        return entries.setdefault(found[0], next(letters, "k"))
 
     return _SYMBOL.sub(name, text)
 
 
 def explanation(message: str) -> str:
     """The explanation in a graph break's message; empty where it has none."""
-    _, found, rest = message.partition("\n  Explanation: ")
+    _, text, rest = message.partition("\n  Explanation: ")
     ends = [rest.find(mark) for mark in ("\n  Hint: ", "\n  Developer debug context:", "\n\n")]
-    end = min((each for each in ends if each >= 0), default=len(rest))
-    return " ".join(rest[:end].split()) if found else ""
+    end = min((number for number in ends if number >= 0), default=len(rest))
+    return " ".join(rest[:end].split()) if text else ""
 
 
 def hints(message: str) -> list[str]:
     """The hints in a graph break's message."""
     body = message.partition("\n  Developer debug context:")[0]
-    return [" ".join(each.split()) for each in body.split("\n  Hint: ")[1:]]
+    return [" ".join(part.split()) for part in body.split("\n  Hint: ")[1:]]
 
 
-def observed(cls: str, message: str, again: str = "") -> tuple[str, str]:
+def read_observed_exception(cls: str, message: str, again: str = "") -> tuple[str, str]:
     """An exception of the model that Dynamo saw: the name of its class, and what it said.
 
     Args:
@@ -132,52 +132,52 @@ def observed(cls: str, message: str, again: str = "") -> tuple[str, str]:
         raised = _RAISED.search(again.partition("Developer debug context: ")[2].partition("\n")[0])
     if raised is not None:
         listed = _LISTED.fullmatch(raised["said"])
-        said = listed["said"] if listed else raised["said"]
-        return raised["cls"], _said(raised["cls"], said)
+        result = listed["said"] if listed else raised["said"]
+        return raised["cls"], _read_message(raised["cls"], result)
     name = _OBSERVED.fullmatch(cls)
     kind = name["cls"] if name else "an exception"
     if name and not kind.endswith(("Error", "Exception", "Iteration", "Exit")):
         kind += "Error"
-    said = _CONSTANT.fullmatch(message) or _LOOKED_UP.match(message)
-    if said is None:
+    result = _CONSTANT.fullmatch(message) or _LOOKED_UP.match(message)
+    if result is None:
         return kind, ""
-    return kind, _said(kind, said["said"])
+    return kind, _read_message(kind, result["said"])
 
 
 def not_subscriptable(message: str) -> str:
     """What Python says of `None[0]`, where torch up to 2.12 has a graph break; empty for others."""
-    found = _NO_ITEMS.search(message)
-    if found is None:
+    match = _NO_ITEMS.search(message)
+    if match is None:
         return ""
-    return f"{repr(found['cls']) if found['cls'] else 'the'} object is not subscriptable"
+    return f"{repr(match['cls']) if match['cls'] else 'the'} object is not subscriptable"
 
 
-def _said(kind: str, text: str) -> str:
+def _read_message(kind: str, text: str) -> str:
     """An exception's text, from its argument as code: Python prints the key of a KeyError so."""
-    return text.strip().removesuffix(",") if kind == "KeyError" else _unquoted(text)
+    return text.strip().removesuffix(",") if kind == "KeyError" else _strip_quotes(text)
 
 
-def _unquoted(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     text = text.strip().removesuffix(",")
     quoted = len(text) >= 2 and text[0] == text[-1] and text[0] in "'\""
     return text[1:-1] if quoted else text
 
 
-def leaked_names(message: str) -> set[str]:
+def find_leaked_names(message: str) -> set[str]:
     """The constants that torch found to be fake tensors: `lifted_tensor_1`."""
     return set(_LEAKED_NAME.findall(message))
 
 
 def difference(message: str) -> tuple[str, str, str] | None:
     """How a loop body's carried value changes: what differs, and both values."""
-    found = _DIFFER.search(message)
-    return (found["what"], found["left"], found["right"]) if found else None
+    match = _DIFFER.search(message)
+    return (match["what"], match["left"], match["right"]) if match else None
 
 
-def mixed_devices(message: str) -> tuple[str, str] | None:
+def find_mixed_devices(message: str) -> tuple[str, str] | None:
     """The devices of tensors that an op mixes; None where a message is about something else."""
-    found = _DEVICES.search(message)
-    return (found["one"], found["other"]) if found else None
+    match = _DEVICES.search(message)
+    return (match["one"], match["other"]) if match else None
 
 
 def reads_in_vmap(text: str) -> bool:
@@ -204,5 +204,5 @@ def counts_gradients_wrong(message: str) -> bool:
 def deciding_node(message: str) -> str:
     """The name of the node that a branch in strict mode depends on; empty where it is not told."""
     _, _, computed = message.partition("computed as follows:")
-    made = _MADE.findall(computed.partition("\n  Hint:")[0])
-    return made[-1] if made else ""
+    items = _MADE.findall(computed.partition("\n  Hint:")[0])
+    return items[-1] if items else ""

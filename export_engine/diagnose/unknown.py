@@ -7,7 +7,7 @@ from export_engine.attempt import Diagnosis, Failed, Kind
 from export_engine.diagnose.errors import message
 from export_engine.diagnose.failing_line import failing_place
 from export_engine.diagnose.torch_messages import plain
-from export_engine.diagnose.value_origin import traced_last
+from export_engine.diagnose.value_origin import find_last_traced
 from export_engine.shapes import symbol_names
 
 
@@ -21,7 +21,7 @@ def diagnose_unknown(attempt: Failed) -> Diagnosis:
         why=rules.Unknown.WHY(),
         stack=place.stack,
         span=place.span,
-        related=() if place.stack else traced_last(attempt),
+        related=() if place.stack else find_last_traced(attempt),
     )
 
 

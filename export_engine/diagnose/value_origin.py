@@ -28,13 +28,13 @@ def origin_of_symbol(
     wanted = {str(symbol) for symbol in getattr(condition, "free_symbols", ())}
     births = [b for b in attempt.recording.births if str(b.symbol) in wanted and not b.source]
     return tuple(
-        Related(f"computes {_called(birth, names)}", birth.stack)
+        Related(f"computes {_describe_birth(birth, names)}", birth.stack)
         for birth in births[:_MOST]
         if birth.stack and birth.stack[-1] != (place.stack[-1] if place.stack else None)
     )
 
 
-def _called(birth: SymbolBirth, names: Mapping[str, str]) -> str:
+def _describe_birth(birth: SymbolBirth, names: Mapping[str, str]) -> str:
     name = names.get(str(birth.symbol), "")
     return f"data-dependent `{name}`" if name else "the data-dependent number"
 
@@ -50,24 +50,26 @@ def origin_of_tensor(attempt: Failed, place: Place, asked: ast.expr | None) -> t
     if not place.stack or not isinstance(asked, ast.Name | ast.Attribute):
         return ()
     told = deciding_node(message(find(attempt.error, "Unsupported") or attempt.error))
-    stack = _asked_for(attempt, place) or _named(attempt, told or place.text_of(asked))
+    stack = _find_item_source(attempt, place) or _find_by_node_name(
+        attempt, told or place.text_of(asked)
+    )
     if not stack and isinstance(asked, ast.Attribute):
-        stack = _assigned(attempt, asked.attr)
-    around = {(each.file, each.line) for each in place.stack}
+        stack = _find_attribute_assignment(attempt, asked.attr)
+    around = {(location.file, location.line) for location in place.stack}
     if not stack or (stack[-1].file, stack[-1].line) in around:
         return ()
     text = _statement_text(stack)
     return (Related(f"computes the value: `{text}`" if text else "computes the value", stack),)
 
 
-def traced_last(attempt: Failed) -> tuple[Related, ...]:
+def find_last_traced(attempt: Failed) -> tuple[Related, ...]:
     """The last traced line, for a failure without a place."""
     stacks = (parse_stack_trace(n.meta.get("stack_trace") or "") for n in reversed(_calls(attempt)))
     last = next(filter(None, stacks), ())
     return (Related("is the last line that was traced", last),) if last else ()
 
 
-def _asked_for(attempt: Failed, place: Place) -> Stack:
+def _find_item_source(attempt: Failed, place: Place) -> Stack:
     """The line of the operator whose result was read by `item`.
 
     For non-strict mode. What the reading line itself does with the result is skipped.
@@ -80,28 +82,30 @@ def _asked_for(attempt: Failed, place: Place) -> Stack:
         stack = parse_stack_trace(node.meta.get("stack_trace") or "")
         if not stack or (stack[-1].file, stack[-1].line) != asking:
             return stack
-        read = [each for each in node.all_input_nodes if each.op.startswith("call")]
+        read = [
+            other_node for other_node in node.all_input_nodes if other_node.op.startswith("call")
+        ]
         node = read[-1] if read else None
     return ()
 
 
-def _named(attempt: Failed, name: str) -> Stack:
+def _find_by_node_name(attempt: Failed, name: str) -> Stack:
     """The line of an operator by its name in Dynamo's graph, or after a variable."""
     numbered = re.compile(rf"{re.escape(name)}(_\d+)?")
     calls = _calls(attempt)
-    found = [node for node in calls if node.name == name]
-    found = found or [node for node in calls if numbered.fullmatch(node.name)]
-    return parse_stack_trace(found[-1].meta.get("stack_trace") or "") if found else ()
+    items = [node for node in calls if node.name == name]
+    items = items or [node for node in calls if numbered.fullmatch(node.name)]
+    return parse_stack_trace(items[-1].meta.get("stack_trace") or "") if items else ()
 
 
-def _assigned(attempt: Failed, name: str) -> Stack:
+def _find_attribute_assignment(attempt: Failed, name: str) -> Stack:
     """The last traced line that sets an attribute of a name: up to 2.11, torch names no node."""
     for node in reversed(_calls(attempt)):
         stack = parse_stack_trace(node.meta.get("stack_trace") or "")
         code = code_of(stack[-1].file) if stack else None
         statement = code.statement(stack[-1].line) if code else None
         targets = statement.targets if isinstance(statement, ast.Assign) else ()
-        if any(isinstance(each, ast.Attribute) and each.attr == name for each in targets):
+        if any(isinstance(target, ast.Attribute) and target.attr == name for target in targets):
             return stack
     return ()
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 
-def changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
+def find_changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
     """What differs between two calls of an op: `value=0.5` and `value=0.7`.
 
     Args:
@@ -19,10 +19,10 @@ def changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
         The arguments that differ, of each call; a default where one is not given.
     """
     parameters = _parameters(schema)
-    mine, theirs = (_by_name(each, list(parameters)) for each in (before, after))
+    mine, theirs = (_by_name(text, list(parameters)) for text in (before, after))
     told: tuple[list[str], list[str]] = ([], [])
     for name in dict.fromkeys([*parameters, *mine, *theirs]):
-        values = [each.get(name, parameters.get(name, "")) for each in (mine, theirs)]
+        values = [group.get(name, parameters.get(name, "")) for group in (mine, theirs)]
         if values[0] != values[1]:
             for side, value in zip(told, values, strict=True):
                 if value:
@@ -32,21 +32,21 @@ def changed_arguments(before: str, after: str, schema: str) -> tuple[str, str]:
 
 def _by_name(text: str, names: list[str]) -> dict[str, str]:
     """Arguments by name, or by position where no name is known."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for part in _parts(text.removeprefix("(").removesuffix(")")):
         keyword = re.match(r"(\w+)=(?!=)(.*)", part, re.DOTALL)
-        position = len(found)
+        position = len(result)
         name = names[position] if position < len(names) else str(position)
-        found |= {keyword[1]: keyword[2]} if keyword else {name: part}
-    return found
+        result |= {keyword[1]: keyword[2]} if keyword else {name: part}
+    return result
 
 
 @lru_cache(maxsize=1024)
 def _parameters(schema: str) -> dict[str, str]:
     """The parameters of a schema, and their defaults as Python; empty where there is none."""
     inner = schema.partition("(")[2].rpartition(") -> ")[0]
-    found = [each.partition("=") for each in _parts(inner) if each != "*"]
-    return {left.split()[-1]: right.replace('"', "'") for left, _, right in found if left.strip()}
+    items = [part.partition("=") for part in _parts(inner) if part != "*"]
+    return {left.split()[-1]: right.replace('"', "'") for left, _, right in items if left.strip()}
 
 
 def _parts(text: str) -> list[str]:
@@ -59,8 +59,8 @@ def _parts(text: str) -> list[str]:
         depth += (piece[0] in _OPENS) - (piece[0] in _CLOSES)
         if piece[0] == "," and depth == 0:
             cuts.append(piece.start())
-    found = [text[one + 1 : other].strip() for one, other in pairwise([*cuts, len(text)])]
-    return [each for each in found if each]
+    texts = [text[one + 1 : other].strip() for one, other in pairwise([*cuts, len(text)])]
+    return [other_text for other_text in texts if other_text]
 
 
 _PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^'"()\[\]{},]+|.""", re.DOTALL)

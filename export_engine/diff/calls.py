@@ -39,7 +39,7 @@ def read_call(text: str, schema: str) -> dict[str, Argument]:
         declared[at].name if at < len(declared) else str(at): part
         for at, part in enumerate(by_position)
     }
-    defaults = {each.name: each.default for each in declared}
+    defaults = {argument.name: argument.default for argument in declared}
     return {
         name: _argument(part)
         for name, part in sorted({**named, **by_name}.items())
@@ -48,7 +48,7 @@ def read_call(text: str, schema: str) -> dict[str, Argument]:
 
 
 def _argument(text: str) -> Argument:
-    inputs = tuple(int(each[1]) for each in _PIECE.finditer(text) if each[1])
+    inputs = tuple(int(match[1]) for match in _PIECE.finditer(text) if match[1])
     return Argument(blank(text), inputs)
 
 

@@ -13,8 +13,8 @@ from export_engine.diff.lone_scopes import lone_scopes
 from export_engine.diff.node_pairs import diff_graphs
 from export_engine.diff.outside_graphs import other_differences
 from export_engine.diff.proof import prove_identical, with_mismatch
-from export_engine.diff.renamed_scopes import renamed_scopes
-from export_engine.diff.side import Side, aligned_symbols, common_names
+from export_engine.diff.renamed_scopes import find_renamed_scopes
+from export_engine.diff.side import Side, align_symbols, common_names
 from export_engine.record import Difference, GraphDiff, ProgramDiff, Record
 
 __all__ = ["diff_records"]
@@ -34,7 +34,7 @@ def diff_records(before: Record, after: Record) -> ProgramDiff:
         if not record.graphs or record.failure is not None:
             raise ValueError(f"{record.title} has no program to compare: its export failed.")
     proof = prove_identical(before, after)
-    renamed = aligned_symbols(before, after, proof.symbols if proof.holds else {})
+    renamed = align_symbols(before, after, proof.symbols if proof.holds else {})
     sides = Side(before, {}), Side(after, common_names(before, after, renamed))
     graphs: list[GraphDiff] = []
     lost: list[Difference] = []
@@ -42,13 +42,13 @@ def diff_records(before: Record, after: Record) -> ProgramDiff:
     while waiting:
         one, other, title = waiting.pop(0)
         proven = proof.pairs[one, other] if proof.holds else None
-        found = diff_graphs(sides[0], sides[1], one, other, title, proven)
-        graphs.append(found)
+        diff = diff_graphs(sides[0], sides[1], one, other, title, proven)
+        graphs.append(diff)
         if proof.holds:
             inner = proof.nested[one, other]
-            waiting += [(*each[:2], f"{title}.{each.argument}") for each in inner]
+            waiting += [(*item[:2], f"{title}.{item.argument}") for item in inner]
             continue
-        nested, odd = _nested(before, after, found)
+        nested, odd = _match_nested_graphs(before, after, diff)
         waiting += nested
         lost += odd
     others = [*other_differences(sides[0], sides[1], graphs[0]), *lost]
@@ -65,7 +65,7 @@ def diff_records(before: Record, after: Record) -> ProgramDiff:
         graphs,
         others,
         [[old, new] for old, new in renamed if old != new],
-        renamed_scopes(before, after, graphs, others),
+        find_renamed_scopes(before, after, graphs, others),
         lone_scopes(before, after, graphs, others),
         same and proof.holds,
     )
@@ -75,12 +75,18 @@ def _differs(graph: GraphDiff) -> bool:
     return bool(graph.added or graph.removed or any(pair.changes for pair in graph.pairs))
 
 
-def _nested(
+def _match_nested_graphs(
     before: Record, after: Record, found: GraphDiff
 ) -> tuple[list[tuple[int, int, str]], list[Difference]]:
     """The graphs that pairs of nodes run, by the names of the arguments; those without a pair."""
-    ones = {(each.node, each.argument): each.graph for each in before.graphs[found.before].nested}
-    others = {(each.node, each.argument): each.graph for each in after.graphs[found.after].nested}
+    ones = {
+        (nested_graph.node, nested_graph.argument): nested_graph.graph
+        for nested_graph in before.graphs[found.before].nested
+    }
+    others = {
+        (nested_graph.node, nested_graph.argument): nested_graph.graph
+        for nested_graph in after.graphs[found.after].nested
+    }
     pairs = {pair.before: pair.after for pair in found.pairs}
     both, lost = [], []
     for (node, argument), graph in ones.items():

@@ -41,12 +41,12 @@ class Effects:
         self._graph: Graph = record.graphs[graph]
         self._schemas = schemas
         self._inner: dict[int, list[Effects]] = {}
-        for each in self._graph.nested:
-            inner = Effects(record, each.graph, schemas, unwritten=True)
-            self._inner.setdefault(each.node, []).append(inner)
+        for nested_graph in self._graph.nested:
+            inner = Effects(record, nested_graph.graph, schemas, unwritten=True)
+            self._inner.setdefault(nested_graph.node, []).append(inner)
         count = len(self._graph.name)
         self.inputs = [list(items_of(self._graph.inputs, node)) for node in range(count)]
-        self.writes = [self._written(node) for node in range(count)]
+        self.writes = [self._find_writes(node) for node in range(count)]
         self.draws = [self._is_random(node) for node in range(count)]
         self._memory = list(range(count))
         if not unwritten and any(self.writes):
@@ -60,12 +60,12 @@ class Effects:
     def epochs(self) -> list[dict[int, int]]:
         """Per node, how often the memory of each of its inputs was written before it."""
         written: dict[int, int] = {}
-        found: list[dict[int, int]] = []
+        result: list[dict[int, int]] = []
         for node, inputs in enumerate(self.inputs):
-            found.append({each: written.get(self._root(each), 0) for each in inputs})
-            for root in {self._root(each) for each in self.writes[node]}:
+            result.append({source: written.get(self._root(source), 0) for source in inputs})
+            for root in {self._root(number) for number in self.writes[node]}:
                 written[root] = written.get(root, 0) + 1
-        return found
+        return result
 
     def _target(self, node: int) -> Target | None:
         number = self._graph.target[node]
@@ -79,39 +79,39 @@ class Effects:
         text = self._record.strings[self._graph.args[node]]
         return read_call(text, target.schema if target else "")
 
-    def _named(self, node: int, names: Sequence[str]) -> list[int]:
+    def _inputs_by_name(self, node: int, names: Sequence[str]) -> list[int]:
         """The inputs that stand in the arguments of these names."""
         call = self._call(node)
         positions = [at for name in names if name in call for at in call[name].inputs]
         return [self.inputs[node][at] for at in positions if at < len(self.inputs[node])]
 
-    def _written(self, node: int) -> list[int]:
+    def _find_writes(self, node: int) -> list[int]:
         target = self._target(node)
         if target is None:
             return []
         if target.kind == "python":
             return self.inputs[node][:1] if _IN_PLACE.fullmatch(target.label) else []
         if node in self._inner:
-            inner = any(each.has_writes for each in self._inner[node])
+            inner = any(effects.has_writes for effects in self._inner[node])
             return self.inputs[node] if inner else []
         if target.kind == "custom" and not target.schema:
             return self.inputs[node]
         names = list(target.mutates)
-        if any(each in target.label for each in _NORMALIZES) and not self._is_evaluated(node):
+        if any(text in target.label for text in _NORMALIZES) and not self._is_evaluated(node):
             names += _RUNNING
-        return self._named(node, names) if names else []
+        return self._inputs_by_name(node, names) if names else []
 
     def _is_evaluated(self, node: int) -> bool:
         """Whether an op is told that it does not train."""
         call = self._call(node)
         flags = [call[name].text for name in _TRAINS if name in call]
-        return bool(flags) and all(each in _FALSE for each in flags)
+        return bool(flags) and all(flag in _FALSE for flag in flags)
 
     def _is_random(self, node: int) -> bool:
         target = self._target(node)
         if target is None:
             return False
-        if any(any(each.draws) for each in self._inner.get(node, ())):
+        if any(any(effects.draws) for effects in self._inner.get(node, ())):
             return True
         if _SEEDED not in target.tags or self._is_evaluated(node):
             return False
@@ -126,10 +126,10 @@ class Effects:
             for node in held[1:]:
                 self._join(held[0], node)
         for node in range(len(self._memory)):
-            for each in self._shared(node):
-                self._join(node, each)
+            for number in self._find_aliases(node):
+                self._join(node, number)
 
-    def _shared(self, node: int) -> list[int]:
+    def _find_aliases(self, node: int) -> list[int]:
         target = self._target(node)
         if target is None:
             return []
@@ -137,7 +137,7 @@ class Effects:
         if unknown or node in self._inner or target.kind == "python" or "dropout" in target.label:
             return self.inputs[node]
         names = [*target.mutates, *target.aliases]
-        return self._named(node, names) if names else []
+        return self._inputs_by_name(node, names) if names else []
 
     def _join(self, one: int, other: int) -> None:
         self._memory[self._root(one)] = self._root(other)
@@ -160,11 +160,11 @@ def find_reordered(one: Effects, other: Effects, partner: Mapping[int, int]) -> 
     drawn = [partner[node] for node, draws in enumerate(one.draws) if draws and node in partner]
     for node, now in zip(sorted(drawn), drawn, strict=True):
         if node != now:
-            return next(each for each, twin in partner.items() if twin == now)
+            return next(number for number, twin in partner.items() if twin == now)
     if not one.has_writes and not other.has_writes:
         return None
     ours, theirs = one.epochs(), other.epochs()
     for node, twin in sorted(partner.items()):
-        if {partner.get(each, -1): epoch for each, epoch in ours[node].items()} != theirs[twin]:
+        if {partner.get(number, -1): epoch for number, epoch in ours[node].items()} != theirs[twin]:
             return node
     return None

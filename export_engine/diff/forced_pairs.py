@@ -76,9 +76,9 @@ class _Side:
         self.is_read = bytearray(len(self.inputs))
         for node in range(len(self.inputs) - 1, -1, -1):
             if not self.is_left_out(node):
-                for each in self.inputs[node]:
-                    self.is_read[each] = 1
-        self.holders = {each.holder for each in self.graph.nested}
+                for other_number in self.inputs[node]:
+                    self.is_read[other_number] = 1
+        self.holders = {nested_graph.holder for nested_graph in self.graph.nested}
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -117,7 +117,7 @@ class _Side:
         return self.graph.op[node], self.target(node), self.contents(node)
 
     def names_of_inputs(self, node: int) -> str:
-        return ", ".join(self.name(each) for each in self.inputs[node])
+        return ", ".join(self.name(number) for number in self.inputs[node])
 
     def placeholders(self) -> list[int]:
         return [node for node, op in enumerate(self.graph.op) if op == _PLACEHOLDER]
@@ -222,17 +222,23 @@ class Walk:
             for side, at in ((self.one, node), (self.other, self.partner[node]))
         )  # type: ignore[return-value]
 
-    def nested(self) -> Iterator[Nested]:
+    def iter_nested(self) -> Iterator[Nested]:
         """The graphs that paired nodes run, each with that which its partner runs there."""
         ours, theirs = self.one.graph.nested, self.other.graph.nested
-        named = any(each.holder < 0 for each in (*ours, *theirs))
-        left = {(each.node, each.argument if named else each.holder): each for each in theirs}
+        named = any(other_nested_graph.holder < 0 for other_nested_graph in (*ours, *theirs))
+        left = {
+            (
+                other_nested_graph.node,
+                other_nested_graph.argument if named else other_nested_graph.holder,
+            ): other_nested_graph
+            for other_nested_graph in theirs
+        }
         for inner in ours:
             place = inner.argument if named else self.partner.get(inner.holder, -1)
-            known = left.pop((self.partner[inner.node], place), None)
-            if known is None:
+            nested_graph = left.pop((self.partner[inner.node], place), None)
+            if nested_graph is None:
                 raise self.mismatch(inner.node, "arguments", inner.argument, "")
-            yield Nested(inner.graph, known.graph, inner.argument)
+            yield Nested(inner.graph, nested_graph.graph, inner.argument)
         for inner in left.values():
             raise self.mismatch(self._origin[inner.node], "arguments", "", inner.argument)
 
@@ -242,7 +248,9 @@ class Walk:
             ones, others = self.one.placeholders(), self.other.placeholders()
         else:
             self._entries = _entries(self.one), _entries(self.other)
-            self._targets = tuple({each.target for each in side.values()} for side in self._entries)
+            self._targets = tuple(
+                {other_entry.target for other_entry in side.values()} for side in self._entries
+            )
             users = [
                 [node for node, entry in side.items() if entry.kind in ("user_input", "token")]
                 for side in self._entries
@@ -275,19 +283,19 @@ class Walk:
         """Pairs two nodes that the same input of `reader` and its partner is."""
         if self.partner.get(node) == twin:
             return
-        known = node in self.partner or twin in self._origin
-        if known or not self._may_pair(node, twin):
+        is_known = node in self.partner or twin in self._origin
+        if is_known or not self._may_pair(node, twin):
             if reader is None:
                 kinds = [
                     side.target(at) or OPS[side.graph.op[at]]
                     for side, at in ((self.one, node), (self.other, twin))
                 ]
                 raise self.mismatch(node, "op", *kinds)
-            raise self._rewired(reader)
+            raise self._rewiring_mismatch(reader)
         self.partner[node], self._origin[twin] = twin, node
         self._waiting.append((node, twin))
 
-    def _rewired(self, reader: int) -> Mismatch:
+    def _rewiring_mismatch(self, reader: int) -> Mismatch:
         twin = self.partner[reader]
         names = self.one.names_of_inputs(reader), self.other.names_of_inputs(twin)
         return self.mismatch(reader, "inputs", *names)
@@ -324,13 +332,14 @@ class Walk:
             return zip(ours, theirs, strict=True)
         calls = [read_call(text, self.schema(node)) for text in texts]
         places = [
-            {name: each.inputs for name, each in call.items() if each.inputs} for call in calls
+            {name: argument.inputs for name, argument in call.items() if argument.inputs}
+            for call in calls
         ]
-        counts = [{name: len(each) for name, each in side.items()} for side in places]
+        counts = [{name: len(numbers) for name, numbers in side.items()} for side in places]
         if counts[0] != counts[1]:
             if len(ours) == len(theirs):
                 raise self.mismatch(node, "arguments", *map(blank, texts))
-            raise self._rewired(node)
+            raise self._rewiring_mismatch(node)
         return (
             (ours[one], theirs[other])
             for name in places[0]
@@ -344,13 +353,13 @@ class Walk:
         for one, other in zip(ours, theirs, strict=False):
             own = one.kind, one.constant, self.partner.get(one.node, -1)
             same = own == (other.kind, other.constant, other.node)
-            texts = [f"{each.kind.replace('_', ' ')} {each.name}" for each in (one, other)]
-            if not same or self._written(one) != other.target:
+            texts = [f"{output.kind.replace('_', ' ')} {output.name}" for output in (one, other)]
+            if not same or self._write_target(one) != other.target:
                 raise self.mismatch(node, "inputs", *texts)
         if len(ours) != len(theirs):
             raise self.mismatch(node, "inputs", f"{len(ours)} outputs", f"{len(theirs)} outputs")
 
-    def _written(self, output: OutputEntry) -> str:
+    def _write_target(self, output: OutputEntry) -> str:
         """What the second program calls that which an output of the first writes to."""
         for node, entry in self._entries[0].items():
             name = entry.name if "user_input" in output.kind else entry.target
@@ -390,16 +399,18 @@ class Walk:
             forms: per op, arguments and forms of inputs a number; those of both programs.
         """
         # A file holds no schema of a custom op.
-        targets = (each for walked in (self.one, self.other) for each in walked.record.targets)
-        schemas = {each.name: each.schema for each in targets if each.schema}
+        targets = (target for walked in (self.one, self.other) for target in walked.record.targets)
+        schemas = {target.name: target.schema for target in targets if target.schema}
         form: dict[int, int] = {}
         last: dict[int, list[int]] = defaultdict(list)
         for node in range(len(side)):
             if node in paired or side.is_left_out(node):
                 continue
-            inputs = tuple(form.get(each, ~paired.get(each, -1)) for each in side.inputs[node])
+            inputs = tuple(
+                form.get(number, ~paired.get(number, -1)) for number in side.inputs[node]
+            )
             call = read_call(side.args(node), schemas.get(side.target(node), ""))
-            texts = tuple((name, each.text) for name, each in call.items())
+            texts = tuple((name, argument.text) for name, argument in call.items())
             key = side.kind(node), texts if side.graph.op[node] != _GET_ATTR else (), inputs
             form[node] = forms.setdefault(key, len(forms))
             if not side.is_read[node]:
@@ -409,4 +420,4 @@ class Walk:
 
 def _entries(side: _Side) -> dict[int, InputEntry]:
     """The entries of the signature by their nodes."""
-    return {each.node: each for each in side.record.signature.inputs if each.node >= 0}
+    return {entry.node: entry for entry in side.record.signature.inputs if entry.node >= 0}

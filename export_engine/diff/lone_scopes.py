@@ -27,15 +27,15 @@ def lone_scopes(
         graphs: the differences of their graphs.
         others: the differences outside of them.
     """
-    found: list[LoneScope] = []
-    for number, each in enumerate(graphs):
-        gone = {node for became in each.became for node in became.before}
-        made = {node for became in each.became for node in became.after}
-        removed = [node for node in each.removed if node not in gone]
-        added = [node for node in each.added if node not in made]
-        found += _of_side("removed", before, before.graphs[each.before], removed, number, others)
-        found += _of_side("added", after, after.graphs[each.after], added, number, others)
-    return found
+    scopes: list[LoneScope] = []
+    for number, graph in enumerate(graphs):
+        gone = {node for became in graph.became for node in became.before}
+        nodes = {node for became in graph.became for node in became.after}
+        removed = [node for node in graph.removed if node not in gone]
+        added = [node for node in graph.added if node not in nodes]
+        scopes += _of_side("removed", before, before.graphs[graph.before], removed, number, others)
+        scopes += _of_side("added", after, after.graphs[graph.after], added, number, others)
+    return scopes
 
 
 def _of_side(
@@ -52,7 +52,7 @@ def _of_side(
     nodes: dict[str, list[int]] = {}
     classes: dict[str, str] = {}
     for node in lone:
-        for scope in _outermost_first(record, graph.scope[node]):
+        for scope in _list_enclosing_scopes(record, graph.scope[node]):
             path = record.scopes[scope].path
             if path in whole and graph.op[node] not in _ASIDE:
                 nodes.setdefault(path, []).append(node)
@@ -67,28 +67,32 @@ def _inputs_within(
     kind: Literal["added", "removed"], others: Sequence[Difference], paths: Iterable[str]
 ) -> dict[str, list[int]]:
     """Per module, the numbers of what it holds that only its own program has."""
-    known, found = set(paths), dict[str, list[int]]()
-    for at, each in enumerate(others):
-        if each.kind != "input" or (each.after if kind == "removed" else each.before):
+    texts, groups = set(paths), dict[str, list[int]]()
+    for at, difference in enumerate(others):
+        if difference.kind != "input" or (
+            difference.after if kind == "removed" else difference.before
+        ):
             continue
-        parts = each.name.split(".")
+        parts = difference.name.split(".")
         for length in range(1, len(parts)):
             path = ".".join(parts[:length])
-            if path in known:
-                found.setdefault(path, []).append(at)
-    return found
+            if path in texts:
+                groups.setdefault(path, []).append(at)
+    return groups
 
 
 def _counts(record: Record, graph: Graph, nodes: Iterable[int]) -> Counter[str]:
     """Ops per path of a module that they are in, however deep."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for scope, count in Counter(graph.scope[n] for n in nodes if graph.op[n] not in _ASIDE).items():
-        for path in {record.scopes[each].path for each in _outermost_first(record, scope)}:
-            found[path] += count
-    return found
+        for path in {
+            record.scopes[number].path for number in _list_enclosing_scopes(record, scope)
+        }:
+            counts[path] += count
+    return counts
 
 
-def _outermost_first(record: Record, scope: int) -> list[int]:
+def _list_enclosing_scopes(record: Record, scope: int) -> list[int]:
     """A scope and those that it is in."""
     chain: list[int] = []
     while scope >= 0:

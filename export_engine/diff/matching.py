@@ -162,10 +162,10 @@ class Matching:
     def _by_neighbours(self) -> None:
         """Extends pairs: nodes in the same relation to matched nodes."""
         for _ in range(_ROUNDS):
-            found = self._nearest()
-            if not found:
+            items = self._nearest()
+            if not items:
                 return
-            for _, one, other in found:
+            for _, one, other in items:
                 self._pair(one, other, "neighbours")
 
     def _nearest(self) -> list[tuple[int, int, int]]:
@@ -182,23 +182,23 @@ class Matching:
                 scored.append((-best, one, winners[0] if len(winners) == 1 else min(winners)))
         scored.sort()
         top = scored[0][0] if scored else 0
-        return [each for each in scored if each[0] == top]
+        return [pair for pair in scored if pair[0] == top]
 
     def _options(self, one: int) -> set[int]:
         """Candidates in the second graph: neighbours of the partners of this node's neighbours."""
-        found: set[int] = set()
+        numbers: set[int] = set()
         for position, source in enumerate(self.before.inputs[one]):
             partner = self.partner.get(source)
             if partner is not None:
-                found |= {user for at, user in self.after.users[partner] if at == position}
+                numbers |= {user for at, user in self.after.users[partner] if at == position}
         for position, user in self.before.users[one]:
             partner = self.partner.get(user)
             if partner is not None and position < len(self.after.inputs[partner]):
-                found.add(self.after.inputs[partner][position])
+                numbers.add(self.after.inputs[partner][position])
         kind = self.before.labels[one].op
         return {
             other
-            for other in found
+            for other in numbers
             if other not in self.origin
             and other not in self._made
             and self.after.labels[other].op == kind
@@ -239,52 +239,52 @@ def _entries(side: Side, graph: Graph) -> list[tuple[int, Hashable]]:
     """The nodes that a signature names, with what it calls them; placeholders of nested graphs."""
     signature = side.record.signature
     main = graph is side.record.graphs[0]
-    found: list[tuple[int, Hashable]] = []
+    pairs: list[tuple[int, Hashable]] = []
     if main:
         users = 0
         for entry in signature.inputs:
             if entry.kind == "user_input":
-                found.append((entry.node, ("user", users)))
+                pairs.append((entry.node, ("user", users)))
                 users += 1
             else:
-                found.append((entry.node, ("held", entry.target)))
+                pairs.append((entry.node, ("held", entry.target)))
     else:
         inputs = [node for node, op in enumerate(graph.op) if op == 0]
-        found = [(node, ("input", number)) for number, node in enumerate(inputs)]
-    found.append((len(graph.name) - 1, ("output",)))
-    return [(node, key) for node, key in found if node >= 0]
+        pairs = [(node, ("input", number)) for number, node in enumerate(inputs)]
+    pairs.append((len(graph.name) - 1, ("output",)))
+    return [(node, key) for node, key in pairs if node >= 0]
 
 
 def _hashes_up(nodes: Nodes, names: dict[int, int]) -> list[int]:
     """Per node, a hash of it and of all that its value is made from."""
-    found: list[int] = []
+    numbers: list[int] = []
     for node, label in enumerate(nodes.labels):
         if node in names and label.op == "placeholder":
-            found.append(hash(("input", names[node])))
+            numbers.append(hash(("input", names[node])))
         else:
-            found.append(hash((label, tuple(found[source] for source in nodes.inputs[node]))))
-    return found
+            numbers.append(hash((label, tuple(numbers[source] for source in nodes.inputs[node]))))
+    return numbers
 
 
 def _hashes_down(nodes: Nodes, names: dict[int, int]) -> list[int]:
     """Per node, a hash of it, the weights it reads, and of all that is made from its value."""
-    found = [0] * len(nodes)
+    numbers = [0] * len(nodes)
     for node in range(len(nodes) - 1, -1, -1):
-        uses = sorted((position, found[user]) for position, user in nodes.users[node])
+        uses = sorted((position, numbers[user]) for position, user in nodes.users[node])
         held = tuple(names[source] for source in nodes.inputs[node] if source in names)
-        found[node] = hash((nodes.labels[node], held, tuple(uses)))
-    return found
+        numbers[node] = hash((nodes.labels[node], held, tuple(uses)))
+    return numbers
 
 
 def _weights(nodes: Nodes, node: int, names: dict[int, int]) -> Iterator[Hashable]:
     """An op and the inputs of the signature that it reads; nothing if it reads none."""
-    held = tuple(names[each] for each in nodes.inputs[node] if each in names)
+    held = tuple(names[number] for number in nodes.inputs[node] if number in names)
     if held:
         yield nodes.labels[node].target, held
 
 
 def _by_scope(nodes: Sequence[int], scopes: Sequence[str]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    groups: dict[str, list[int]] = {}
     for node in nodes:
-        found.setdefault(scopes[node], []).append(node)
-    return found
+        groups.setdefault(scopes[node], []).append(node)
+    return groups

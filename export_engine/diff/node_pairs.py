@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from export_engine.diff.argument_changes import changed_arguments
+from export_engine.diff.argument_changes import find_changed_arguments
 from export_engine.diff.forced_pairs import find_left_out
 from export_engine.diff.matching import Matching, Nodes
 from export_engine.diff.provenance import Group, provenance
@@ -32,17 +32,17 @@ def diff_graphs(
     """
     mine = Nodes(before, before.record.graphs[one])
     theirs = Nodes(after, after.record.graphs[other])
-    known = provenance(before, after) if one == other == 0 else []
-    found = Matching(mine, theirs, known, proven)
-    changes = _Changes(mine, theirs, found, proven is not None)
+    groups = provenance(before, after) if one == other == 0 else []
+    matching = Matching(mine, theirs, groups, proven)
+    changes = _Changes(mine, theirs, matching, proven is not None)
     pairs = [
-        Pair(node, found.partner[node], found.why[node], changes.of(node))
-        for node in sorted(found.partner)
+        Pair(node, matching.partner[node], matching.why[node], changes.of(node))
+        for node in sorted(matching.partner)
     ]
     idle = find_left_out(before.record, one), find_left_out(after.record, other)
-    removed = [n for n in range(len(mine)) if n not in found.partner and n not in idle[0]]
-    added = [n for n in range(len(theirs)) if n not in found.origin and n not in idle[1]]
-    became = _became(known, set(removed), set(added))
+    removed = [n for n in range(len(mine)) if n not in matching.partner and n not in idle[0]]
+    added = [n for n in range(len(theirs)) if n not in matching.origin and n not in idle[1]]
+    became = _became(groups, set(removed), set(added))
     return GraphDiff(one, other, title, pairs, removed, added, became)
 
 
@@ -52,7 +52,7 @@ def _became(known: list[Group], removed: set[int], added: set[int]) -> list[Beca
         Became([old for old in before if old in removed], [new for new in after if new in added])
         for before, after in known
     )
-    return [each for each in left if each.before and each.after]
+    return [became for became in left if became.before and became.after]
 
 
 class _Changes:
@@ -84,7 +84,7 @@ class _Changes:
             follows = self._is_consequence(one)
             texts = mine.arguments, theirs.arguments
             if mine.target == theirs.target:
-                texts = changed_arguments(*texts, self._before.schema(one))
+                texts = find_changed_arguments(*texts, self._before.schema(one))
             yield Change("arguments", *texts, follows)
         yield from self._inputs(one, other)
         if mine.type != theirs.type:
@@ -96,18 +96,26 @@ class _Changes:
         """Inputs that exist in both programs and have changed."""
         mine, theirs = self._before.inputs[one], self._after.inputs[other]
         if len(mine) != len(theirs):
-            if self._explained(mine, theirs):
+            if self._is_explained(mine, theirs):
                 return
-            yield Change("inputs", _named(self._before, mine), _named(self._after, theirs))
+            yield Change(
+                "inputs",
+                _join_input_names(self._before, mine),
+                _join_input_names(self._after, theirs),
+            )
             return
         partner, origin = self._matching.partner, self._matching.origin
         if any(
             source in partner and now in origin and partner[source] != now
             for source, now in zip(mine, theirs, strict=True)
         ):
-            yield Change("inputs", _named(self._before, mine), _named(self._after, theirs))
+            yield Change(
+                "inputs",
+                _join_input_names(self._before, mine),
+                _join_input_names(self._after, theirs),
+            )
 
-    def _explained(self, mine: list[int], theirs: list[int]) -> bool:
+    def _is_explained(self, mine: list[int], theirs: list[int]) -> bool:
         """Whether inputs more or fewer are ops that were added or removed."""
         partner, origin = self._matching.partner, self._matching.origin
         kept = [partner[source] for source in mine if source in partner]
@@ -122,5 +130,5 @@ class _Changes:
         return lost or new or any(source in self._types for source in self._before.inputs[one])
 
 
-def _named(nodes: Nodes, inputs: list[int]) -> str:
+def _join_input_names(nodes: Nodes, inputs: list[int]) -> str:
     return ", ".join(nodes.side.name(nodes.graph, node) for node in inputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator
 
-from export_engine.diff.rejections import rejected_differently
+from export_engine.diff.rejections import find_different_rejections
 from export_engine.diff.side import Side
 from export_engine.record import (
     Difference,
@@ -31,14 +31,14 @@ def other_differences(before: Side, after: Side, main: GraphDiff) -> Iterator[Di
     """
     yield from _input_differences(before, after, main)
     yield from _path_differences(before, after)
-    yield from _compared("output", *_outputs(before, after))
-    yield from _compared("symbol", _ranges(before), _ranges(after))
+    yield from _compare("output", *_outputs(before, after))
+    yield from _compare("symbol", _ranges(before), _ranges(after))
     yield from _guards(before, after)
-    for each in rejected_differently(before.record, after.record):
-        yield Difference("sizes", each.sizes, each.before, each.after)
+    for rejection in find_different_rejections(before.record, after.record):
+        yield Difference("sizes", rejection.sizes, rejection.before, rejection.after)
 
 
-def _compared(kind: str, mine: dict[str, str], theirs: dict[str, str]) -> Iterator[Difference]:
+def _compare(kind: str, mine: dict[str, str], theirs: dict[str, str]) -> Iterator[Difference]:
     for name in {**mine, **theirs}:
         one, other = mine.get(name, ""), theirs.get(name, "")
         if one != other:
@@ -46,25 +46,30 @@ def _compared(kind: str, mine: dict[str, str], theirs: dict[str, str]) -> Iterat
 
 
 def _input_differences(before: Side, after: Side, main: GraphDiff) -> Iterator[Difference]:
-    told = {pair.before for pair in main.pairs if any(each.what == "type" for each in pair.changes)}
+    told = {
+        pair.before for pair in main.pairs if any(change.what == "type" for change in pair.changes)
+    }
     ones, others = _inputs(before), _inputs(after)
     texts = [
-        {name: f"{each.kind.replace('_', ' ')} {_value(side, each)}" for name, each in all_.items()}
+        {
+            name: f"{entry.kind.replace('_', ' ')} {_value(side, entry)}"
+            for name, entry in all_.items()
+        }
         for side, all_ in ((before, ones), (after, others))
     ]
-    for found in _compared("input", texts[0], texts[1]):
-        one, other = ones.get(found.name), others.get(found.name)
+    for difference in _compare("input", texts[0], texts[1]):
+        one, other = ones.get(difference.name), others.get(difference.name)
         if not (one and other and one.kind == other.kind and one.node in told):
-            yield found
+            yield difference
 
 
 def _inputs(side: Side) -> dict[str, InputEntry]:
-    found, users = dict[str, InputEntry](), 0
+    entries, users = dict[str, InputEntry](), 0
     for entry in side.record.signature.inputs:
         user = entry.kind == "user_input"
-        found[f"input {users}" if user else entry.target or entry.name] = entry
+        entries[f"input {users}" if user else entry.target or entry.name] = entry
         users += user
-    return found
+    return entries
 
 
 def _path_differences(before: Side, after: Side) -> Iterator[Difference]:
@@ -74,7 +79,7 @@ def _path_differences(before: Side, after: Side) -> Iterator[Difference]:
     """
     ones, others = _inputs(before), _inputs(after)
     both = [(name, one, others[name]) for name, one in ones.items() if name in others]
-    heads = [{_parts(each.path)[0] for each in side.values()} for side in (ones, others)]
+    heads = [{_parts(entry.path)[0] for entry in side.values()} for side in (ones, others)]
     for name, one, other in both:
         if one.kind == other.kind == "user_input" and one.path != other.path:
             (first, *rest), (second, *more) = _parts(one.path), _parts(other.path)
@@ -100,22 +105,26 @@ def _lasting(entry: InputEntry) -> str:
 
 def _outputs(before: Side, after: Side) -> tuple[dict[str, str], dict[str, str]]:
     """Per output what it is; where a caller finds it, if that differs."""
-    ours, theirs = ([*_numbered(side)] for side in (before, after))
-    paths = [[each.path for _, each in side] for side in (ours, theirs)]
+    ours, theirs = ([*_number_outputs(side)] for side in (before, after))
+    paths = [[output.path for _, output in side] for side in (ours, theirs)]
     return tuple(
         {
-            name: f"{each.kind.replace('_', ' ')} {_value(side, each)}"
-            + (f" at {each.path}" if paths[0] != paths[1] and each.path else "")
-            for name, each in outputs
+            name: f"{output.kind.replace('_', ' ')} {_value(side, output)}"
+            + (f" at {output.path}" if paths[0] != paths[1] and output.path else "")
+            for name, output in outputs
         }
         for side, outputs in ((before, ours), (after, theirs))
     )  # type: ignore[return-value]
 
 
-def _numbered(side: Side) -> Iterator[tuple[str, OutputEntry]]:
+def _number_outputs(side: Side) -> Iterator[tuple[str, OutputEntry]]:
     """The outputs by what they write to; those that a caller gets, by their number."""
-    users = (each for each in side.record.signature.inputs if each.kind == "user_input")
-    places = {each.name: f"input {number}" for number, each in enumerate(users)}
+    users = (
+        other_entry
+        for other_entry in side.record.signature.inputs
+        if other_entry.kind == "user_input"
+    )
+    places = {user.name: f"input {number}" for number, user in enumerate(users)}
     for number, entry in enumerate(side.record.signature.outputs):
         written = places.get(entry.target, entry.target) if _WRITTEN in entry.kind else ""
         yield written or entry.target or f"output {number}", entry
@@ -128,35 +137,39 @@ def _value(side: Side, entry: InputEntry | OutputEntry) -> str:
 def _ranges(side: Side) -> dict[str, str]:
     """The ranges of symbols that some value has: torch forgets the others when it saves."""
     record = side.record
-    inside = {each.text: each.symbols for each in record.expressions}
-    sizes = (size for each in record.types for size in (*each.shape, *each.stride, each.value))
+    inside = {expression.text: expression.symbols for expression in record.expressions}
+    sizes = (
+        size
+        for value_type in record.types
+        for size in (*value_type.shape, *value_type.stride, value_type.value)
+    )
     used = {number for size in sizes if isinstance(size, str) for number in inside.get(size, ())}
-    used |= {each.symbol for each in record.probe.inputs}
+    used |= {size.symbol for size in record.probe.inputs}
     return {
-        side.text(each.name): each.range
-        for number, each in enumerate(record.symbols)
-        if number in used and (each.lower is not None or each.upper is not None)
+        side.text(symbol.name): symbol.range
+        for number, symbol in enumerate(record.symbols)
+        if number in used and (symbol.lower is not None or symbol.upper is not None)
     }
 
 
 def _guards(before: Side, after: Side) -> Iterator[Difference]:
     """The guards checked at run time; merely recorded ones vary from run to run."""
-    one, other = _checked(before), _checked(after)
-    for said, text in {**one, **other}.items():
-        mine, theirs = (said in side or text in side.values() for side in (one, other))
+    one, other = _list_guards(before), _list_guards(after)
+    for item, text in {**one, **other}.items():
+        mine, theirs = (item in side or text in side.values() for side in (one, other))
         if mine != theirs:
             yield Difference("guard", text, "checked" * mine, "checked" * theirs)
 
 
-def _checked(side: Side) -> dict[Hashable, str]:
+def _list_guards(side: Side) -> dict[Hashable, str]:
     """The text of each guard, by what it says: `a <= b` is `b >= a`."""
-    places = [each.text for each in side.record.probe.inputs]
-    found: dict[Hashable, str] = {}
+    places = [size.text for size in side.record.probe.inputs]
+    result: dict[Hashable, str] = {}
     for rule in side.record.probe.rules:
         if rule.kind != "guard":
             continue
         text = side.text(rule.text)
         names = {f"d{number}": place for number, place in enumerate(places)}
-        said = tuple(names.get(str(each), each) for each in canonical(rule.formula))
-        found.setdefault(said or text, text)
-    return found
+        items = tuple(names.get(str(item), item) for item in canonical(rule.formula))
+        result.setdefault(items or text, text)
+    return result

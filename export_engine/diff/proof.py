@@ -73,7 +73,7 @@ class _Prover:
         self.nested: dict[GraphPair, list[Nested]] = {}
         self.renamed: list[tuple[int, int]] = []
         self.symbols = SymbolPairs(before, after)
-        self._schemas = _known_schemas(before, after)
+        self._schemas = _find_schemas(before, after)
 
     def proof(self, mismatch: Mismatch | None = None) -> Proof:
         """What was proven."""
@@ -91,8 +91,8 @@ class _Prover:
             self.pairs[graphs] = walk.partner
             walk.run()
             walks.append(walk)
-            self.nested[graphs] = list(walk.nested())
-            waiting += [(each.before, each.after) for each in self.nested[graphs]]
+            self.nested[graphs] = list(walk.iter_nested())
+            waiting += [(item.before, item.after) for item in self.nested[graphs]]
         for walk in walks:
             self.renamed += walk.renamed
         self._check_types(walks)
@@ -126,8 +126,8 @@ class _Prover:
             texts = walk.one.args(node), walk.other.args(twin)
             if op == _OUTPUT:
                 texts = _flat(texts[0]), _flat(texts[1])
-            known = self._same_objects or not walk.one.is_opaque(node)
-            if not known or not self._says_the_same(*texts, walk.schema(node)):
+            is_known = self._same_objects or not walk.one.is_opaque(node)
+            if not is_known or not self._says_the_same(*texts, walk.schema(node)):
                 raise walk.mismatch(node, "arguments", *map(blank, texts))
 
     def _says_the_same(self, before: str, after: str, schema: str) -> bool:
@@ -135,7 +135,7 @@ class _Prover:
             return False
         if before == after and not self.symbols.mentions(before):
             return True
-        ours, theirs = (read_call(each, schema) for each in (before, after))
+        ours, theirs = (read_call(text, schema) for text in (before, after))
         return ours.keys() == theirs.keys() and all(
             self.symbols.says_the_same(ours[name].text, theirs[name].text) for name in ours
         )
@@ -159,21 +159,21 @@ def _flat(text: str) -> str:
     return ", ".join(filter(None, re.split(r"[\s,()\[\]]+", text)))
 
 
-def _known_schemas(*records: Record) -> Mapping[str, Target]:
+def _find_schemas(*records: Record) -> Mapping[str, Target]:
     """Targets by name; of those with one name, one that has a schema."""
-    known: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
     for record in records:
-        for each in record.targets:
-            if each.name not in known or not known[each.name].schema:
-                known[each.name] = each
-    return known
+        for target in record.targets:
+            if target.name not in targets or not targets[target.name].schema:
+                targets[target.name] = target
+    return targets
 
 
 def with_mismatch(graphs: Sequence[GraphDiff], mismatch: Mismatch) -> list[GraphDiff]:
     """Differences of graphs with the one that the proof met, where nothing else was noticed."""
     return [
-        _with_change(each, mismatch) if (each.before, each.after) == mismatch.graphs else each
-        for each in graphs
+        _with_change(graph, mismatch) if (graph.before, graph.after) == mismatch.graphs else graph
+        for graph in graphs
     ]
 
 

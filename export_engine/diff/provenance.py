@@ -20,12 +20,12 @@ class Group(NamedTuple):
 def provenance(before: Side, after: Side) -> list[Group]:
     """The known replacements; none unless one is a decomposition of the other."""
     return [
-        *(Group([old], new) for old, new in _made_from(before, after).items()),
-        *(Group(old, [new]) for new, old in _made_from(after, before).items()),
+        *(Group([old], new) for old, new in _find_origins(before, after).items()),
+        *(Group(old, [new]) for new, old in _find_origins(after, before).items()),
     ]
 
 
-def _made_from(before: Side, after: Side) -> dict[int, list[int]]:
+def _find_origins(before: Side, after: Side) -> dict[int, list[int]]:
     """Per op of the first main graph, the ops of the second that were made from it.
 
     Empty unless the second is a decomposition of the first: every op it comes from is there.
@@ -37,12 +37,12 @@ def _made_from(before: Side, after: Side) -> dict[int, list[int]]:
     numbers = {
         before.name(old, node): node for node in range(len(old.name)) if old.op[node] == _CALL
     }
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for node, origin in enumerate(level.origins[: len(graph.name)]):
         if origin < 0 or graph.op[node] != _CALL:
             continue
         source = numbers.get(after.record.strings[origin])
         if source is None:
             return {}
-        found.setdefault(source, []).append(node)
-    return found
+        groups.setdefault(source, []).append(node)
+    return groups

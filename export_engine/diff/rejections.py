@@ -20,7 +20,7 @@ class Rejection(NamedTuple):
     after: str
 
 
-def rejected_differently(before: Record, after: Record, most: int = _MOST) -> list[Rejection]:
+def find_different_rejections(before: Record, after: Record, most: int = _MOST) -> list[Rejection]:
     """The first sizes tried that the programs judge differently; one size varied at a time.
 
     Args:
@@ -28,45 +28,47 @@ def rejected_differently(before: Record, after: Record, most: int = _MOST) -> li
         after: of another; both take the same inputs, else there is nothing to compare.
         most: how many to give.
     """
-    places = [each.text for each in before.probe.inputs]
-    if not places or [each.text for each in after.probe.inputs] != places:
+    places = [size.text for size in before.probe.inputs]
+    if not places or [size.text for size in after.probe.inputs] != places:
         return []
-    examples = [each.example for each in before.probe.inputs]
-    found: dict[tuple[int, ...], Rejection] = {}
-    for sizes in (*_tried(before), *_tried(after)):
-        if tuple(sizes) in found or min(sizes) < 0:
+    examples = [size.example for size in before.probe.inputs]
+    rejections: dict[tuple[int, ...], Rejection] = {}
+    for sizes in (*_iter_sizes_to_try(before), *_iter_sizes_to_try(after)):
+        if tuple(sizes) in rejections or min(sizes) < 0:
             continue
         one, other = probe_sizes(before.probe, sizes), probe_sizes(after.probe, sizes)
         if one.verdict != other.verdict:
             pairs = zip(places, sizes, examples, strict=True)
-            text = ", ".join(f"{place} = {size}" for place, size, known in pairs if size != known)
-            found[tuple(sizes)] = Rejection(text, _said(one), _said(other))
-        if len(found) == most:
+            text = ", ".join(f"{place} = {size}" for place, size, number in pairs if size != number)
+            rejections[tuple(sizes)] = Rejection(
+                text, _describe_result(one), _describe_result(other)
+            )
+        if len(rejections) == most:
             break
-    return list(found.values())
+    return list(rejections.values())
 
 
-def _tried(record: Record) -> Iterator[Sequence[int]]:
+def _iter_sizes_to_try(record: Record) -> Iterator[Sequence[int]]:
     """Sizes with one symbol at and beside its ends, small, and beside the example."""
     inputs = record.probe.inputs
-    for number in dict.fromkeys(each.symbol for each in inputs if each.symbol >= 0):
+    for number in dict.fromkeys(size.symbol for size in inputs if size.symbol >= 0):
         symbol = record.symbols[number]
         of_example = {
-            (each.example - each.offset) // each.scale for each in inputs if each.symbol == number
+            (size.example - size.offset) // size.scale for size in inputs if size.symbol == number
         }
         tried = {0, 1, 2, 3, *(size + step for size in of_example for step in (-1, 1, size))}
         for end in (symbol.lower, symbol.upper):
             tried |= set() if end is None else {end - 1, end, end + 1}
         for value in sorted(tried):
             yield sizes_of_symbols(record.probe, {number: value})
-    for number, each in enumerate(inputs):
-        if each.symbol < 0:  # a size that is fixed, as far as this program knows
+    for number, other_size in enumerate(inputs):
+        if other_size.symbol < 0:  # a size that is fixed, as far as this program knows
             examples = [other.example for other in inputs]
-            yield [*examples[:number], each.example + 1, *examples[number + 1 :]]
+            yield [*examples[:number], other_size.example + 1, *examples[number + 1 :]]
 
 
-def _said(result: ProbeResult) -> str:
+def _describe_result(result: ProbeResult) -> str:
     if result.verdict == "accepted":
         return "accepted"
-    said = "rejected" if result.verdict == "refused" else "let through, outside of the contract"
-    return f"{said}: {result.broken[0].text}"
+    text = "rejected" if result.verdict == "refused" else "let through, outside of the contract"
+    return f"{text}: {result.broken[0].text}"

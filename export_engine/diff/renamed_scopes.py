@@ -15,7 +15,7 @@ _Path = tuple[str, str]
 """Of a module: before and after."""
 
 
-def renamed_scopes(
+def find_renamed_scopes(
     before: Record, after: Record, graphs: Sequence[GraphDiff], others: Sequence[Difference]
 ) -> list[RenamedScope]:
     """The renamed modules, in the order of the first program.
@@ -37,7 +37,7 @@ def renamed_scopes(
             general = _any_index(path)
             paths.setdefault(general, {})[path] = None
             moved.setdefault(general, [[] for _ in graphs])[number].append(at)
-    inputs = _moved_inputs(others, paths, _read_alike(before, after, graphs[0]))
+    inputs = _find_moved_inputs(others, paths, _read_alike(before, after, graphs[0]))
     return [
         RenamedScope(
             *(general if len(alike) > 1 else next(iter(alike))),
@@ -51,14 +51,15 @@ def renamed_scopes(
 
 def _scope_alone(pair: Pair) -> Change | None:
     """The change of its scope, if nothing else of a pair changed by itself."""
-    own = [each for each in pair.changes if not each.follows]
+    own = [change for change in pair.changes if not change.follows]
     return own[0] if len(own) == 1 and own[0].what == "scope" else None
 
 
 def _read_alike(before: Record, after: Record, graph: GraphDiff) -> dict[str, str]:
     """Per weight of the first program, the one that the same ops of the second read."""
     names = [
-        {each.node: each.target for each in record.signature.inputs} for record in (before, after)
+        {entry.node: entry.target for entry in record.signature.inputs}
+        for record in (before, after)
     ]
     return {
         names[0].get(pair.before, ""): names[1].get(pair.after, "")
@@ -67,32 +68,34 @@ def _read_alike(before: Record, after: Record, graph: GraphDiff) -> dict[str, st
     }
 
 
-def _moved_inputs(
+def _find_moved_inputs(
     others: Sequence[Difference], paths: dict[_Path, dict[_Path, None]], readers: dict[str, str]
 ) -> dict[_Path, list[int]]:
     """Numbers of what is gone under a name and new under the renamed one, otherwise the same."""
     new = {
-        each.name: at for at, each in enumerate(others) if each.kind == "input" and not each.before
+        other.name: at
+        for at, other in enumerate(others)
+        if other.kind == "input" and not other.before
     }
-    found: dict[_Path, list[int]] = {}
+    groups: dict[_Path, list[int]] = {}
     taken: set[int] = set()
     renames: dict[str, list[tuple[str, _Path]]] = {}
     for general, alike in paths.items():
         for before, after in alike:
             renames.setdefault(before, []).append((after, general))
-    for at, each in enumerate(others):
-        if each.kind != "input" or each.after:
+    for at, difference in enumerate(others):
+        if difference.kind != "input" or difference.after:
             continue
-        for name, general in _new_names(each.name, renames):
+        for name, general in _new_names(difference.name, renames):
             partner = new.get(name)
-            if partner is None or partner in taken or others[partner].after != each.before:
+            if partner is None or partner in taken or others[partner].after != difference.before:
                 continue
-            if readers.get(each.name, name) != name:
+            if readers.get(difference.name, name) != name:
                 continue
             taken.add(partner)
-            found.setdefault(general, []).extend((at, partner))
+            groups.setdefault(general, []).extend((at, partner))
             break
-    return found
+    return groups
 
 
 def _new_names(

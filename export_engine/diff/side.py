@@ -34,10 +34,10 @@ class Side:
         """
         self.record = record
         self._names = {old: new for old, new in names.items() if old != new}
-        known = sorted(self._names, key=len, reverse=True)
-        pattern = "|".join(re.escape(name) for name in known)
+        texts = sorted(self._names, key=len, reverse=True)
+        pattern = "|".join(re.escape(name) for name in texts)
         self._templates: dict[int, str] = {}
-        self._symbol = re.compile(rf"(?<![\w.])({pattern})(?!\w)") if known else None
+        self._symbol = re.compile(rf"(?<![\w.])({pattern})(?!\w)") if texts else None
 
     def text(self, text: str) -> str:
         """A text about sizes, with the symbols under their common names."""
@@ -48,13 +48,13 @@ class Side:
     @cached_property
     def types(self) -> list[str]:
         """Per type of the Record, its text: dtype and sizes."""
-        return [self.text(each.text) for each in self.record.types]
+        return [self.text(value_type.text) for value_type in self.record.types]
 
     @cached_property
     def _kinds(self) -> dict[int, str]:
         """Per placeholder of the main graph, whether a caller passes it or the program holds it."""
         entries = self.record.signature.inputs
-        return {each.node: "user" if each.kind == "user_input" else "held" for each in entries}
+        return {entry.node: "user" if entry.kind == "user_input" else "held" for entry in entries}
 
     def label(self, graph: Graph, node: int) -> Label:
         """A node's identity."""
@@ -71,10 +71,10 @@ class Side:
 
     def _arguments(self, number: int) -> str:
         """A template of arguments by its number among the strings."""
-        known = self._templates.get(number)
-        if known is None:
-            known = self._templates[number] = self.text(blank(self.record.strings[number]))
-        return known
+        cached = self._templates.get(number)
+        if cached is None:
+            cached = self._templates[number] = self.text(blank(self.record.strings[number]))
+        return cached
 
     def scope(self, graph: Graph, node: int) -> str:
         """The path of the module that a node is in; empty outside every module."""
@@ -90,7 +90,7 @@ class Side:
         return list(items_of(graph.inputs, node))
 
 
-def aligned_symbols(
+def align_symbols(
     before: Record, after: Record, proven: Mapping[int, int]
 ) -> list[tuple[str, str]]:
     """Symbols that are the same: proven so, or of the same dim of the same input; then, in order.
@@ -106,8 +106,8 @@ def aligned_symbols(
         if old not in pairs and new not in taken:
             pairs[old] = new
             taken.add(new)
-    left = [each for each in before.symbols if each.name not in pairs]
-    free = [each for each in after.symbols if each.name not in taken]
+    left = [symbol for symbol in before.symbols if symbol.name not in pairs]
+    free = [symbol for symbol in after.symbols if symbol.name not in taken]
     for one, another in zip(left, free, strict=False):
         if one.kind == another.kind:
             pairs[one.name] = another.name
@@ -117,13 +117,15 @@ def aligned_symbols(
 def common_names(before: Record, after: Record, pairs: list[tuple[str, str]]) -> dict[str, str]:
     """What to call the symbols of the second program: no other symbol of the first has the name."""
     names = {new: old for old, new in pairs}
-    known = {each.name for each in before.symbols}
-    strange = (each.name for each in after.symbols if each.name not in names)
-    return names | {name: f"{name}\N{PRIME}" for name in strange if name in known}
+    texts = {symbol.name for symbol in before.symbols}
+    strange = (symbol.name for symbol in after.symbols if symbol.name not in names)
+    return names | {name: f"{name}\N{PRIME}" for name in strange if name in texts}
 
 
 def _of_the_same_dims(before: Record, after: Record) -> Iterator[tuple[str, str]]:
-    places = {(each.entry, each.dim): each.symbol for each in after.probe.inputs}
+    places = {
+        (other_size.entry, other_size.dim): other_size.symbol for other_size in after.probe.inputs
+    }
     offsets = [_first_user(record) for record in (before, after)]
     for size in before.probe.inputs:
         other = places.get((size.entry - offsets[0] + offsets[1], size.dim), -1)
@@ -133,5 +135,5 @@ def _of_the_same_dims(before: Record, after: Record) -> Iterator[tuple[str, str]
 
 def _first_user(record: Record) -> int:
     """Where the user's inputs begin among all inputs."""
-    kinds = [each.kind for each in record.signature.inputs]
+    kinds = [entry.kind for entry in record.signature.inputs]
     return kinds.index("user_input") if "user_input" in kinds else 0

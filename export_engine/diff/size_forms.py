@@ -51,7 +51,7 @@ class _Forms:
                 operands = stack[-arity:]
                 del stack[-arity:]
                 stack.append(self._apply(token, operands))
-        return _frozen(stack[0])
+        return _freeze(stack[0])
 
     def _apply(self, sign: str, operands: list[_Polynomial]) -> _Polynomial:
         match sign, operands:
@@ -66,10 +66,10 @@ class _Forms:
             case (("min" | "max"), [one, other]):
                 return self._end(sign, one, other)
             case (("and" | "or"), [one, other]):
-                return _atom(sign, *sorted({_frozen(one), _frozen(other)}, key=repr))
+                return _atom(sign, *sorted({_freeze(one), _freeze(other)}, key=repr))
         if sign in TURNED:
             return _comparison(sign, *operands)
-        return _atom(sign, *map(_frozen, operands))
+        return _atom(sign, *map(_freeze, operands))
 
     def _end(self, sign: str, one: _Polynomial, other: _Polynomial) -> _Polynomial:
         """The least or the largest of two sizes."""
@@ -77,7 +77,7 @@ class _Forms:
             return one if sign == "max" else other
         if self._is_least_zero(_sum(other, one, -1)):
             return other if sign == "max" else one
-        parts = {form for each in (one, other) for form in _parts_of(sign, each)}
+        parts = {form for group in (one, other) for form in _parts_of(sign, group)}
         return _atom(sign, *sorted(parts, key=repr))
 
     def _is_least_zero(self, value: _Polynomial) -> bool:
@@ -93,16 +93,16 @@ def _parts_of(sign: str, value: _Polynomial) -> Iterable[Hashable]:
         [(atoms, factor)] = value.items()
         if factor == 1 and len(atoms) == 1 and isinstance(atoms[0], tuple) and atoms[0][0] == sign:
             return atoms[0][1:]
-    return [_frozen(value)]
+    return [_freeze(value)]
 
 
 def _comparison(sign: str, one: _Polynomial, other: _Polynomial) -> _Polynomial:
     """`a >= b` and `b <= a` are the same, as are `a == b` and `b == a`."""
     if sign in (">", ">="):
         one, other, sign = other, one, TURNED[sign]
-    left = _frozen(_sum(one, other, -1))
+    left = _freeze(_sum(one, other, -1))
     if sign in ("==", "!="):
-        left = min(left, _frozen(_sum(other, one, -1)), key=repr)
+        left = min(left, _freeze(_sum(other, one, -1)), key=repr)
     return _atom(sign, left)
 
 
@@ -110,7 +110,7 @@ def _atom(*parts: Hashable) -> _Polynomial:
     return {(parts,): 1}
 
 
-def _frozen(value: _Polynomial) -> Hashable:
+def _freeze(value: _Polynomial) -> Hashable:
     return tuple(sorted(value.items(), key=repr))
 
 

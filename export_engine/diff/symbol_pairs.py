@@ -28,27 +28,27 @@ class SymbolPairs:
         self._origin: dict[int, int] = {}
         self._before, self._after = _Symbols(before), _Symbols(after)
         self._never_negative = {
-            _token(number)
-            for number, each in enumerate(before.symbols)
-            if each.lower is not None and each.lower >= 0
+            _make_token(number)
+            for number, symbol in enumerate(before.symbols)
+            if symbol.lower is not None and symbol.lower >= 0
         }
 
     def pair_types(self, types: Iterable[TypePair]) -> TypePair | None:
         """Pairs the symbols in pairs of types; the first pair that differs, or None."""
         composed: list[tuple[Size, Size, TypePair]] = []
-        for each in types:
-            sizes = self._sizes_of(*each)
+        for pair in types:
+            sizes = self._sizes_of(*pair)
             if sizes is None:
-                return each
+                return pair
             for one, other in sizes:
                 numbers = self._before.number(one), self._after.number(other)
                 if numbers == (-1, -1):
-                    composed.append((one, other, each))
+                    composed.append((one, other, pair))
                 elif not self._pair(*numbers):
-                    return each
-        for one, other, each in composed:
+                    return pair
+        for one, other, other_pair in composed:
             if not self._is_same(one, other):
-                return each
+                return other_pair
         return None
 
     def mentions(self, text: str) -> bool:
@@ -65,10 +65,10 @@ class SymbolPairs:
         if min(one, other) < 0:
             return [] if one == other else None
         mine, theirs = self._before.types[one], self._after.types[other]
-        if _fixed(mine) != _fixed(theirs):
+        if _symbol_free_part(mine) != _symbol_free_part(theirs):
             return None
         if mine.items:
-            parts = [self._sizes_of(*each) for each in zip(mine.items, theirs.items, strict=True)]
+            parts = [self._sizes_of(*pair) for pair in zip(mine.items, theirs.items, strict=True)]
             return None if None in parts else [size for part in parts for size in part or ()]
         if mine.value is not None and theirs.value is not None:
             return [(mine.value, theirs.value)]
@@ -86,11 +86,13 @@ class SymbolPairs:
     def _is_same(self, one: Size, other: Size) -> bool:
         if isinstance(one, int) or isinstance(other, int):
             return one == other
-        free = [each for each in self._before.inside(one) if each not in self.partner]
-        others = [each for each in self._after.inside(other) if each not in self._origin]
+        free = [number for number in self._before.inside(one) if number not in self.partner]
+        others = [number for number in self._after.inside(other) if number not in self._origin]
         if len(free) != len(others) or len(free) > _MOST_FREE:
             return False
-        ours = self._form(self._before, one, {each: each for each in self._before.inside(one)})
+        ours = self._form(
+            self._before, one, {number: number for number in self._before.inside(one)}
+        )
         for order in permutations(others):
             tried = dict(zip(order, free, strict=True))
             if self._form(self._after, other, {**self._origin, **tried}) == ours:
@@ -107,8 +109,8 @@ class _Symbols:
     def __init__(self, record: Record) -> None:
         self.types = record.types
         self._record = record
-        self._inside = {each.text: each.symbols for each in record.expressions}
-        self._numbers = {each.name: number for number, each in enumerate(record.symbols)}
+        self._inside = {expression.text: expression.symbols for expression in record.expressions}
+        self._numbers = {symbol.name: number for number, symbol in enumerate(record.symbols)}
         names = sorted(self._numbers, key=len, reverse=True)
         named = "|".join(re.escape(name) for name in names)
         self._name = re.compile(rf"{_QUOTED}|(?<![\w.])({named})(?![\w])") if names else None
@@ -129,21 +131,21 @@ class _Symbols:
         if self._name is None:
             return text
 
-        def token(match: re.Match[str]) -> str:
+        def to_token(match: re.Match[str]) -> str:
             number = self._numbers.get(match[1], -1) if match[1] else -1
-            return _token(numbers[number]) if number in numbers else match[0]
+            return _make_token(numbers[number]) if number in numbers else match[0]
 
-        return self._name.sub(token, text)
+        return self._name.sub(to_token, text)
 
     def _mentions(self, text: str) -> bool:
-        return self._name is not None and any(each[1] for each in self._name.finditer(text))
+        return self._name is not None and any(match[1] for match in self._name.finditer(text))
 
 
-def _token(number: int) -> str:
+def _make_token(number: int) -> str:
     return f"_{number}_"
 
 
-def _fixed(kind: ValueType) -> tuple[object, ...]:
+def _symbol_free_part(kind: ValueType) -> tuple[object, ...]:
     """What of a type no symbol changes."""
     ends = len(kind.items), len(kind.shape), kind.value is None
     return kind.kind, kind.dtype, kind.device, kind.layout, *ends

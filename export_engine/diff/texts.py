@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from export_engine.record import Record, TextDiff
-from export_engine.source import SourceMissing, printed_graph, source_text, unified
+from export_engine.source import SourceMissing, format_diff, print_graph, source_text
 
 _OWN = ("user", "cell", "generated")
 """Origins of files that the user may have changed."""
@@ -25,14 +25,14 @@ def _sources(before: Record, after: Record) -> Iterator[TextDiff]:
         if key not in theirs:
             continue
         now, other = theirs[key]
-        text = unified(one, other, name, now)
+        text = format_diff(one, other, name, now)
         if text:
             yield TextDiff("source", now, text)
 
 
 def _files(record: Record) -> dict[object, tuple[str, str]]:
     """Per file of the user's, its name and its text."""
-    found: dict[object, tuple[str, str]] = {}
+    result: dict[object, tuple[str, str]] = {}
     cells = 0
     for number, file in enumerate(record.files):
         if file.origin not in _OWN:
@@ -41,17 +41,17 @@ def _files(record: Record) -> dict[object, tuple[str, str]]:
         if file.origin == "cell":
             key, cells = cells, cells + 1
         try:
-            found[key] = (file.name, source_text(record, number))
+            result[key] = (file.name, source_text(record, number))
         except SourceMissing:
             continue
-    return found
+    return result
 
 
 def _graphs(before: Record, after: Record) -> Iterator[TextDiff]:
     """Graph by graph, in order: the main one first."""
     for number in range(min(len(before.graphs), len(after.graphs))):
         title = after.graphs[number].title
-        one, other = printed_graph(before, number), printed_graph(after, number)
-        text = unified("\n".join(one.lines), "\n".join(other.lines), title)
+        one, other = print_graph(before, number), print_graph(after, number)
+        text = format_diff("\n".join(one.lines), "\n".join(other.lines), title)
         if text:
             yield TextDiff("code", title, text)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture, model_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.diagnose import diagnose
 from export_engine.error_text import error_text
 from export_engine.exportdb.case_list import cases
@@ -26,13 +26,13 @@ def check_all(progress: Callable[[Progress], None] | None = None) -> list[CaseCh
     Raises:
         KeyboardInterrupt: interrupted.
     """
-    known = cases()
-    found = []
-    for number, each in enumerate(known):
+    items = cases()
+    case_checks = []
+    for number, case in enumerate(items):
         if progress:
-            progress(Progress(number, len(known), each.name, "case"))
-        found.append(check_case(each))
-    return found
+            progress(Progress(number, len(items), case.name, "case"))
+        case_checks.append(check_case(case))
+    return case_checks
 
 
 def check_case(case: ExportCase) -> CaseCheck:
@@ -40,7 +40,7 @@ def check_case(case: ExportCase) -> CaseCheck:
     outcomes = [_outcome(case, strict) for strict in (False, True)]
     good = "agrees" if case.level == "supported" else "failed"
     return CaseCheck(
-        case.name, case.level, outcomes, all(each.outcome == good for each in outcomes)
+        case.name, case.level, outcomes, all(outcome.outcome == good for outcome in outcomes)
     )
 
 
@@ -49,15 +49,15 @@ def _outcome(case: ExportCase, strict: bool) -> ModeOutcome:
     attempt = capture(request)
     outcome: Literal["agrees", "differs", "failed"] = "failed"
     if isinstance(attempt, Failed):
-        said = _reason(attempt)
+        text = _reason(attempt)
     else:
         assert isinstance(attempt, Exported)
-        said = _difference(attempt, request)
-        outcome = "differs" if said else "agrees"
+        text = _difference(attempt, request)
+        outcome = "differs" if text else "agrees"
     return ModeOutcome(
         "strict" if strict else "non-strict",
         outcome,
-        said or "Exported; the outputs match eager.",
+        text or "Exported; the outputs match eager.",
         attempt.seconds,
     )
 
@@ -72,10 +72,10 @@ def _difference(attempt: Exported, request: Request) -> str:
     program = attempt.program.module()
     extra = other_args(request)
     calls = [request] if extra is None else [request, request.with_changes(args=extra)]
-    for number, each in enumerate(calls):
-        said = _differs(program, each)
-        if said:
-            return f"Exported, but with {'its other' if number else 'the example'} inputs: {said}"
+    for number, other_call in enumerate(calls):
+        text = _differs(program, other_call)
+        if text:
+            return f"Exported, but with {'its other' if number else 'the example'} inputs: {text}"
     return ""
 
 
@@ -85,9 +85,9 @@ def _differs(program: Any, request: Request) -> str:
             theirs = call(request.target, request, seed=0)
         ours = call(program, request, seed=0)
     except Exception as error:  # noqa: BLE001 - what a case raises is its outcome
-        passed_over(error, "running a case of the ExportDB")
+        log_internal_error(error, "running a case of the ExportDB")
         return error_text(error, 300)
-    found = compare(ours.result, theirs.result)
-    if found.same:
-        found = compare_named(ours.inputs, theirs.inputs)
-    return found.detail
+    difference = compare(ours.result, theirs.result)
+    if difference.same:
+        difference = compare_named(ours.inputs, theirs.inputs)
+    return difference.detail

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Request
-from export_engine.diagnose import explained_by
+from export_engine.diagnose import kinds_explained_by
 from export_engine.exportdb.case_source import request_of
-from export_engine.exportdb.text_search import found
+from export_engine.exportdb.text_search import find_matching
 from export_engine.plain_errors import PlainError
 from export_engine.record import CaseInput, ExportCase
 from export_engine.shapes import leaf_values, shapes_of
@@ -30,7 +30,7 @@ class NoSuchCase(PlainError, ValueError):
 @lru_cache(maxsize=1)
 def cases() -> tuple[ExportCase, ...]:
     """All cases, by name; none where this torch has no ExportDB."""
-    return tuple(_case(each) for each in exportdb_library())
+    return tuple(_case(library_case) for library_case in exportdb_library())
 
 
 def torch_version() -> str:
@@ -40,15 +40,16 @@ def torch_version() -> str:
 
 def case(name: str) -> ExportCase:
     """The case of a name. Raises NoSuchCase."""
-    known = {each.name: each for each in cases()}
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    entries = {other_case.name: other_case for other_case in cases()}
+    if name not in entries:
+        near = difflib.get_close_matches(name, entries, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]}?" if near else " %exportdb lists them."
         raise NoSuchCase(
-            f"torch {torch.__version__} has {len(known)} cases in its ExportDB, and none is called "
+            f"torch {torch.__version__} has {len(entries)} "
+            "cases in its ExportDB, and none is called "
             f"{name!r}.{hint}"
         )
-    return known[name]
+    return entries[name]
 
 
 def search(query: str) -> list[ExportCase]:
@@ -56,10 +57,10 @@ def search(query: str) -> list[ExportCase]:
 
     A query that is one tag, `torch.cond`, gives the cases of that tag alone.
     """
-    tagged = [each for each in cases() if query.strip() in each.tags]
+    tagged = [other_case for other_case in cases() if query.strip() in other_case.tags]
     if tagged:
         return tagged
-    return found(
+    return find_matching(
         cases(),
         query,
         lambda each: (
@@ -85,7 +86,7 @@ def _case(declared: LibraryCase) -> ExportCase:
         source=_MYPY.sub("", declared.source).strip("\n") + "\n",
         inputs=_inputs(request),
         shapes=str(shapes) if shapes else "",
-        explains=[kind.value for kind in explained_by(declared.name)],
+        explains=[kind.value for kind in kinds_explained_by(declared.name)],
     )
 
 

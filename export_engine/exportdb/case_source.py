@@ -65,7 +65,7 @@ def request_of(name: str, source: str, *, strict: bool = False) -> Request:
     number = next(_numbers)
     path = Path(tempfile.gettempdir(), f"exportdb_{os.getpid()}", str(number), f"{name}.py")
     names = _run(source, str(path), f"exportdb_{number}_{name}")
-    model, args = _named(names, "model"), _named(names, "example_args")
+    model, args = _get_name(names, "model"), _get_name(names, "example_args")
     kwargs = names.get("example_kwargs") or {}
     if not callable(model):
         raise SourceProblem(f"`model` is a {type(model).__name__}. Make it a module: model = M()")
@@ -120,12 +120,12 @@ def _remember(module: ModuleType) -> None:
 def _problem(error: BaseException, path: str) -> SourceProblem:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame.lineno or 0 for frame in frames if frame.filename == path]
-    said = " ".join(str(error).split())[:300]
-    said = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    return SourceProblem(f"The text was run and raised {said}", own[-1] if own else 0)
+    text = " ".join(str(error).split())[:300]
+    text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return SourceProblem(f"The text was run and raised {text}", own[-1] if own else 0)
 
 
-def _named(names: dict[str, Any], wanted: str) -> Any:
+def _get_name(names: dict[str, Any], wanted: str) -> Any:
     if names.get(wanted) is None:
         raise SourceProblem(
             f"The text defines no `{wanted}`. A case defines `model`, a module, and "

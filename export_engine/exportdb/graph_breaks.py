@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from export_engine.diagnose import graph_break_url
-from export_engine.exportdb.text_search import found
+from export_engine.exportdb.text_search import find_matching
 from export_engine.record import GraphBreakPage
 from export_engine.torch_internals import graph_break_registry, without_holes
 
@@ -20,15 +20,19 @@ def graph_break_pages() -> tuple[GraphBreakPage, ...]:
     """All pages, by id; none where this torch has no registry."""
     pages = []
     for name, versions in graph_break_registry().items():
-        titles = without_holes([_filled(str(each.get("Gb_type", ""))) for each in versions])
-        hints = [_filled(str(hint)) for each in versions for hint in each.get("Hints", [])]
+        titles = without_holes(
+            [_fill_holes(str(version.get("Gb_type", ""))) for version in versions]
+        )
+        hints = [
+            _fill_holes(str(hint)) for version in versions for hint in version.get("Hints", [])
+        ]
         pages.append(
             GraphBreakPage(
                 name=name,
                 title=titles[0] if titles else name,
-                explanations=_texts(str(each.get("Explanation", "")) for each in versions),
+                explanations=_texts(str(version.get("Explanation", "")) for version in versions),
                 hints=without_holes(hints),
-                contexts=_texts(str(each.get("Context", "")) for each in versions),
+                contexts=_texts(str(version.get("Context", "")) for version in versions),
                 url=graph_break_url(name),
             )
         )
@@ -37,7 +41,7 @@ def graph_break_pages() -> tuple[GraphBreakPage, ...]:
 
 def search_graph_breaks(query: str) -> list[GraphBreakPage]:
     """The pages that have every word in their id, title, hints or explanation."""
-    return found(
+    return find_matching(
         graph_break_pages(),
         query,
         lambda page: (f"{page.name} {page.title}", " ".join([*page.explanations, *page.hints])),
@@ -45,9 +49,9 @@ def search_graph_breaks(query: str) -> list[GraphBreakPage]:
 
 
 def _texts(given: Iterable[str]) -> list[str]:
-    return without_holes([_filled(each) for each in given])
+    return without_holes([_fill_holes(text) for text in given])
 
 
-def _filled(text: str) -> str:
+def _fill_holes(text: str) -> str:
     """The text with the names of its holes in angle brackets."""
     return _SPACES.sub(" ", _HOLE.sub(r"<\1>", text)).strip()

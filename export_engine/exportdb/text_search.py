@@ -8,7 +8,9 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-def found(items: Iterable[_T], query: str, texts: Callable[[_T], Sequence[str]]) -> list[_T]:
+def find_matching(
+    items: Iterable[_T], query: str, texts: Callable[[_T], Sequence[str]]
+) -> list[_T]:
     """The items whose texts hold every word of a query; all of them for an empty one.
 
     Args:

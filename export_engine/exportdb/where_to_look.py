@@ -13,8 +13,8 @@ def lookouts(record: Record) -> list[tuple[str, str]]:
         fixes = len(record.failure.fixes)
         count = f"{fixes} fix{'' if fixes == 1 else 'es'} to apply" if fixes else "no fix is known"
         return [("What went wrong", f"{record.failure.kind}; {count}")]
-    found = [_ops(record), *_nested(record), *_signature(record), *_shapes(record)]
-    return found + [("Findings", each.heading) for each in record.findings]
+    pairs = [_ops(record), *_list_nested_graphs(record), *_signature(record), *_shapes(record)]
+    return pairs + [("Findings", finding.heading) for finding in record.findings]
 
 
 def _ops(record: Record) -> tuple[str, str]:
@@ -35,12 +35,12 @@ def _ops(record: Record) -> tuple[str, str]:
 _MOST_OPS = 10
 
 
-def _nested(record: Record) -> list[tuple[str, str]]:
+def _list_nested_graphs(record: Record) -> list[tuple[str, str]]:
     """Operators that hold graphs of their own."""
     graph = record.graphs[0]
     names: dict[int, list[str]] = {}
-    for each in graph.nested:
-        names.setdefault(each.node, []).append(each.argument)
+    for nested_graph in graph.nested:
+        names.setdefault(nested_graph.node, []).append(nested_graph.argument)
     return [
         ("Graph", f"{record.targets[graph.target[node]].label} opens: {' and '.join(inside)}")
         for node, inside in names.items()
@@ -48,15 +48,15 @@ def _nested(record: Record) -> list[tuple[str, str]]:
 
 
 def _signature(record: Record) -> list[tuple[str, str]]:
-    written = [_name(each) for each in record.signature.outputs if each.kind in _WRITES]
-    held = [each for each in record.signature.inputs if each.kind == "constant_tensor"]
-    found = []
+    written = [_name(output) for output in record.signature.outputs if output.kind in _WRITES]
+    held = [entry for entry in record.signature.inputs if entry.kind == "constant_tensor"]
+    pairs = []
     if written:
-        found.append(("Signature", f"the call writes to {', '.join(written)}"))
+        pairs.append(("Signature", f"the call writes to {', '.join(written)}"))
     if held:
-        names = ", ".join(each.target or each.name for each in held)
-        found.append(("Signature", f"baked in as a constant: {names}"))
-    return found
+        names = ", ".join(entry.target or entry.name for entry in held)
+        pairs.append(("Signature", f"baked in as a constant: {names}"))
+    return pairs
 
 
 def _name(entry: OutputEntry) -> str:
@@ -64,8 +64,8 @@ def _name(entry: OutputEntry) -> str:
 
 
 def _shapes(record: Record) -> list[tuple[str, str]]:
-    sizes = ", ".join(f"{each.name} in {each.range}" for each in record.symbols)
+    sizes = ", ".join(f"{symbol.name} in {symbol.range}" for symbol in record.symbols)
     count = len(record.guards)
     guards = f"{count} guard{'' if count == 1 else 's'}" if count else ""
-    said = "; ".join(each for each in (sizes, guards) if each)
-    return [("Shapes", said)] if said else []
+    text = "; ".join(other_text for other_text in (sizes, guards) if other_text)
+    return [("Shapes", text)] if text else []

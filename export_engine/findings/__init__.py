@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from export_engine.findings.analysis import Analysis as Analysis
     from export_engine.findings.analysis import in_order as in_order
     from export_engine.findings.baked_values import momentary_values as momentary_values
-    from export_engine.findings.decided import with_decisions as with_decisions
+    from export_engine.findings.decisions import with_decisions as with_decisions
     from export_engine.findings.operators import random_ops as random_ops
     from export_engine.findings.program_ops import Op as Op
     from export_engine.findings.program_ops import ops_of as ops_of
     from export_engine.findings.providers import find_findings as find_findings
     from export_engine.findings.providers import look as look
-    from export_engine.findings.reached_code import (
+    from export_engine.findings.reachable_code import (
         find_reached_functions as find_reached_functions,
     )
     from export_engine.findings.record_providers import findings_in as findings_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from export_engine import rules
-from export_engine.attempt import Exported, Finding, Kind, written_aliases
+from export_engine.attempt import Exported, Finding, Kind, find_written_aliases
 from export_engine.findings.program_ops import parse
 from export_engine.record import Record
 
@@ -13,13 +13,13 @@ from export_engine.record import Record
 def check_aliased_buffers(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per two names."""
     nodes: list[object] = []
-    for each in written_aliases(exported.program):
+    for written_alias in find_written_aliases(exported.program):
         nodes = nodes or list(exported.program.graph.nodes)
         yield Finding(
             kind=Kind.ALIASED_BUFFERS,
             severity="surprising",
-            sentence=each.sentence,
+            sentence=written_alias.sentence,
             why=rules.AliasedBuffers.WHY(),
-            stack=parse(each.node),
-            node=nodes.index(each.node),
+            stack=parse(written_alias.node),
+            node=nodes.index(written_alias.node),
         )

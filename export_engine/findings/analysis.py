@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from export_engine.attempt import Finding, Kind
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.rules import SEVERITIES
 
 _ORDER = list(Kind)
@@ -30,21 +30,21 @@ Family = tuple[Callable[[], Iterable[Finding]] | None, tuple[Kind, ...]]
 
 def analysis_of(families: Iterable[Family]) -> Analysis:
     """Asks families of findings; nothing is known from one that stumbles or cannot be asked."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     unknown: list[Kind] = []
     for ask, kinds in families:
         try:
             if ask is None:
                 unknown.extend(kinds)
             else:
-                found.extend(ask())
+                findings.extend(ask())
         except Exception as error:  # noqa: BLE001 - whatever it is, the others may know something
-            passed_over(error, "looking for findings")
+            log_internal_error(error, "looking for findings")
             unknown.extend(kinds)
-    found = _capped(found)
-    known = {each.kind for each in found}
+    findings = _limit_per_kind(findings)
+    items = {finding.kind for finding in findings}
     return Analysis(
-        in_order(found), tuple(dict.fromkeys(each for each in unknown if each not in known))
+        in_order(findings), tuple(dict.fromkeys(kind for kind in unknown if kind not in items))
     )
 
 
@@ -54,17 +54,19 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(by, key=lambda each: SEVERITIES.index(each.severity)))
 
 
-def _capped(found: list[Finding]) -> list[Finding]:
+def _limit_per_kind(found: list[Finding]) -> list[Finding]:
     """The first findings of each kind, and in place of the others how many there are."""
-    counts = Counter(each.kind for each in found)
+    counts = Counter(other_finding.kind for other_finding in found)
     seen: Counter[Kind] = Counter()
     kept = []
-    for each in found:
-        seen[each.kind] += 1
-        if seen[each.kind] <= _MOST:
-            kept.append(each)
-        elif seen[each.kind] == _MOST + 1:
-            more = counts[each.kind] - _MOST
+    for finding in found:
+        seen[finding.kind] += 1
+        if seen[finding.kind] <= _MOST:
+            kept.append(finding)
+        elif seen[finding.kind] == _MOST + 1:
+            more = counts[finding.kind] - _MOST
             sentence = f"{more:,} more of this kind {'is' if more == 1 else 'are'} not listed."
-            kept.append(Finding(kind=each.kind, severity=each.severity, sentence=sentence, why=""))
+            kept.append(
+                Finding(kind=finding.kind, severity=finding.severity, sentence=sentence, why="")
+            )
     return kept

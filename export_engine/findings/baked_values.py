@@ -20,7 +20,7 @@ from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.kept_state import KeptState
 from export_engine.findings.program_ops import Op, ops_of
-from export_engine.findings.reached_code import in_eval_mode, reached_code
+from export_engine.findings.reachable_code import find_reached_code, in_eval_mode
 from export_engine.findings.value_flow import Momentary, SourceFile, source_files
 from export_engine.record import Record
 from export_engine.source import Location, Stack, is_own
@@ -79,39 +79,39 @@ def momentary_values(exported: Exported, caches: bool = True) -> list[Finding]:
         caches: whether attributes count that keep no number, such as a table that grows. They do
             not where eager answers a call the same after other calls.
     """
-    return list(_found(exported, caches))
+    return list(_check_state_changes(exported, caches))
 
 
-def _found(exported: Exported, caches: bool) -> Iterator[Finding]:
+def _check_state_changes(exported: Exported, caches: bool) -> Iterator[Finding]:
     kept = [
         (change, effect)
         for change, effect in KeptState(exported).changes
         if change.owner != "closure" and effect != "same" and (caches or change.counts)
     ]
-    sure = {_last(each) for each, effect in kept if effect == "other"}
-    unsure = {_last(each) for each, effect in kept if effect == "unknown"} - sure
-    counted = {_last(each) for each, _ in kept if each.counts}
+    sure = {_last(change) for change, effect in kept if effect == "other"}
+    unsure = {_last(change) for change, effect in kept if effect == "unknown"} - sure
+    counted = {_last(change) for change, _ in kept if change.counts}
     lines = lines_of(exported)
     numbered = {path: list(at) for path, at in lines.items()}
-    files = source_files(numbered, reached_code(exported), is_own, in_eval_mode(exported))
+    files = source_files(numbered, find_reached_code(exported), is_own, in_eval_mode(exported))
     told: set[tuple[str, int]] = set()
     for names in (sure, unsure) if unsure else (sure,):
         calls = names is sure
         numbers = Momentary(files, partial(_is_source, names & counted, calls))
         decisions = Momentary(files, partial(_is_source, names, calls))
         for file in files:
-            found = [*_numbers(file, numbers, lines.get(file.path, {}))] if numbers.any else []
-            for finding in (*found, *_branches(file, decisions)):
+            findings = [*_numbers(file, numbers, lines.get(file.path, {}))] if numbers.any else []
+            for finding in (*findings, *_branches(file, decisions)):
                 if calls or finding.stack[-1][:2] not in told:
                     told.add(finding.stack[-1][:2])
-                    yield finding if calls else _undecided(finding)
+                    yield finding if calls else _lower_severity(finding)
 
 
 def _last(change: Change) -> str:
     return change.name.rpartition(".")[2]
 
 
-def _undecided(finding: Finding) -> Finding:
+def _lower_severity(finding: Finding) -> Finding:
     """The same of state of which the source does not tell what a later call makes of it."""
     return replace(
         finding, severity="surprising", why=rules.BakedValue.UNDECIDED_WHY(), decided_by="state"
@@ -121,7 +121,7 @@ def _undecided(finding: Finding) -> Finding:
 def _is_source(changed: set[str], calls: bool, file: SourceFile, node: ast.AST) -> bool:
     match node:
         case ast.Call(func=function):
-            return calls and file.dotted(function) in _CALLS
+            return calls and file.qualify(function) in _CALLS
         case ast.Attribute(value=owner, attr=name, ctx=ast.Load()) if name in changed:
             return not hasattr(torch.Tensor, name) or _is_self(owner)
     return False
@@ -136,28 +136,28 @@ def _is_self(owner: ast.expr) -> bool:
 
 def lines_of(exported: Exported) -> dict[str, dict[int, Line]]:
     """The ops of each line, per user file."""
-    found: dict[str, dict[int, Line]] = {}
+    groups: dict[str, dict[int, Line]] = {}
     for op in ops_of(exported.program):
         for location in op.stack if op.node.stack_trace else ():
             if is_own(location.file):
-                found.setdefault(location.file, {}).setdefault(location.line, []).append(
+                groups.setdefault(location.file, {}).setdefault(location.line, []).append(
                     (op, location)
                 )
-    return found
+    return groups
 
 
 def _numbers(file: SourceFile, momentary: Momentary, lines: dict[int, Line]) -> Iterator[Finding]:
-    said: set[ast.AST] = set()
+    sources: set[ast.AST] = set()
     for line, here in lines.items():
         statement = file.code.statement(line)
         if statement is None or isinstance(statement, _COMPOUND) or not file.runs(statement):
             continue
         source = momentary.source_in(file, statement)
-        if source is None or source in said:
+        if source is None or source in sources:
             continue
         constants = constants_of(here, statement)
         if constants:
-            said.add(source)
+            sources.add(source)
             yield _finding(file.code.text(source), constants, here[0])
 
 
@@ -168,9 +168,9 @@ def constants_of(here: Line, statement: ast.stmt) -> list[tuple[Op, float]]:
     line's own ops have none.
     """
     literals = Counter(
-        abs(each.value)
-        for each in ast.walk(statement)
-        if isinstance(each, ast.Constant) and _is_number(each.value)
+        abs(node.value)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Constant) and _is_number(node.value)
     )
     numbers = []
     for op, location in sorted(here, key=lambda each: each[0].stack[-1] != each[1]):
@@ -187,8 +187,8 @@ def _numbers_of(op: Op) -> list[float]:
     """The Python numbers among an op's arguments, which may be baked-in values."""
     values = [*op.node.args, *op.node.kwargs.values()]
     tensors = any(hasattr(value, "meta") for value in values)
-    made = not tensors and any(name in op.name for name in ("full", "scalar_tensor", "arange"))
-    if not (tensors or made):
+    is_made = not tensors and any(name in op.name for name in ("full", "scalar_tensor", "arange"))
+    if not (tensors or is_made):
         return []
     return [value for value in values if _is_number(value)]
 

@@ -23,30 +23,30 @@ def check_caught_errors(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per line that torch refused."""
     agreement = exported.agreement
     same = agreement is not None and agreement.verdict == "agrees"
-    for each in exported.recording.caught:
-        place, code = each.stack[-1], code_of(each.stack[-1].file)
-        what = _asked(code, each) if code is not None else ""
+    for error in exported.recording.caught:
+        place, code = error.stack[-1], code_of(error.stack[-1].file)
+        what = _read_question(code, error) if code is not None else ""
         refused = (
             f"{f'`{what}`' if what else 'This line'} depends on data"
-            if each.classes[0] in _ON_DATA
+            if error.classes[0] in _ON_DATA
             else f"torch cannot trace {f'`{what}`' if what else 'this line'}"
         )
-        line, by, goes = _catcher(each)
+        line, by, goes = _catcher(error)
         where = f"line {line}"
-        if each.caught.file != place.file:
-            where += f" of `{Path(each.caught.file).name}`"
+        if error.caught.file != place.file:
+            where += f" of `{Path(error.caught.file).name}`"
         yield Finding(
             kind=Kind.CAUGHT_ERROR,
             severity="surprising" if same else "wrong",
             sentence=rules.CaughtError.SENTENCE(refused=refused, by=by, where=where, goes=goes),
             why=rules.CaughtError.WHY(
-                same=rules.CaughtError.SAME() if same else "", classes=each.classes[0]
+                same=rules.CaughtError.SAME() if same else "", classes=error.classes[0]
             ),
-            stack=each.stack,
+            stack=error.stack,
         )
 
 
-def _asked(code: Code, each: CaughtError) -> str:
+def _read_question(code: Code, each: CaughtError) -> str:
     """The text of what Python asked a value of."""
     expression = code.expression(each.asked)
     if expression is None:
@@ -87,10 +87,14 @@ def _handler(
     handlers: list[ast.ExceptHandler], classes: tuple[str, ...]
 ) -> ast.ExceptHandler | None:
     """The handler that takes an error; by names alone, as nothing of the code is run."""
-    for each in handlers:
-        if each.type is None or _names(each.type) & {*classes}:
-            return each
-    others = [each for each in handlers if each.type is not None and not _is_python(each.type)]
+    for handler in handlers:
+        if handler.type is None or _names(handler.type) & {*classes}:
+            return handler
+    others = [
+        other_handler
+        for other_handler in handlers
+        if other_handler.type is not None and not _is_python(other_handler.type)
+    ]
     return others[0] if others else None
 
 
@@ -105,7 +109,7 @@ def _names(node: ast.expr) -> set[str]:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return {name}
         case ast.Tuple(elts=elements):
-            return {name for each in elements for name in _names(each)}
+            return {name for expression in elements for name in _names(expression)}
     return set()
 
 

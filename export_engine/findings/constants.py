@@ -23,12 +23,16 @@ as in eager, a new one per call.
 
 def check_constants(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """One finding per constant."""
-    entries = [each for each in record.signature.inputs if each.kind == "constant_tensor"]
+    entries = [
+        other_entry
+        for other_entry in record.signature.inputs
+        if other_entry.kind == "constant_tensor"
+    ]
     if not entries or not record.graphs:
         return
     graph = record.graphs[0]
     parameters = _parameters(exported) if exported is not None else {}
-    users = readers(record, [each.node for each in entries if each.node >= 0])
+    users = readers(record, [other_entry.node for other_entry in entries if other_entry.node >= 0])
     for entry in entries:
         reading = users.get(entry.node, [])
         targets = [graph.target[node] for node in reading]
@@ -50,8 +54,12 @@ def _parameters(exported: Exported) -> dict[str, str]:
 
 
 def _constant(record: Record, entry: InputEntry, stack: Stack) -> Finding:
-    given = record.types[entry.type]
-    shape = f" of shape [{', '.join(map(str, given.shape))}]" if given.kind == "tensor" else ""
+    value_type = record.types[entry.type]
+    shape = (
+        f" of shape [{', '.join(map(str, value_type.shape))}]"
+        if value_type.kind == "tensor"
+        else ""
+    )
     return Finding(
         kind=Kind.FROZEN_TENSOR,
         severity="note",

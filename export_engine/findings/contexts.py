@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.program_ops import parse
-from export_engine.listing import listed
+from export_engine.listing import join_names
 from export_engine.record import Record
 
 _ATTENTION = "scaled_dot_product_attention"
@@ -25,7 +25,7 @@ _WAYS_OUT = {
 def check_contexts(exported: Exported, record: Record) -> Iterator[Finding]:
     """One finding for all contexts, one per function of torch that was replaced."""
     recording = exported.recording
-    yield from _changed(exported, record)
+    yield from _check_context_effect(exported, record)
     for patch in recording.patches:
         yield Finding(
             kind=Kind.CONTEXT,
@@ -36,9 +36,9 @@ def check_contexts(exported: Exported, record: Record) -> Iterator[Finding]:
         )
 
 
-def _changed(exported: Exported, record: Record) -> Iterator[Finding]:
+def _check_context_effect(exported: Exported, record: Record) -> Iterator[Finding]:
     contexts, effect = exported.recording.contexts, exported.recording.context_effect
-    names = listed([each.name for each in contexts])
+    names = join_names([context.name for context in contexts])
     if effect is not None:
         nodes = [node for node in exported.program.graph.nodes if node.name == effect.node]
         positions = [record.strings[name] for name in record.graphs[0].name]
@@ -47,12 +47,12 @@ def _changed(exported: Exported, record: Record) -> Iterator[Finding]:
             severity="wrong",
             sentence=rules.Context.CHANGED(names=names, effect=effect.text),
             why=rules.Context.CHANGED_WHY(
-                cure=" ".join(dict.fromkeys(_WAYS_OUT[each.kind] for each in contexts))
+                cure=" ".join(dict.fromkeys(_WAYS_OUT[context.kind] for context in contexts))
             ),
             stack=parse(nodes[0]) if nodes else (),
             node=positions.index(effect.node) if effect.node in positions else -1,
         )
-    elif any(each.kind == "attention" for each in contexts) and _attends(record):
+    elif any(context.kind == "attention" for context in contexts) and _attends(record):
         yield Finding(
             kind=Kind.CONTEXT,
             severity="note",
@@ -62,4 +62,4 @@ def _changed(exported: Exported, record: Record) -> Iterator[Finding]:
 
 
 def _attends(record: Record) -> bool:
-    return any(_ATTENTION in each.name for each in record.targets)
+    return any(_ATTENTION in target.name for target in record.targets)

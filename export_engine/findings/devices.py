@@ -10,7 +10,7 @@ import torch
 from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.program_ops import Op, ops_of
-from export_engine.listing import listed
+from export_engine.listing import join_names
 from export_engine.record import Record
 from export_engine.source import Code, code_of, is_own
 
@@ -32,7 +32,7 @@ def check_devices(exported: Exported, _: Record) -> Iterator[Finding]:
             continue
         key = (stack[-1].file, stack[-1].line, kind)
         code = code_of(stack[-1].file)
-        named = _named(code, stack[-1].line, kind) if code and key not in seen else ""
+        named = _find_name_text(code, stack[-1].line, kind) if code and key not in seen else ""
         seen.add(key)
         if named:
             yield _finding(kind, named, op)
@@ -52,7 +52,7 @@ _LAYERS = torch.nn.modules.__path__[0]
 
 def _of_layers(ops: list[Op]) -> Finding:
     layers = dict(map(_layer, ops))
-    kinds = listed(list(dict.fromkeys(layers.values())))
+    kinds = join_names(list(dict.fromkeys(layers.values())))
     several = len(layers) > 1
     device = ops[0].argument("device")
     return Finding(
@@ -86,18 +86,18 @@ def _kind(op: Op) -> Kind | None:
     return None
 
 
-def _named(code: Code, line: int, kind: Kind) -> str:
+def _find_name_text(code: Code, line: int, kind: Kind) -> str:
     """The source text that names it; empty if the line derives it, as from `x.device`."""
     statement = code.statement(line)
     for node in ast.walk(statement) if statement is not None else ():
         if isinstance(node, ast.Call):
-            for value in _given(node, kind):
+            for value in _iter_device_arguments(node, kind):
                 if _is_constant(value, kind):
                     return code.text(node if value is node else value)
     return ""
 
 
-def _given(call: ast.Call, kind: Kind) -> Iterator[ast.expr]:
+def _iter_device_arguments(call: ast.Call, kind: Kind) -> Iterator[ast.expr]:
     """The arguments of a call that may say a device or dtype; the call itself for `x.cpu()`."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if kind is Kind.DEVICE_BAKED and name in _MOVES and not call.args:
@@ -105,7 +105,7 @@ def _given(call: ast.Call, kind: Kind) -> Iterator[ast.expr]:
     if kind is Kind.DTYPE_BAKED and name in _HALVES:
         yield call
     wanted = "device" if kind is Kind.DEVICE_BAKED else "dtype"
-    yield from (each.value for each in call.keywords if each.arg == wanted)
+    yield from (keyword.value for keyword in call.keywords if keyword.arg == wanted)
     if name in ("to", "type"):
         yield from call.args
 

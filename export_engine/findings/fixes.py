@@ -60,7 +60,7 @@ def keeping_sizes(request: Request, record: Record, rule: Rule) -> Fix | None:
     kept = before.static(about)
     if kept == before:
         return None
-    listed = ", ".join(f"`{each}`" for each in dict.fromkeys(about.values()))
+    listed = ", ".join(f"`{text}`" for text in dict.fromkeys(about.values()))
     return Fix(
         kind="shapes",
         title=f"Keep {listed} as in the example",

@@ -24,11 +24,11 @@ _MOST_TOKENS = 5_000
 def check_hidden_conditions(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """The first condition that the example breaks, or nearly every choice within the ranges."""
     if exported is not None and exported.request is not None:
-        broken_one = _broken_by_example(record)
+        broken_one = _find_rule_broken_by_example(record)
         if broken_one is not None:
-            yield _rejected(record, broken_one)
+            yield _rejection_finding(record, broken_one)
             return
-    tried = list(_tried(record))
+    tried = list(_iter_rules_to_try(record))
     samples = list(_within(record)) if tried else []
     for rule in tried:
         broken = sum(not holds(rule.formula, sizes) for sizes in samples)
@@ -46,14 +46,14 @@ def check_hidden_conditions(record: Record, exported: Exported | None) -> Iterat
             return  # the others usually have the same cause
 
 
-def _broken_by_example(record: Record) -> Rule | None:
+def _find_rule_broken_by_example(record: Record) -> Rule | None:
     """The first rule that the program asserts and the example's own sizes break."""
-    sizes = [each.example for each in record.probe.inputs]
+    sizes = [size.example for size in record.probe.inputs]
     enforced = (rule for rule in record.probe.rules if rule.enforced and rule.formula)
     return next((rule for rule in enforced if not holds(rule.formula, sizes)), None)
 
 
-def _rejected(record: Record, rule: Rule) -> Finding:
+def _rejection_finding(record: Record, rule: Rule) -> Finding:
     guard = record.guards[rule.guard] if rule.guard >= 0 else None
     return Finding(
         kind=Kind.HIDDEN_CONDITION,
@@ -65,7 +65,7 @@ def _rejected(record: Record, rule: Rule) -> Finding:
     )
 
 
-def _tried(record: Record) -> Iterator[Rule]:
+def _iter_rules_to_try(record: Record) -> Iterator[Rule]:
     left = _MOST_TOKENS
     for rule in record.probe.rules:
         if rule.kind == "guard" and rule.enforced and rule.formula:
@@ -78,7 +78,7 @@ def _tried(record: Record) -> Iterator[Rule]:
 def _within(record: Record) -> Iterator[list[int]]:
     """Sizes within the ranges, near the example's."""
     numbers = random.Random(1)
-    symbols = {each.symbol for each in record.probe.inputs if each.symbol >= 0}
+    symbols = {size.symbol for size in record.probe.inputs if size.symbol >= 0}
     for _ in range(_SAMPLES if symbols else 0):
         values = {}
         for number in symbols:

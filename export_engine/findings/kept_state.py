@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from export_engine.attempt import Exported, as_module
 from export_engine.findings.program_ops import ops_of
-from export_engine.findings.reached_code import reached_code
+from export_engine.findings.reachable_code import find_reached_code
 from export_engine.source import Code, Location, Stack, code_of, function_behind, is_own
 from export_engine.trace import Change
 
@@ -51,13 +51,13 @@ class KeptState:
     def files(self) -> list[tuple[str, Code]]:
         """The files that the ops come from, and those of the modules' `forward`."""
         stacks = (op.stack for op in ops_of(self._exported.program))
-        paths = dict.fromkeys(each.file for stack in stacks for each in stack)
+        paths = dict.fromkeys(location.file for stack in stacks for location in stack)
         request = self._exported.request
         targets = [request.target, *_forwards(request.target)] if request else []
         for function in map(function_behind, targets):
             if function is not None:
                 paths.setdefault(function.__code__.co_filename)
-        paths |= dict.fromkeys(path for path, _ in sorted(reached_code(self._exported)))
+        paths |= dict.fromkeys(path for path, _ in sorted(find_reached_code(self._exported)))
         return [(path, code) for path in paths if (code := code_of(path)) is not None]
 
     def place_of(self, change: Change) -> Stack:
@@ -70,7 +70,7 @@ class KeptState:
     def is_read(self, change: Change) -> bool:
         """Whether code reads a name other than to write to it; `__init__` does not count."""
         name = _last(change)
-        inside = {id(each) for *_, node in self._writes_of(change) for each in ast.walk(node)}
+        inside = {id(inner) for *_, node in self._writes_of(change) for inner in ast.walk(node)}
         return any(
             id(node) not in inside and _reads(node, name, change)
             for _, code in self.files
@@ -83,7 +83,7 @@ class KeptState:
         name = _last(change)
         request = self._exported.request
         forwards = map(function_behind, _forwards(request.target) if request else ())
-        own = {each.__code__.co_filename for each in forwards if each is not None}
+        own = {forward.__code__.co_filename for forward in forwards if forward is not None}
         return any(
             name in (getattr(node, "attr", ""), getattr(node, "id", ""), getattr(node, "value", ""))
             for path, code in self.files
@@ -97,7 +97,7 @@ class KeptState:
             return "same"  # a library's own bookkeeping, which the model's code does not know
         if any(_reads_itself(code, node, change) for _, code, node in writes):
             return "other"
-        guarded = bool(writes) and all(self._guard_of(*each[1:], change) for each in writes)
+        guarded = bool(writes) and all(self._guard_of(*write[1:], change) for write in writes)
         if any(_grows(node) for *_, node in writes) and not guarded:
             return "other"
         if change.follows_from == "inputs":
@@ -106,8 +106,8 @@ class KeptState:
             return "same" if change.follows_from == "sizes" else "unknown"
         if change.what == "content":
             return "same"
-        fills = [self._guard_of(*each[1:], change) for each in writes]
-        return "same" if fills and all(each and _only_fills(*each) for each in fills) else "unknown"
+        fills = [self._guard_of(*write[1:], change) for write in writes]
+        return "same" if fills and all(fill and _only_fills(*fill) for fill in fills) else "unknown"
 
     def _writes_of(self, change: Change) -> Iterator[Write]:
         name = _last(change)
@@ -122,7 +122,9 @@ class KeptState:
         """Whether code is of the class that has an attribute; code of no class may be."""
         if change.owner != "attribute":
             return True
-        around = (each.name for each in code.ancestors(node) if isinstance(each, ast.ClassDef))
+        around = (
+            ancestor.name for ancestor in code.ancestors(node) if isinstance(ancestor, ast.ClassDef)
+        )
         name = next(around, "")
         return not name or not self._classes or name in self._classes.get(change.where, {name})
 
@@ -133,7 +135,7 @@ class KeptState:
         modules = as_module(request.target).modules() if request else ()
         return {
             cls.__qualname__: {base.__name__ for base in cls.__mro__}
-            for cls in {type(each) for each in modules}
+            for cls in {type(module) for module in modules}
         }
 
     def _guard_of(
@@ -144,18 +146,18 @@ class KeptState:
         if function is None:
             return None
         aliases = _aliases(function, change)
-        around = {id(each) for each in code.ancestors(node)}
-        for each in ast.walk(function):
-            if isinstance(each, ast.If) and _tests(each.test, change, aliases):
-                before = (each.end_lineno or 0) < node.lineno
-                if id(each) in around or (before and isinstance(each.body[-1], ast.Return)):
-                    return code, each
+        around = {id(ancestor) for ancestor in code.ancestors(node)}
+        for inner in ast.walk(function):
+            if isinstance(inner, ast.If) and _tests(inner.test, change, aliases):
+                before = (inner.end_lineno or 0) < node.lineno
+                if id(inner) in around or (before and isinstance(inner.body[-1], ast.Return)):
+                    return code, inner
         return None
 
 
 def _forwards(target: Any) -> Iterator[Any]:
     """The `forward` of each class of a model that is not torch's."""
-    for cls in dict.fromkeys(type(each) for each in as_module(target).modules()):
+    for cls in dict.fromkeys(type(module) for module in as_module(target).modules()):
         if not cls.__module__.startswith("torch."):
             yield inspect.getattr_static(cls, "forward", None)
 
@@ -172,7 +174,7 @@ def _runs_in_calls(code: Code, node: ast.stmt | ast.expr) -> bool:
 def _writes(node: ast.AST, name: str, change: Change) -> bool:
     match node:
         case ast.Assign(targets=targets):
-            return any(_is(each, name, change) for each in targets)
+            return any(_is(expression, name, change) for expression in targets)
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             return _is(target, name, change)
         case ast.Call(func=ast.Attribute(value=value, attr=method)):
@@ -184,7 +186,7 @@ def _is(target: ast.expr, name: str, change: Change) -> bool:
     if isinstance(target, ast.Subscript):
         return change.what == "content" and _is(target.value, name, change)
     if isinstance(target, ast.Tuple):
-        return any(_is(each, name, change) for each in target.elts)
+        return any(_is(expression, name, change) for expression in target.elts)
     if change.owner in ("attribute", "class attribute"):
         return isinstance(target, ast.Attribute) and target.attr == name
     return isinstance(target, ast.Name) and target.id == name
@@ -208,7 +210,10 @@ def _reads_itself(code: Code, node: ast.stmt | ast.expr, change: Change) -> bool
         case ast.AugAssign():
             return True
         case ast.Assign(targets=targets, value=value):
-            read = [value, *(each.slice for each in targets if isinstance(each, ast.Subscript))]
+            read = [
+                value,
+                *(target.slice for target in targets if isinstance(target, ast.Subscript)),
+            ]
         case ast.AnnAssign(value=ast.expr() as value):
             read = [value]
         case ast.Call(args=arguments):
@@ -217,9 +222,9 @@ def _reads_itself(code: Code, node: ast.stmt | ast.expr, change: Change) -> bool
     if change.counts and change.what == "set" and (function := code.function(node)) is not None:
         aliases = _aliases(function, change)
         if any(
-            isinstance(each, ast.Name) and each.id in aliases
+            isinstance(inner, ast.Name) and inner.id in aliases
             for one in read
-            for each in ast.walk(one)
+            for inner in ast.walk(one)
         ):
             return True
     for one in read:
@@ -228,7 +233,7 @@ def _reads_itself(code: Code, node: ast.stmt | ast.expr, change: Change) -> bool
                 method in _SAME and _reads(owner, name, change)
             ):
                 continue
-        if any(_reads(each, name, change) for each in ast.walk(one)):
+        if any(_reads(inner, name, change) for inner in ast.walk(one)):
             return True
     return False
 
@@ -240,7 +245,7 @@ def _aliases(function: ast.AST, change: Change) -> set[str]:
         target.id
         for node in ast.walk(function)
         if isinstance(node, ast.Assign)
-        and any(_reads(each, name, change) for each in ast.walk(node.value))
+        and any(_reads(inner, name, change) for inner in ast.walk(node.value))
         for target in node.targets
         if isinstance(target, ast.Name)
     }
@@ -249,8 +254,8 @@ def _aliases(function: ast.AST, change: Change) -> set[str]:
 def _tests(test: ast.expr, change: Change, aliases: set[str]) -> bool:
     name = _last(change)
     return any(
-        _reads(each, name, change) or (isinstance(each, ast.Name) and each.id in aliases)
-        for each in ast.walk(test)
+        _reads(node, name, change) or (isinstance(node, ast.Name) and node.id in aliases)
+        for node in ast.walk(test)
     )
 
 

@@ -17,11 +17,11 @@ _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 def only_in_training(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes that eval mode never runs."""
     for node in ast.walk(function):
-        for each in _skipped(node):
-            yield from ast.walk(each)
+        for other_node in _iter_skipped(node):
+            yield from ast.walk(other_node)
 
 
-def _skipped(node: ast.AST) -> Iterator[ast.AST]:
+def _iter_skipped(node: ast.AST) -> Iterator[ast.AST]:
     """The parts of a node that eval mode passes over."""
     match node:
         case ast.If() | ast.While():
@@ -49,18 +49,18 @@ def _after_the_answer(node: ast.BoolOp) -> Iterator[ast.expr]:
     """The operands after the one that decides."""
     deciding = isinstance(node.op, ast.Or)
     decided = False
-    for each in node.values:
+    for expression in node.values:
         if decided:
-            yield each
-        decided = decided or _in_eval_mode(each) is deciding
+            yield expression
+        decided = decided or _in_eval_mode(expression) is deciding
 
 
 def _after_the_end(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
     """The statements after an `if` whose way in eval mode leaves the block."""
-    for number, each in enumerate(statements):
-        answer = _in_eval_mode(each.test) if isinstance(each, ast.If) else None
-        if isinstance(each, ast.If) and answer is not None:
-            taken = each.body if answer else each.orelse
+    for number, statement in enumerate(statements):
+        answer = _in_eval_mode(statement.test) if isinstance(statement, ast.If) else None
+        if isinstance(statement, ast.If) and answer is not None:
+            taken = statement.body if answer else statement.orelse
             if taken and isinstance(taken[-1], _ENDS):
                 return statements[number + 1 :]
     return ()
@@ -75,7 +75,7 @@ def _in_eval_mode(test: ast.expr) -> bool | None:
             answer = _in_eval_mode(operand)
             return None if answer is None else not answer
         case ast.BoolOp(op=op, values=values):
-            answers = [_in_eval_mode(each) for each in values]
+            answers = [_in_eval_mode(expression) for expression in values]
             deciding = isinstance(op, ast.Or)
             if deciding in answers:
                 return deciding

@@ -23,9 +23,9 @@ def check_operators(record: Record, _: Exported | None) -> Iterator[Finding]:
     drawn = random_ops(record)
     if drawn:
         yield _random(drawn)
-    yield from _summed(calls(record, _may_wait), _waits, _waiting)
+    yield from _summarize(calls(record, _may_wait), _waits, _waiting)
     unbacked = _Unbacked(record)
-    yield from _summed(calls(record, _is_assert), unbacked.asserted, _checks)
+    yield from _summarize(calls(record, _is_assert), unbacked.is_asserted, _checks)
     yield from map(_predicate, filter(_has_wide_predicate, calls(record, _is_cond)))
 
 
@@ -34,7 +34,7 @@ def random_ops(record: Record) -> list[Op]:
     return [op for op in calls(record, _may_draw) if _draws(op)]
 
 
-def _summed(
+def _summarize(
     ops: list[Op], wanted: Callable[[Op], bool], make: Callable[[list[Op]], Finding]
 ) -> Iterator[Finding]:
     kept = [op for op in ops if wanted(op)]
@@ -111,12 +111,12 @@ class _Unbacked:
 
     def __init__(self, record: Record) -> None:
         self._texts = {
-            each.text
-            for each in record.expressions
-            if any(record.symbols[number].kind == "unbacked" for number in each.symbols)
+            expression.text
+            for expression in record.expressions
+            if any(record.symbols[number].kind == "unbacked" for number in expression.symbols)
         }
 
-    def asserted(self, op: Op) -> bool:
+    def is_asserted(self, op: Op) -> bool:
         """Whether an assert is about values; those about sizes of inputs belong to the contract."""
         if op.name.startswith(_ASSERT_DATA):
             return True
@@ -146,8 +146,8 @@ def _is_cond(target: Target) -> bool:
 
 def _has_wide_predicate(op: Op) -> bool:
     for node in op.first():
-        given = op.type_of(node)
-        return given.kind == "tensor" and any(size != 1 for size in given.shape)
+        value_type = op.type_of(node)
+        return value_type.kind == "tensor" and any(size != 1 for size in value_type.shape)
     return False
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
 from export_engine.findings.baked_values import Line, constants_of, lines_of, place_of
-from export_engine.findings.reached_code import in_eval_mode, reached_code
+from export_engine.findings.reachable_code import find_reached_code, in_eval_mode
 from export_engine.findings.value_flow import Momentary, SourceFile, source_files
 from export_engine.record import Record
 from export_engine.source import Location, is_own
@@ -44,7 +44,7 @@ _SETTINGS = frozenset(
         *("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype"),
         *("get_autocast_gpu_dtype", "get_autocast_cpu_dtype", "is_anomaly_enabled"),
         *("get_rng_state", "is_warn_always_enabled", "random.initial_seed", "device_count"),
-        *(f"cuda.{each}" for each in (
+        *(f"cuda.{text}" for text in (
             *("is_available", "device_count", "current_device", "get_device_capability"),
             *("get_device_name", "is_bf16_supported", "memory_allocated", "mem_get_info"),
         )),
@@ -70,15 +70,15 @@ def check_outside_values(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per line."""
     lines = lines_of(exported)
     numbered = {path: list(at) for path, at in lines.items()}
-    files = source_files(numbered, reached_code(exported), is_own, in_eval_mode(exported))
+    files = source_files(numbered, find_reached_code(exported), is_own, in_eval_mode(exported))
     yield from _reads(exported, files)
     settings, facts = Momentary(files, _is_setting), Momentary(files, _is_fact)
     for file in files:
         told: set[int] = set()
         for finding in (
-            *_decided(file, settings, "a setting of the process"),
-            *_decided(file, facts, "the layout of the example's tensors", _compares_two),
-            *_computed(file, settings, lines.get(file.path, {})),
+            *_check_branches(file, settings, "a setting of the process"),
+            *_check_branches(file, facts, "the layout of the example's tensors", _compares_two),
+            *_check_computations(file, settings, lines.get(file.path, {})),
         ):
             if finding.stack[-1].line not in told:
                 told.add(finding.stack[-1].line)
@@ -88,10 +88,10 @@ def check_outside_values(exported: Exported, _: Record) -> Iterator[Finding]:
 def _is_setting(file: SourceFile, node: ast.AST) -> bool:
     match node:
         case ast.Call(func=function):
-            name = file.dotted(function)
+            name = file.qualify(function)
             return name in _SETTINGS or name.startswith(_SETTING_PREFIXES)
         case ast.Attribute(ctx=ast.Load()) | ast.Name(ctx=ast.Load()):
-            name = file.dotted(node)
+            name = file.qualify(node)
             return name in _SETTING_NAMES or name.startswith(_SETTING_PREFIXES)
     return False
 
@@ -144,15 +144,15 @@ def _read(file: SourceFile, node: ast.AST) -> str:
     """`environment`, `file`, or nothing."""
     match node:
         case ast.Call(func=function):
-            name = file.dotted(function)
+            name = file.qualify(function)
             if name in _ENVIRONMENT:
                 return "environment"
             method = function.attr if isinstance(function, ast.Attribute) else ""
             return "file" if name in _FILES or method in _READS else ""
-        case ast.Subscript(value=value, ctx=ast.Load()) if file.dotted(value) == "os.environ":
+        case ast.Subscript(value=value, ctx=ast.Load()) if file.qualify(value) == "os.environ":
             return "environment"
         case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]):
-            return "environment" if file.dotted(other) == "os.environ" else ""
+            return "environment" if file.qualify(other) == "os.environ" else ""
     return ""
 
 
@@ -180,14 +180,18 @@ def _compares_two(file: SourceFile, source: ast.AST) -> bool:
     return False
 
 
-def _decided(
+def _check_branches(
     file: SourceFile,
     momentary: Momentary,
     what: str,
     passes: Callable[[SourceFile, ast.AST], bool] = lambda *_: False,
 ) -> Iterator[Finding]:
     for node, asked in momentary.branches(file):
-        sources = [each for each in momentary.sources_in(file, asked) if not passes(file, each)]
+        sources = [
+            other_node
+            for other_node in momentary.sources_in(file, asked)
+            if not passes(file, other_node)
+        ]
         if not sources:
             continue
         source = sources[0]
@@ -201,7 +205,9 @@ def _decided(
         )
 
 
-def _computed(file: SourceFile, momentary: Momentary, lines: dict[int, Line]) -> Iterator[Finding]:
+def _check_computations(
+    file: SourceFile, momentary: Momentary, lines: dict[int, Line]
+) -> Iterator[Finding]:
     for line, here in lines.items() if momentary.any else ():
         statement = file.code.statement(line)
         if statement is None or isinstance(statement, ast.If | ast.For | ast.While | ast.With):

@@ -33,11 +33,13 @@ class Op(NamedTuple):
         if name in self.node.kwargs:
             return self.node.kwargs[name]
         schema = op_schema(self.node.target)
-        for number, each in enumerate(schema.arguments if schema else ()):
-            if each.name == name:
+        for number, other_argument in enumerate(schema.arguments if schema else ()):
+            if other_argument.name == name:
                 if number < len(self.node.args):
                     return self.node.args[number]
-                return each.default_value if each.has_default_value() else default
+                return (
+                    other_argument.default_value if other_argument.has_default_value() else default
+                )
         return default
 
 
@@ -51,14 +53,16 @@ def ops_of(program: torch.export.ExportedProgram) -> Iterator[Op]:
     for position, node in enumerate(program.graph.nodes):
         if node.op == "call_function":
             yield Op(node, position)
-            yield from _nested(program.graph_module, node, position)
+            yield from _iter_nested_ops(program.graph_module, node, position)
 
 
-def _nested(owner: torch.nn.Module, node: torch.fx.Node, position: int) -> Iterator[Op]:
-    for each in node.all_input_nodes:
-        inner = getattr(owner, str(each.target), None) if each.op == "get_attr" else None
+def _iter_nested_ops(owner: torch.nn.Module, node: torch.fx.Node, position: int) -> Iterator[Op]:
+    for other_node in node.all_input_nodes:
+        inner = (
+            getattr(owner, str(other_node.target), None) if other_node.op == "get_attr" else None
+        )
         if isinstance(inner, torch.fx.GraphModule):
             for inside in inner.graph.nodes:
                 if inside.op == "call_function":
                     yield Op(inside, position)
-                    yield from _nested(inner, inside, position)
+                    yield from _iter_nested_ops(inner, inside, position)

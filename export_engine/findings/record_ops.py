@@ -60,9 +60,9 @@ class Op(NamedTuple):
         by_position, by_name = call_arguments(text)
         if name in by_name:
             return by_name[name]
-        for number, each in enumerate(schema_arguments(self.target.schema)):
-            if each.name == name:
-                return by_position[number] if number < len(by_position) else each.default
+        for number, schema_argument in enumerate(schema_arguments(self.target.schema)):
+            if schema_argument.name == name:
+                return by_position[number] if number < len(by_position) else schema_argument.default
         return None
 
     def reads(self, name: str) -> list[int]:
@@ -96,17 +96,17 @@ def stack_of(record: Record, number: int) -> Stack:
     frames = record.frames
     return tuple(
         Location(
-            record.files[frames.file[each]].path,
-            frames.line[each],
-            record.strings[frames.function[each]],
+            record.files[frames.file[other_number]].path,
+            frames.line[other_number],
+            record.strings[frames.function[other_number]],
         )
-        for each in items_of(record.stacks, number)
+        for other_number in items_of(record.stacks, number)
     )
 
 
 def calls(record: Record, wanted: Callable[[Target], bool]) -> list[Op]:
     """The calls of some targets, in order, those of nested graphs after the op that runs them."""
-    targets = {number for number, each in enumerate(record.targets) if wanted(each)}
+    targets = {number for number, target in enumerate(record.targets) if wanted(target)}
     if not targets or not record.graphs:
         return []
     return list(_walk(record, 0, -1, targets, set()))
@@ -118,8 +118,8 @@ def _walk(
     seen.add(number)
     graph = record.graphs[number]
     nested: dict[int, list[int]] = {}
-    for each in graph.nested:
-        nested.setdefault(each.node, []).append(each.graph)
+    for nested_graph in graph.nested:
+        nested.setdefault(nested_graph.node, []).append(nested_graph.graph)
     for node, op in enumerate(graph.op):
         at = node if position < 0 else position
         if op in _CALLS and graph.target[node] in targets:
@@ -132,18 +132,18 @@ def _walk(
 def place_of(record: Record, nodes: Iterable[int]) -> Stack:
     """The user's lines of the first of some ops of the main graph that has any."""
     stacks = (stack_of(record, record.graphs[0].stack[node]) for node in nodes)
-    return next((each for each in stacks if each), ())
+    return next((stack for stack in stacks if stack), ())
 
 
 def readers(record: Record, nodes: Iterable[int]) -> dict[int, list[int]]:
     """Per node of the main graph, the nodes there that read it."""
-    found: dict[int, list[int]] = {node: [] for node in nodes}
+    groups: dict[int, list[int]] = {node: [] for node in nodes}
     graph = record.graphs[0]
-    for node in range(len(graph.op)) if found else ():
+    for node in range(len(graph.op)) if groups else ():
         for read in dict.fromkeys(items_of(graph.inputs, node)):
-            if read in found:
-                found[read].append(node)
-    return found
+            if read in groups:
+                groups[read].append(node)
+    return groups
 
 
 class Memory:
@@ -152,15 +152,15 @@ class Memory:
     def __init__(self, record: Record) -> None:
         self._record = record
         self._given = {
-            each.graph: (number, each.node)
+            nested_graph.graph: (number, nested_graph.node)
             for number, graph in enumerate(record.graphs)
-            for each in graph.nested
+            for nested_graph in graph.nested
         }
         """Per nested graph, the graph and the node that run it."""
 
     def placeholder(self, graph: int, node: int) -> int:
         """The input of the main graph whose memory a node's value is in; -1 for none."""
-        steps = sum(len(each.op) for each in self._record.graphs)
+        steps = sum(len(other_graph.op) for other_graph in self._record.graphs)
         while steps > 0:
             steps -= 1
             columns = self._record.graphs[graph]
@@ -172,13 +172,13 @@ class Memory:
                     return -1
                 graph, node = outer
                 continue
-            source = self._viewed(graph, node)
+            source = self._find_viewed(graph, node)
             if source < 0:
                 return -1
             node = source
         return -1
 
-    def _viewed(self, graph: int, node: int) -> int:
+    def _find_viewed(self, graph: int, node: int) -> int:
         """The node whose memory a call's result shows; -1 for memory of its own."""
         columns = self._record.graphs[graph]
         if columns.op[node] not in _CALLS or columns.target[node] < 0:
@@ -186,9 +186,9 @@ class Memory:
         op = Op(self._record, graph, node, -1)
         if op.name == _GETITEM:
             return next(iter(op.first()), -1)
-        for each in schema_arguments(op.target.schema):
-            if each.returned:
-                return next(iter(op.reads(each.name)), -1)
+        for schema_argument in schema_arguments(op.target.schema):
+            if schema_argument.returned:
+                return next(iter(op.reads(schema_argument.name)), -1)
         return -1
 
     def _argument(self, graph: int, node: int) -> tuple[int, int] | None:
@@ -198,6 +198,6 @@ class Memory:
             return None
         columns = self._record.graphs[graph]
         inner = [at for at, op in enumerate(columns.op) if op == OPS.index("placeholder")]
-        given = items_of(self._record.graphs[outer].inputs, runs)
-        at = len(given) - len(inner) + inner.index(node)
-        return (outer, given[at]) if 0 <= at < len(given) else None
+        numbers = items_of(self._record.graphs[outer].inputs, runs)
+        at = len(numbers) - len(inner) + inner.index(node)
+        return (outer, numbers[at]) if 0 <= at < len(numbers) else None

@@ -14,24 +14,24 @@ from export_engine.shapes import leaf_values, with_leaves
 
 def check_shared_inputs(exported: Exported, _: Record) -> Iterator[Finding]:
     """Groups of inputs that are one tensor (pytorch issue 139805)."""
-    for paths in _shared(exported.request):
+    for paths in _group_shared_inputs(exported.request):
         names = ", ".join(f"`{path}`" for path in paths[:-1])
         yield Finding(
             kind=Kind.SHARED_INPUT,
             severity="wrong",
             sentence=rules.SharedInput.SENTENCE(names=names, last=paths[-1]),
             why=rules.SharedInput.WHY(),
-            fix=_copied(paths[:-1]),
+            fix=_copy_inputs_fix(paths[:-1]),
         )
 
 
 def copies_of_shared_inputs(exported: Exported) -> Fix | None:
     """A fix that gives every input a tensor of its own; None where each has one."""
-    paths = [path for group in _shared(exported.request) for path in group[:-1]]
-    return _copied(paths) if paths else None
+    paths = [path for group in _group_shared_inputs(exported.request) for path in group[:-1]]
+    return _copy_inputs_fix(paths) if paths else None
 
 
-def _shared(request: Request | None) -> list[list[str]]:
+def _group_shared_inputs(request: Request | None) -> list[list[str]]:
     """The paths of inputs that are one tensor, by tensor."""
     groups: dict[int, list[str]] = {}
     for path, value in leaf_values(request).items() if request is not None else ():
@@ -40,7 +40,7 @@ def _shared(request: Request | None) -> list[list[str]]:
     return [paths for paths in groups.values() if len(paths) > 1]
 
 
-def _copied(paths: list[str]) -> Fix:
+def _copy_inputs_fix(paths: list[str]) -> Fix:
     def change(request: Request) -> Request:
         def fresh(path: str, value: object) -> object:
             if path in paths and isinstance(value, torch.Tensor):

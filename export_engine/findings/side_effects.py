@@ -19,9 +19,11 @@ from export_engine.trace import Change
 def check_side_effects(exported: Exported, _: Record) -> Iterator[Finding]:
     """One finding per changed name or container."""
     state = KeptState(exported)
-    inputs = [each for each in exported.recording.changes if each.owner == "input"]
-    for change in {each.name: each for each in inputs}.values():
-        yield _refilled(change, state.place_of(change))
+    inputs = [
+        other_change for other_change in exported.recording.changes if other_change.owner == "input"
+    ]
+    for change in {other_change.name: other_change for other_change in inputs}.values():
+        yield _container_finding(change, state.place_of(change))
     for change, effect in state.changes:
         if effect == "same":
             continue
@@ -29,7 +31,7 @@ def check_side_effects(exported: Exported, _: Record) -> Iterator[Finding]:
         yield Finding(
             kind=Kind.STATE_CHANGED,
             severity="surprising",
-            sentence=rules.StateChanged.CHANGED(state=_described(change), summary=change.summary),
+            sentence=rules.StateChanged.CHANGED(state=_describe(change), summary=change.summary),
             why=rules.StateChanged.CHANGED_WHY(leak=leak),
             stack=state.place_of(change),
             decided_by="state" if effect == "unknown" and state.is_read(change) else "",
@@ -37,7 +39,7 @@ def check_side_effects(exported: Exported, _: Record) -> Iterator[Finding]:
     yield from _strict(exported, state)
 
 
-def _refilled(change: Change, stack: Stack) -> Finding:
+def _container_finding(change: Change, stack: Stack) -> Finding:
     """A write into a container among the arguments: a dict, a list, a cache."""
     what = rules.StateChanged.NOT_RETURNED() if change.lost else rules.StateChanged.RETURNED()
     return Finding(
@@ -54,9 +56,9 @@ def _strict(exported: Exported, state: KeptState) -> Iterator[Finding]:
     for warning in exported.warnings:
         sources = _WARNED.findall(warning) if _SIDE_EFFECTS in warning else []
         place = _first_write(state.files) if sources else ()
-        sources = [each for each in sources if _is_own(each, place)]
+        sources = [source for source in sources if _is_own(source, place)]
         if sources:
-            names = ", ".join(dict.fromkeys(_source(each) for each in sources))
+            names = ", ".join(dict.fromkeys(_source(source) for source in sources))
             yield Finding(
                 kind=Kind.STATE_CHANGED,
                 severity="surprising",
@@ -122,12 +124,13 @@ def _writes_outside(node: ast.AST, outside: set[str]) -> bool:
         case ast.Call(func=ast.Attribute(value=ast.Attribute(), attr=method)):
             return method in ADDING
     return any(
-        isinstance(each, ast.Attribute) or (isinstance(each, ast.Name) and each.id in outside)
-        for each in targets
+        isinstance(expression, ast.Attribute)
+        or (isinstance(expression, ast.Name) and expression.id in outside)
+        for expression in targets
     )
 
 
-def _described(change: Change) -> str:
+def _describe(change: Change) -> str:
     where = Path(change.where).name if "/" in change.where else change.where
     match change.owner:
         case "attribute":

@@ -35,7 +35,7 @@ def check_specialized_sizes(exported: Exported, record: Record) -> Iterator[Find
         if not isinstance(wanted, Auto | Dynamic | Named) or not isinstance(size.size, int):
             continue
         guard = causes.get(InputPlace(path, size.dim), -1)
-        yield _fixed_size(record, size, path, guard)
+        yield _make_fixed_size_finding(record, size, path, guard)
 
 
 def _causes(exported: Exported, record: Record) -> dict[InputPlace, int]:
@@ -43,7 +43,7 @@ def _causes(exported: Exported, record: Record) -> dict[InputPlace, int]:
     paths = [entry.path for entry in record.signature.inputs if entry.kind == "user_input"]
     places = birth_dims(exported.recording.births, paths)
     guards = [event.guard for event in record.timeline if event.kind == "replacement"]
-    replaced = [each for each in exported.recording.events if isinstance(each, Replacement)]
+    replaced = [event for event in exported.recording.events if isinstance(event, Replacement)]
     return {
         places[str(event.symbol)]: guard
         for event, guard in zip(replaced, guards, strict=False)
@@ -51,7 +51,7 @@ def _causes(exported: Exported, record: Record) -> dict[InputPlace, int]:
     }
 
 
-def _fixed_size(record: Record, size: SizeInput, path: str, guard: int) -> Finding:
+def _make_fixed_size_finding(record: Record, size: SizeInput, path: str, guard: int) -> Finding:
     small = size.example in (0, 1) and guard < 0
     stack = stack_of(record, record.guards[guard].stack) if guard >= 0 else ()
     if small:

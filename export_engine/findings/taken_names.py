@@ -9,7 +9,7 @@ from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import place_of, readers
 from export_engine.record import Record
-from export_engine.torch_internals import own_names_in
+from export_engine.torch_internals import find_own_names
 
 if TYPE_CHECKING:
     from export_engine.attempt import Exported
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def check_taken_names(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per name."""
     there = record.signature.inputs if record.graphs else ()
-    held = [each for each in there if each.target and each.node >= 0]
-    for name in own_names_in(each.target for each in held):
-        first = next(each for each in held if each.target.partition(".")[0] == name)
+    held = [entry for entry in there if entry.target and entry.node >= 0]
+    for name in find_own_names(entry.target for entry in held):
+        first = next(entry for entry in held if entry.target.partition(".")[0] == name)
         what = "submodule" if "." in first.target else first.kind.replace("_", " ")
         yield Finding(
             kind=Kind.NAME_TAKEN,

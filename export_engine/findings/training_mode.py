@@ -81,7 +81,7 @@ def _finding(ops: list[Op], what: str, why: str, exported: Exported | None) -> F
 def _is_in_eval_mode(exported: Exported | None) -> bool:
     if exported is None:
         return False
-    from export_engine.findings.reached_code import in_eval_mode
+    from export_engine.findings.reachable_code import in_eval_mode
 
     return in_eval_mode(exported)
 

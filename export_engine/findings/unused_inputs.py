@@ -19,12 +19,16 @@ _NUMBER = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
 
 def check_unused_inputs(record: Record, exported: Exported | None) -> Iterator[Finding]:
     """One finding per input."""
-    given = [each for each in record.signature.inputs if each.kind == "user_input"]
-    yield from (_baked(each, exported) for each in given if _is_number(each))
-    tensors = {each.node: each for each in given if each.node >= 0 and _is_tensor(record, each)}
+    entries = [entry for entry in record.signature.inputs if entry.kind == "user_input"]
+    yield from (
+        _make_baked_number_finding(entry, exported) for entry in entries if _is_number(entry)
+    )
+    tensors = {
+        entry.node: entry for entry in entries if entry.node >= 0 and _is_tensor(record, entry)
+    }
     for node, users in readers(record, tensors).items() if record.graphs else ():
         if not users:
-            yield _unused(tensors[node])
+            yield _make_unused_finding(tensors[node])
 
 
 def _is_number(entry: InputEntry) -> bool:
@@ -35,7 +39,7 @@ def _is_tensor(record: Record, entry: InputEntry) -> bool:
     return entry.constant is None and record.types[entry.type].kind == "tensor"
 
 
-def _baked(entry: InputEntry, exported: Exported | None) -> Finding:
+def _make_baked_number_finding(entry: InputEntry, exported: Exported | None) -> Finding:
     """A number among the inputs that the program takes one value of."""
     whole = str(entry.constant).lstrip("-").isdigit()
     fix = _fix(exported, entry.path) if whole else None
@@ -57,7 +61,7 @@ def _fix(exported: Exported | None, path: str) -> Fix | None:
     return letting_vary(exported.request, path)
 
 
-def _unused(entry: InputEntry) -> Finding:
+def _make_unused_finding(entry: InputEntry) -> Finding:
     return Finding(
         kind=Kind.UNUSED_INPUT,
         severity="note",

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import islice
 
 from export_engine.findings.only_in_training import only_in_training
-from export_engine.findings.reached_code import Reached
+from export_engine.findings.reachable_code import Reached
 from export_engine.source import Code, code_of
 
 _ROUNDS = 4
@@ -53,20 +53,20 @@ class SourceFile:
 
         Only these functions are walked: the file may be long.
         """
-        found: dict[int, ast.AST] = {}
+        nodes: dict[int, ast.AST] = {}
         for function in self.code.functions:
             called = id(function) in self._with_ops or _first_line(function) in self._reached
-            if called and id(function) not in found:
-                found |= {id(each): each for each in islice(ast.walk(function), 1, None)}
-                for each in only_in_training(function) if self._in_eval else ():
-                    found.pop(id(each), None)
-        return found
+            if called and id(function) not in nodes:
+                nodes |= {id(inner): inner for inner in islice(ast.walk(function), 1, None)}
+                for node in only_in_training(function) if self._in_eval else ():
+                    nodes.pop(id(node), None)
+        return nodes
 
     def runs(self, node: ast.AST) -> bool:
         """Whether a node is in a function that a call may run, or nested in one."""
         return id(node) in self.running
 
-    def dotted(self, function: ast.AST) -> str:
+    def qualify(self, function: ast.AST) -> str:
         """`t()` as `time.time`, if it was imported under that name."""
         text = ast.unparse(function) if isinstance(function, ast.Name | ast.Attribute) else ""
         first, dot, rest = text.partition(".")
@@ -92,11 +92,15 @@ class Momentary:
         """Local names, each with its function."""
         self._attributes: set[str] = set()
         self._functions: set[str] = set()
-        self.any = any(is_source(each, node) for each in files for node in each.running.values())
+        self.any = any(
+            is_source(other_file, node)
+            for other_file in files
+            for node in other_file.running.values()
+        )
         """Whether there is any."""
         for _ in range(_ROUNDS if self.any else 0):
-            for each in files:
-                self._spread(each)
+            for file in files:
+                self._spread(file)
 
     def source_in(self, file: SourceFile, node: ast.AST) -> ast.AST | None:
         """The first such expression in a node."""
@@ -104,13 +108,13 @@ class Momentary:
 
     def sources_in(self, file: SourceFile, node: ast.AST) -> Iterator[ast.AST]:
         """All such expressions in a node."""
-        found = (each for each in ast.walk(node) if file.runs(each))
-        return (each for each in found if self._is_momentary(file, each))
+        nodes = (inner for inner in ast.walk(node) if file.runs(inner))
+        return (other_node for other_node in nodes if self._is_momentary(file, other_node))
 
     def branches(self, file: SourceFile) -> Iterator[tuple[ast.stmt | ast.expr, ast.expr]]:
         """The branches that depend on such a value, with their conditions."""
         for node in file.running.values() if self.any else ():
-            for asked in _asked(node):
+            for asked in _iter_conditions(node):
                 if isinstance(node, ast.stmt | ast.expr) and self.source_in(file, asked):
                     yield node, asked
 
@@ -159,8 +163,8 @@ class Momentary:
         source = self.source_in(file, value)
         if source is None or _is_in_tensor_call(file, value, source):
             return False
-        names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)}
-        inside = {each.id for each in ast.walk(source) if isinstance(each, ast.Name)}
+        names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        inside = {node.id for node in ast.walk(source) if isinstance(node, ast.Name)}
         others = {name for name in names - inside - _KNOWN if not file.is_import(name)}
         return not others or isinstance(value, ast.Call)
 
@@ -170,17 +174,17 @@ def _is_in_tensor_call(file: SourceFile, value: ast.expr, source: ast.AST) -> bo
 
     `torch.ones(n, device=x.device)` is on that device, and is not itself a device.
     """
-    for each in file.code.ancestors(source):
-        if isinstance(each, ast.keyword) and each.arg in ("device", "dtype", "layout"):
+    for ancestor in file.code.ancestors(source):
+        if isinstance(ancestor, ast.keyword) and ancestor.arg in ("device", "dtype", "layout"):
             return True
-        if isinstance(each, ast.Call) and source is not each.func:
-            method = each.func.attr if isinstance(each.func, ast.Attribute) else ""
-            inside = any(source is one for arg in each.args for one in ast.walk(arg))
+        if isinstance(ancestor, ast.Call) and source is not ancestor.func:
+            method = ancestor.func.attr if isinstance(ancestor.func, ast.Attribute) else ""
+            inside = any(source is one for arg in ancestor.args for one in ast.walk(arg))
             if inside and (
-                file.dotted(each.func).startswith("torch.") or method in _TENSOR_METHODS
+                file.qualify(ancestor.func).startswith("torch.") or method in _TENSOR_METHODS
             ):
                 return True
-        if each is value:
+        if ancestor is value:
             break
     return False
 
@@ -211,7 +215,7 @@ def source_files(
     ]
 
 
-def _asked(node: ast.AST) -> Iterator[ast.expr]:
+def _iter_conditions(node: ast.AST) -> Iterator[ast.expr]:
     """The condition of a statement or an expression."""
     match node:
         case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
@@ -221,8 +225,10 @@ def _asked(node: ast.AST) -> Iterator[ast.expr]:
         case ast.For(iter=looped):
             yield looped
         case ast.ListComp(generators=generators) | ast.GeneratorExp(generators=generators):
-            yield from (test for each in generators for test in (*each.ifs, each.iter))
+            yield from (
+                test for generator in generators for test in (*generator.ifs, generator.iter)
+            )
 
 
 def _first_line(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
+    return min([function.lineno, *(expression.lineno for expression in function.decorator_list)])

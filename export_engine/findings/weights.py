@@ -46,11 +46,11 @@ def constant_parameters(exported: Exported) -> dict[str, str]:
         for name, parameter in module.named_parameters()
         if _has_values(parameter) and parameter.numel()
     }
-    found = {}
+    result = {}
     for target, value in exported.program.constants.items():
         if _has_values(value) and value.numel() and value.data_ptr() in names:
-            found[target] = names[value.data_ptr()]
-    return found
+            result[target] = names[value.data_ptr()]
+    return result
 
 
 def _has_values(value: object) -> TypeGuard[torch.Tensor]:

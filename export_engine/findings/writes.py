@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
 from export_engine.findings.record_ops import Memory, Op, calls
-from export_engine.record import InputEntry, Record, may_write, written_arguments
+from export_engine.record import InputEntry, Record, find_written_arguments, may_write
 
 if TYPE_CHECKING:
     from export_engine.attempt import Exported
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 def check_writes(record: Record, _: Exported | None) -> Iterator[Finding]:
     """One finding per input or constant that an op writes to, itself or through views of it."""
-    entries = {each.node: each for each in record.signature.inputs if each.node >= 0}
+    entries = {
+        other_entry.node: other_entry
+        for other_entry in record.signature.inputs
+        if other_entry.node >= 0
+    }
     for node, op in placeholders_written(record).items():
         entry = entries.get(node)
         if entry is not None and entry.kind == "constant_tensor":
@@ -27,11 +31,11 @@ def check_writes(record: Record, _: Exported | None) -> Iterator[Finding]:
 
 def inputs_written(record: Record) -> dict[str, Op | None]:
     """Per path of an input that the program writes to, the first op that does, if one is seen."""
-    entries = [each for each in record.signature.inputs if each.kind == "user_input"]
-    paths = {each.node: each.path or each.name for each in entries if each.node >= 0}
-    by_name = {each.name: each.path or each.name for each in entries}
+    entries = [entry for entry in record.signature.inputs if entry.kind == "user_input"]
+    paths = {entry.node: entry.path or entry.name for entry in entries if entry.node >= 0}
+    by_name = {entry.name: entry.path or entry.name for entry in entries}
     written: dict[str, Op | None] = {}
-    for node, op in _written(record):
+    for node, op in _iter_written_inputs(record):
         if node in paths:
             written.setdefault(paths[node], op)
     for output in record.signature.outputs:
@@ -42,31 +46,33 @@ def inputs_written(record: Record) -> dict[str, Op | None]:
 
 def state_written(record: Record) -> tuple[str, ...]:
     """The buffers, parameters and constants that the program writes to, by their names in it."""
-    held = [each for each in record.signature.inputs if each.kind != "user_input"]
+    held = [entry for entry in record.signature.inputs if entry.kind != "user_input"]
     written = placeholders_written(record)
-    names = {each.target: each.target for each in held} | {each.name: each.target for each in held}
+    names = {entry.target: entry.target for entry in held} | {
+        entry.name: entry.target for entry in held
+    }
     outputs = [
-        names[each.target]
-        for each in record.signature.outputs
-        if each.kind in ("buffer_mutation", "parameter_mutation") and each.target in names
+        names[output.target]
+        for output in record.signature.outputs
+        if output.kind in ("buffer_mutation", "parameter_mutation") and output.target in names
     ]
-    by_op = [each.target for each in held if each.node in written and each.target]
+    by_op = [entry.target for entry in held if entry.node in written and entry.target]
     return tuple(dict.fromkeys([*by_op, *outputs]))
 
 
 def placeholders_written(record: Record) -> dict[int, Op]:
     """Per input of the main graph that an op writes to, itself or through views, the first op."""
     first: dict[int, Op] = {}
-    for node, op in _written(record):
+    for node, op in _iter_written_inputs(record):
         first.setdefault(node, op)
     return first
 
 
-def _written(record: Record) -> Iterator[tuple[int, Op]]:
+def _iter_written_inputs(record: Record) -> Iterator[tuple[int, Op]]:
     """The inputs of the main graph that ops write to, with those ops."""
     memory = Memory(record)
     for op in calls(record, lambda target: may_write(target.name, target.schema)):
-        for name in written_arguments(op.name, op.target.schema, op.argument):
+        for name in find_written_arguments(op.name, op.target.schema, op.argument):
             for node in op.reads(name):
                 written = memory.placeholder(op.graph, node)
                 if written >= 0:

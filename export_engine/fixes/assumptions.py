@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.diagnose import UnbackedSize, diagnose
-from export_engine.fixes.excluded_calls import taken
-from export_engine.fixes.kept_sizes import kept_sizes
+from export_engine.fixes.excluded_calls import find_accepted_call
+from export_engine.fixes.static_sizes import make_static
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import (
@@ -21,10 +21,10 @@ from export_engine.shapes import (
     Size,
     assumable,
     assuming,
+    find_unbacked_places,
     holds_always,
     plainly,
     shapes_of,
-    unbacked_places,
 )
 from export_engine.source import Stack
 
@@ -32,7 +32,7 @@ _MOST_ROUNDS = 24
 _SHOWN = 3
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_assumptions(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """Assumptions for a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
     before = shapes_of(request) if request else None
@@ -41,11 +41,11 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
         return
     if request is None or before is None or not before.unbacked:
         return
-    shapes, found = with_answers(attempt, request, before, progress)
-    if shapes != before and not (isinstance(found, Failed) and _fails_alike(found, attempt)):
-        yield assumed(request, shapes, found, diagnosis.stack)
-    if not isinstance(found, Exported):
-        yield from _kept(before, attempt, facts)
+    shapes, result = with_answers(attempt, request, before, progress)
+    if shapes != before and not (isinstance(result, Failed) and _fails_alike(result, attempt)):
+        yield make_assumption_fix(request, shapes, result, diagnosis.stack)
+    if not isinstance(result, Exported):
+        yield from _suggest_pins(before, attempt, facts)
 
 
 def _fails_alike(found: Failed, attempt: Failed) -> bool:
@@ -97,7 +97,7 @@ def _with_answer(found: Attempt, shapes: Shapes) -> Shapes | None:
     return shapes if relations else None
 
 
-def assumed(request: Request, after: Shapes, found: Attempt, stack: Stack) -> Fix:
+def make_assumption_fix(request: Request, after: Shapes, found: Attempt, stack: Stack) -> Fix:
     """The fix by what is assumed in shapes of unbacked sizes that was not before.
 
     Args:
@@ -108,15 +108,15 @@ def assumed(request: Request, after: Shapes, found: Attempt, stack: Stack) -> Fi
     """
     before = shapes_of(request)
     assert before is not None
-    new = added(before, after)
-    texts = [str(plainly(each)) for each in new]
-    narrows, gives_up = given_up(request, before, new)
+    new = find_new_assumptions(before, after)
+    texts = [str(plainly(relation)) for relation in new]
+    narrows, gives_up = find_cost(request, before, new)
     exported = found if isinstance(found, Exported) else None
     agreement = exported.agreement if exported else None
     alone = agreement is not None and not any(trial.sizes for trial in agreement.trials)
     return Fix(
         kind="shapes",
-        title=f"Assume {listed(texts)}",
+        title=f"Assume {join_texts(texts)}",
         why="The code depends on this. With the assumption tracing can decide it, and "
         "the program asserts it.",
         lossy=alone or (agreement is not None and agreement.verdict in ("differs", "refused")),
@@ -130,7 +130,7 @@ def assumed(request: Request, after: Shapes, found: Attempt, stack: Stack) -> Fi
     )
 
 
-def given_up(request: Request, before: Shapes, new: list[Relation]) -> tuple[bool, str]:
+def find_cost(request: Request, before: Shapes, new: list[Relation]) -> tuple[bool, str]:
     """Whether the model takes a size that assumptions exclude, and what to say of them.
 
     Args:
@@ -138,27 +138,27 @@ def given_up(request: Request, before: Shapes, new: list[Relation]) -> tuple[boo
         before: the shapes without the assumptions.
         new: the assumptions.
     """
-    new = [each for each in new if not holds_always(each)]
+    new = [relation for relation in new if not holds_always(relation)]
     if not new:
         return False, ""
-    rejected = taken(request, before, new)
-    texts = "; ".join(str(plainly(each)) for each in new)
-    said = f"The program rejects sizes for which it does not hold: {texts}."
+    rejected = find_accepted_call(request, before, new)
+    texts = "; ".join(str(plainly(relation)) for relation in new)
+    text = f"The program rejects sizes for which it does not hold: {texts}."
     if rejected is None:
-        return False, said
-    return True, f"{said} The model takes {rejected.name} = {rejected.size}."
+        return False, text
+    return True, f"{text} The model takes {rejected.name} = {rejected.size}."
 
 
-def listed(texts: list[str]) -> str:
+def join_texts(texts: list[str]) -> str:
     """`a, b and c`; of many, the first few and how many more."""
     shown = texts[:_SHOWN] + ([f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else [])
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if shown[1:] else shown[0]
 
 
-def added(before: Shapes, after: Shapes) -> list[Relation]:
+def find_new_assumptions(before: Shapes, after: Shapes) -> list[Relation]:
     """The new assumptions, between or about sizes that both name."""
-    known = {each.said for each in before.assumptions}
-    said = [each for each in after.assumptions if each.said not in known]
+    items = {assumption.said for assumption in before.assumptions}
+    relations = [assumption for assumption in after.assumptions if assumption.said not in items]
     old = {**before.dims(), **{name: (s.low, s.high) for name, s in before.ints().items()}}
     new = {**after.dims(), **{name: (s.low, s.high) for name, s in after.ints().items()}}
     bounds = []
@@ -169,13 +169,13 @@ def added(before: Shapes, after: Shapes) -> list[Relation]:
             bounds.append(Relation(">=", Size(name), low))
         if high != old[name][1] and high is not None:
             bounds.append(Relation("<=", Size(name), high))
-    return bounds + said
+    return bounds + relations
 
 
-def _kept(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Iterator[Fix]:
+def _suggest_pins(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Iterator[Fix]:
     """A fix that pins sizes whose value is needed to the example's."""
     assert attempt.diagnosis is not None
-    places = unbacked_places(attempt)
+    places = find_unbacked_places(attempt)
     about = {
         (place.path, max(place.position, 0))
         for symbol in facts.asked.free_symbols
@@ -184,7 +184,7 @@ def _kept(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Iterator[Fix]
     if not about or before.static(about) == before:
         return
     names = [before.size_name(*place) or f"{place[0]}.shape[{place[1]}]" for place in sorted(about)]
-    yield kept_sizes(
+    yield make_static(
         before,
         about,
         names,

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.describe import check_sentence
 from export_engine.diagnose import diagnose
+from export_engine.fixes.failing_programs import of_program
 from export_engine.fixes.providers import explain
 from export_engine.fixes.try_fixes import apply_fixes, try_request
-from export_engine.fixes.wrong_programs import of_program
 from export_engine.progress import Progress
 from export_engine.shapes import Auto, Named, shapes_of
 from export_engine.verify import sizes_of
@@ -63,7 +63,7 @@ class AutofixReport:
         attempt, count = self.attempt, len(self.kept)
         if isinstance(attempt, Exported):
             checked = f" {check_sentence(attempt.agreement)}" if attempt.agreement else ""
-            if _unverified(attempt) and count:
+            if _is_unverified(attempt) and count:
                 checked += " Whether it is right is not verified."
             if not count:
                 return f"It exports without a fix.{checked}"
@@ -112,23 +112,23 @@ def autofix(
         tried.add(_key(fix))
         if progress:
             progress(Progress(len(steps) + 1, most, fix.title, "fix"))
-        found = apply_fixes(current, [fix], progress)
-        kept = _is_better(found, current, fix) and not _fixes_a_size(found, first)
-        if kept and isinstance(found, Failed):
-            found = explain(found, progress)
-        mended = None if kept else _mended(found, current, progress)
-        steps.append(Step(fix, found, kept or mended is not None))
+        attempt = apply_fixes(current, [fix], progress)
+        kept = _is_better(attempt, current, fix) and not _fixes_a_size(attempt, first)
+        if kept and isinstance(attempt, Failed):
+            attempt = explain(attempt, progress)
+        mended = None if kept else _mend(attempt, current, progress)
+        steps.append(Step(fix, attempt, kept or mended is not None))
         if mended is not None:
             steps.append(mended)
-            found = mended.attempt
+            attempt = mended.attempt
         if steps[-1].kept:
-            current, mending = found, ()
+            current, mending = attempt, ()
     if isinstance(current, Failed):
         steps = _with_unverified(steps)
     return AutofixReport(first, tuple(steps))
 
 
-def _mended(
+def _mend(
     found: Attempt, before: Attempt, progress: Callable[[Progress], None] | None
 ) -> Step | None:
     """The step from a program that is known to be wrong to one that agrees, if there is one."""
@@ -137,9 +137,9 @@ def _mended(
     for fix in of_program(found):
         if fix.lossy or fix.narrows:
             continue
-        made = apply_fixes(found, [fix], progress)
-        if isinstance(made, Exported) and _is_better(made, before):
-            return None if _fixes_a_size(made, before) else Step(fix, made, kept=True)
+        attempt = apply_fixes(found, [fix], progress)
+        if isinstance(attempt, Exported) and _is_better(attempt, before):
+            return None if _fixes_a_size(attempt, before) else Step(fix, attempt, kept=True)
     return None
 
 
@@ -150,12 +150,12 @@ def _with_unverified(steps: list[Step]) -> list[Step]:
     """
     kept = max((number for number, step in enumerate(steps) if step.kept), default=-1)
     for number, step in enumerate(steps):
-        if number > kept and isinstance(step.attempt, Exported) and _unverified(step.attempt):
+        if number > kept and isinstance(step.attempt, Exported) and _is_unverified(step.attempt):
             return [*steps[:number], replace(step, kept=True), *steps[number + 1 :]]
     return steps
 
 
-def _unverified(attempt: Exported) -> bool:
+def _is_unverified(attempt: Exported) -> bool:
     return attempt.agreement is None or attempt.agreement.verdict == "not checked"
 
 
@@ -210,12 +210,12 @@ def _fixes_a_size(found: Attempt, first: Attempt) -> bool:
     left = shapes_of(found.request) if found.request is not None else None
     if asked is None or left is None or not isinstance(found, Exported):
         return False
-    made = sizes_of(found).dims
+    dims = sizes_of(found).dims
     return any(
         isinstance(before, Named) and isinstance(now, Auto) and isinstance(size, int)
         for path, specs in asked.leaves.items()
         for before, now, size in zip(
-            specs, left.leaves.get(path, ()), made.get(path, ()), strict=False
+            specs, left.leaves.get(path, ()), dims.get(path, ()), strict=False
         )
     )
 

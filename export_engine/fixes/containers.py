@@ -16,17 +16,17 @@ import torch
 
 from export_engine.attempt import Failed, Fix, Kind, NoFix, Request, signature_of
 from export_engine.capture import model_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.fixes.pytree_containers import (
     Registered,
     Unfit,
     Way,
     beside_items,
-    registered,
+    register_for_a_while,
     state_of,
     transformers_function,
 )
-from export_engine.fixes.specs import fitted
+from export_engine.fixes.specs import fit_shapes
 from export_engine.progress import Progress
 from export_engine.record import join_path
 from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of, shapes_of
@@ -43,7 +43,7 @@ _KINDS = (Kind.UNKNOWN_INPUT_TYPE, Kind.UNKNOWN_OUTPUT_TYPE)
 _PLAIN = (list, tuple, dict, OrderedDict)
 
 
-def offered(
+def suggest_registrations(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
     """One fix that registers all classes that the call needs, for a diagnosed attempt."""
@@ -57,7 +57,7 @@ def offered(
     if progress:
         progress(Progress(0, 0, "inspecting the model's inputs and outputs", "fix"))
     try:
-        samples = unknown_values(request)
+        samples = find_unregistered_values(request)
         setups = registrations(samples)
     except Unfit as reason:
         yield NoFix(f"It cannot be registered as a container: {reason}.")
@@ -85,7 +85,7 @@ def _title(setups: tuple[Registered, ...]) -> str:
     return f"Register {names} as {f'a {what}' if len(setups) == 1 else f'{what}s'}"
 
 
-def unknown_values(request: Request) -> list[Any]:
+def find_unregistered_values(request: Request) -> list[Any]:
     """The objects of classes that torch does not know, of the inputs and of what eager returns.
 
     Inputs appear twice, before and after the call: a cache starts empty and is filled.
@@ -93,22 +93,22 @@ def unknown_values(request: Request) -> list[Any]:
     Raises:
         Unfit: the eager model does not run.
     """
-    given = _unknown(request.args) + _unknown(dict(request.kwargs))
+    items = _list_unregistered(request.args) + _list_unregistered(dict(request.kwargs))
     target = request.target
 
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def call_target(*args: Any, **kwargs: Any) -> Any:
         return target(*args, **kwargs), args, kwargs
 
     with model_kept(target):
         try:
-            after = _unknown(run(called, request, seed=0))
+            after = _list_unregistered(run(call_target, request, seed=0))
         except Exception as error:
-            said = str(error).strip().partition("\n")[0]
-            raise Unfit(f"the model does not run on the example ({said})") from error
-    return given + after
+            text = str(error).strip().partition("\n")[0]
+            raise Unfit(f"the model does not run on the example ({text})") from error
+    return items + after
 
 
-def _unknown(tree: Any) -> list[Any]:
+def _list_unregistered(tree: Any) -> list[Any]:
     return [leaf for leaf in pytree.tree_leaves(tree) if not is_input_type(leaf)]
 
 
@@ -123,16 +123,16 @@ def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
     for own_ways in (True, False):
         setups = _of_classes(values, own_ways)
         try:
-            with registered(setups):
+            with register_for_a_while(setups):
                 for value in values:
                     _check_round_trip(value, own_ways)
         except Unfit as error:
             reason = error
             continue
         except Exception as error:  # noqa: BLE001 - a class may refuse to be made in any way
-            passed_over(error, "taking a container apart")
-            said = str(error).strip().partition("\n")[0]
-            reason = Unfit(f"flattening one fails ({said})")
+            log_internal_error(error, "taking a container apart")
+            text = str(error).strip().partition("\n")[0]
+            reason = Unfit(f"flattening one fails ({text})")
             continue
         return setups
     raise reason or Unfit("nothing is known of it")
@@ -140,41 +140,46 @@ def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
 
 def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]:
     """One setup per class to register, for the values and for nested tensor containers."""
-    found: dict[type, Registered] = {}
+    entries: dict[type, Registered] = {}
 
     def visit(value: Any, root: bool, seen: tuple[int, ...]) -> None:
         if id(value) in seen:
             raise Unfit(f"a {type(value).__name__} holds itself")
         seen = (*seen, id(value))
         if type(value) in _PLAIN:
-            for each in value.values() if isinstance(value, Mapping) else value:
-                visit(each, root=False, seen=seen)
+            for item in value.values() if isinstance(value, Mapping) else value:
+                visit(item, root=False, seen=seen)
             return
         cls = type(value)
         if is_container(cls) or not (root or _may_hold(value)):
             return
         if root and isinstance(value, enum.Enum):
-            found[cls] = Registered(cls, "constant")
+            entries[cls] = Registered(cls, "constant")
             return
         _refuse_kinds(value)
         way: Way = _way(cls) if own_ways else "attributes"
         state = state_of(value)
         if root or any(_has_tensor(each, 8) for each in state.values()):
-            found[cls] = Registered(cls, way)
+            entries[cls] = Registered(cls, way)
         if way != "transformers":
             for each in state.values():
                 visit(each, root=False, seen=seen)
 
     for value in values:
         visit(value, root=True, seen=())
-    return tuple(found.values())
+    return tuple(entries.values())
 
 
 def _may_hold(value: Any) -> bool:
     """Whether a value is an instance of a user class, whose attributes may hold tensors."""
     plain = isinstance(value, torch.Tensor | torch.nn.Module | type | enum.Enum)
-    known = type(value).__module__.partition(".")[0] in ("builtins", "torch", "numpy", "functools")
-    return not plain and not known and not callable(value)
+    is_known = type(value).__module__.partition(".")[0] in (
+        "builtins",
+        "torch",
+        "numpy",
+        "functools",
+    )
+    return not plain and not is_known and not callable(value)
 
 
 def _refuse_kinds(value: Any) -> None:
@@ -211,11 +216,11 @@ def _has_tensor(value: Any, depth: int) -> bool:
         return False
     if type(value) in _PLAIN:
         items = value.values() if isinstance(value, Mapping) else value
-        return any(_has_tensor(each, depth - 1) for each in items)
+        return any(_has_tensor(item, depth - 1) for item in items)
     if is_container(type(value)):
         return True
     state = getattr(value, "__dict__", {}) if _may_hold(value) else {}
-    return any(_has_tensor(each, depth - 1) for each in state.values())
+    return any(_has_tensor(item, depth - 1) for item in state.values())
 
 
 def _check_round_trip(value: Any, own_ways: bool) -> None:
@@ -246,10 +251,10 @@ def _same(one: Any, other: Any) -> bool:
     if type(one) in (list, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, dict):
-        attributes = [hasattr(each, "__dict__") and bool(each.__dict__) for each in (one, other)]
+        attributes = [hasattr(value, "__dict__") and bool(value.__dict__) for value in (one, other)]
         if list(one) != list(other) or attributes[0] != attributes[1]:
             return False
-        beside = [beside_items(each) for each in (one, other)]
+        beside = [beside_items(value) for value in (one, other)]
         if any(beside) and not _same(*beside):
             return False
         return all(_same(one[key], other[key]) for key in one)
@@ -262,18 +267,18 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _paths_in(value: Any, setups: tuple[Registered, ...]) -> list[str]:
-    with registered(setups):
+    with register_for_a_while(setups):
         leaves = pytree.tree_flatten_with_path(value)[0]
-    found = [join_path(map(key_text, keys)) for keys, leaf in leaves if torch.is_tensor(leaf)]
-    return [*found[:8], *(["…"] if len(found) > 8 else [])]
+    texts = [join_path(map(key_text, keys)) for keys, leaf in leaves if torch.is_tensor(leaf)]
+    return [*texts[:8], *(["…"] if len(texts) > 8 else [])]
 
 
 def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
     """The request with classes registered; sizes of newly visible tensors are automatic."""
     added = tuple(setup for setup in setups if setup not in request.setups)
     wanted = request.with_changes(setups=(*request.setups, *added))
-    with registered(setups):
-        refitted = _refitted(wanted)
+    with register_for_a_while(setups):
+        refitted = _refit(wanted)
     if refitted:
         return wanted.with_changes(shapes=refitted)
     shapes = shapes_of(request)
@@ -281,7 +286,7 @@ def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
         return wanted
     signature = signature_of(request.target)
     before = {leaf.path for leaf in leaves_of(signature, request.args, request.kwargs)}
-    with registered(setups):
+    with register_for_a_while(setups):
         after = leaves_of(signature, request.args, request.kwargs)
     leaves = dict(shapes.leaves)
     for path, value in after:
@@ -293,12 +298,12 @@ def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
         return wanted
 
 
-def _refitted(request: Request) -> Shapes | None:
+def _refit(request: Request) -> Shapes | None:
     """What `dynamic_shapes` mean that only fit once the call's classes are registered."""
     if request.shapes is None or isinstance(request.shapes, Shapes) or shapes_of(request):
         return None
     try:
-        shapes, dropped = fitted(request)
+        shapes, dropped = fit_shapes(request)
     except ShapesError:
         return None
     return None if dropped else shapes

@@ -21,7 +21,7 @@ from export_engine.shapes import (
 )
 
 
-def widened(attempt: Failed) -> Iterator[Fix]:
+def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:
     """The range made wide enough for the example, or an example from within the range."""
     request, diagnosis = attempt.request, attempt.diagnosis
     shapes = shapes_of(request) if request else None
@@ -57,9 +57,9 @@ def widened(attempt: Failed) -> Iterator[Fix]:
 def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
     """An example of the pinned sizes, or pins of the example's sizes."""
     pins = {dim.place: dim.wanted.size for dim in dims if isinstance(dim.wanted, Pinned)}
-    asked, sizes = _assigned(pins), _assigned({dim.place: dim.example for dim in dims})
+    asked, sizes = _format_sizes(pins), _format_sizes({dim.place: dim.example for dim in dims})
 
-    def resized(request: Request) -> Request:
+    def resize(request: Request) -> Request:
         for place, size in pins.items():
             request = with_size(request, [place], size)
         return request
@@ -68,14 +68,14 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
         kind="inputs",
         title=f"Use an example where {asked}",
         why="The pinned size stays as requested, and the model is traced with an input of it.",
-        change=resized,
+        change=resize,
         before=sizes,
         after=asked,
     )
-    leaves = {path: list(each) for path, each in shapes.leaves.items()}
+    leaves = {path: list(leaf) for path, leaf in shapes.leaves.items()}
     for dim in dims:
         leaves[dim.place.path][max(dim.place.position, 0)] = Pinned(dim.example)
-    specs = {path: tuple(each) for path, each in leaves.items()}
+    specs = {path: tuple(leaf) for path, leaf in leaves.items()}
     pinned = Shapes(specs, shapes.bounds, shapes.assumptions, shapes.unbacked)
     yield Fix(
         kind="shapes",
@@ -89,7 +89,7 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
     )
 
 
-def _assigned(sizes: Mapping[InputPlace, int]) -> str:
+def _format_sizes(sizes: Mapping[InputPlace, int]) -> str:
     return ", ".join(f"{place} = {size}" for place, size in sizes.items())
 
 
@@ -101,17 +101,17 @@ def _including(shapes: Shapes, dim: InputDim) -> Shapes | None:
         if rest:
             return None
         bounds = dict(shapes.bounds)
-        bounds[wanted.name] = _stretched(shapes.bounds.get(wanted.name, Bounds()), size)
+        bounds[wanted.name] = _stretch(shapes.bounds.get(wanted.name, Bounds()), size)
         return Shapes(shapes.leaves, bounds)
     if not isinstance(wanted, Auto | Dynamic):
         return None
-    stretched = type(wanted)(*_stretched(Bounds(wanted.low, wanted.high), dim.example))
+    stretched = type(wanted)(*_stretch(Bounds(wanted.low, wanted.high), dim.example))
     specs = list(shapes.leaves[dim.place.path])
     specs[max(dim.place.position, 0)] = stretched
     return Shapes({**shapes.leaves, dim.place.path: tuple(specs)}, shapes.bounds)
 
 
-def _stretched(bounds: Bounds, size: int) -> Bounds:
+def _stretch(bounds: Bounds, size: int) -> Bounds:
     low, high = bounds
     return Bounds(low if low is None else min(low, size), high if high is None else max(high, size))
 
@@ -122,5 +122,5 @@ def _nearest(dim: InputDim, bounds: Bounds) -> int | None:
     scale, offset = (wanted.scale, wanted.offset) if isinstance(wanted, Named) else (1, 0)
     size = max(round((dim.example - offset) / scale), bounds.low or 0)
     size = size if bounds.high is None else min(size, bounds.high)
-    found = scale * size + offset
-    return found if found > 1 else None
+    number = scale * size + offset
+    return number if number > 1 else None

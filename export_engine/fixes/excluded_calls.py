@@ -13,9 +13,9 @@ from typing import NamedTuple
 from export_engine.attempt import Request
 from export_engine.shapes import (
     Named,
-    Problem,
     Relation,
     Shapes,
+    ShapeViolation,
     example_sizes,
     leaf_values,
     shapes_of,
@@ -41,7 +41,7 @@ class Call(NamedTuple):
     request: Request
 
 
-def excluded_calls(request: Request, shapes: Shapes, relation: Relation) -> Iterator[Call]:
+def iter_excluded_calls(request: Request, shapes: Shapes, relation: Relation) -> Iterator[Call]:
     """Calls at sizes that the shapes allow and a relation does not, the nearest ones; none at 0.
 
     Args:
@@ -51,27 +51,33 @@ def excluded_calls(request: Request, shapes: Shapes, relation: Relation) -> Iter
     """
     sizes = example_sizes(shapes, leaf_values(request))
     for name in relation.names:
-        found = 0
+        number = 0
         for size in _near(sizes.get(name)):
             others = {**sizes, name: size}
             if relation.holds(others) or not _within(shapes, {name: size}, others):
                 continue
-            yield Call(name, size, resized(request, shapes, name, size))
-            found += 1
-            if found == _MOST:
+            yield Call(name, size, resize(request, shapes, name, size))
+            number += 1
+            if number == _MOST:
                 break
 
 
-def taken(request: Request, shapes: Shapes, relations: Sequence[Relation]) -> Call | None:
+def find_accepted_call(
+    request: Request, shapes: Shapes, relations: Sequence[Relation]
+) -> Call | None:
     """A call that relations exclude and the model takes in eager; None where none was found."""
-    calls = [each for relation in relations for each in excluded_calls(request, shapes, relation)]
-    for each in calls[:_MOST_RUNS]:
-        if runs_in_eager(each.request):
-            return each
+    calls = [
+        excluded_call
+        for relation in relations
+        for excluded_call in iter_excluded_calls(request, shapes, relation)
+    ]
+    for call in calls[:_MOST_RUNS]:
+        if runs_in_eager(call.request):
+            return call
     return None
 
 
-def calls_without(request: Request, problem: Problem) -> Iterator[tuple[int, Request]]:
+def calls_without(request: Request, problem: ShapeViolation) -> Iterator[tuple[int, Request]]:
     """The sizes that a problem's condition excludes, but those of inputs too large to run on.
 
     Each with the call at that size.
@@ -113,8 +119,8 @@ def allows(shapes: Shapes, request: Request) -> bool:
     values = leaf_values(request)
     sizes = example_sizes(shapes, values)
     for path, specs in shapes.leaves.items():
-        given = getattr(values.get(path), "shape", ())
-        for spec, size in zip(specs, given, strict=False):
+        value = getattr(values.get(path), "shape", ())
+        for spec, size in zip(specs, value, strict=False):
             if isinstance(spec, Named) and spec.derived:
                 number, rest = divmod(size - spec.offset, spec.scale)
                 if rest or sizes.setdefault(spec.name, number) != number:
@@ -130,17 +136,20 @@ def _within(shapes: Shapes, names: Iterable[str], sizes: Mapping[str, int]) -> b
         low, high = (number.low, number.high) if number else dims.get(name, (None, None))
         if (low is not None and sizes[name] < low) or (high is not None and sizes[name] > high):
             return False
-    known = [each for each in shapes.assumptions if each.names.keys() <= sizes.keys()]
-    return all(each.holds(sizes) for each in known)
+    relations = [
+        assumption for assumption in shapes.assumptions if assumption.names.keys() <= sizes.keys()
+    ]
+    return all(relation.holds(sizes) for relation in relations)
 
 
-def resized(request: Request, shapes: Shapes, name: str, size: int) -> Request:
+def resize(request: Request, shapes: Shapes, name: str, size: int) -> Request:
     """The request with every dim, or int, of a name at a size."""
     values = leaf_values(request)
     places = [
         (path, position if hasattr(values.get(path), "shape") else -1)
         for path, specs in shapes.leaves.items()
         for position in range(len(specs))
-        if shapes.size_name(path, position) == name and shapes.made_from(path, position) is None
+        if shapes.size_name(path, position) == name
+        and shapes.find_expression(path, position) is None
     ]
     return with_size(request, places, size)

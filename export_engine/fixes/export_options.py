@@ -8,14 +8,14 @@ from typing import Any
 
 from export_engine.attempt import Diagnosis, Exported, Failed, Fix, Kind, Option, Request
 from export_engine.capture import as_exported, model_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.diagnose import SizesViolated, is_unrolled
-from export_engine.fixes.excluded_calls import calls_without, resized
+from export_engine.fixes.excluded_calls import calls_without, resize
 from export_engine.fixes.try_fixes import try_request
-from export_engine.process import ELSEWHERE, Patience
+from export_engine.process import ELSEWHERE, Deadline
 from export_engine.progress import Progress
 from export_engine.record import sizes_shown, sizes_tried
-from export_engine.shapes import Problem, example_sizes, leaf_values, name_of, shapes_of
+from export_engine.shapes import ShapeViolation, example_sizes, leaf_values, name_of, shapes_of
 from export_engine.verify import compare, run
 
 _MOST = 3
@@ -45,7 +45,9 @@ _AROUND = (*range(1, 9), *range(-1, -5, -1))
 of `math.ceil`, and each remainder by up to a dozen is one of these."""
 
 
-def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+def suggest_options(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix]:
     """The tried options with which the call exports and every wanted dim stays dynamic.
 
     Both at once are tried where the first alone does not keep all sizes, and the second alone only
@@ -57,16 +59,16 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
     if isinstance(diagnosis.facts, SizesViolated) and _is_a_number(diagnosis):
         return  # no option lets a loop run on, or gives a plain number back its symbol
 
-    def tried(*names: Option) -> Fix | None:
-        known = request.options & {*names}
-        return None if known else _tried(request, diagnosis, [*names], progress)
+    def try_names(*names: Option) -> Fix | None:
+        texts = request.options & {*names}
+        return None if texts else _try_options(request, diagnosis, [*names], progress)
 
-    if (first := tried(_OBLIVIOUS)) is not None:
+    if (first := try_names(_OBLIVIOUS)) is not None:
         yield first
         if not first.narrows:
             return
-    both = None if request.options else tried(_OBLIVIOUS, _DEFERRED)
-    second = tried(_DEFERRED) if both is not None or request.options else None
+    both = None if request.options else try_names(_OBLIVIOUS, _DEFERRED)
+    second = try_names(_DEFERRED) if both is not None or request.options else None
     if second is not None:
         yield second
     if both is not None and not both.narrows and (second is None or second.narrows):
@@ -84,13 +86,13 @@ def keeping_all_sizes(
     if attempt.request is None or attempt.diagnosis is None:
         return
     problems = _problems(attempt.diagnosis)
-    if len(problems) > _MOST_CONDITIONS or not all(each.excluded for each in problems):
+    if len(problems) > _MOST_CONDITIONS or not all(problem.excluded for problem in problems):
         return
-    whole = (each for each in offered(attempt, progress) if not each.narrows)
+    whole = (fix for fix in suggest_options(attempt, progress) if not fix.narrows)
     yield from islice(whole, 1)
 
 
-def _tried(
+def _try_options(
     request: Request,
     diagnosis: Diagnosis,
     names: list[Option],
@@ -100,20 +102,20 @@ def _tried(
     options = request.options | {*names}
     if progress:
         progress(Progress(0, 0, f"trying the switch {' with '.join(names)}", "fix"))
-    found = try_request(request.with_changes(options=options))
-    if not isinstance(found, Exported) or _is_wrong(found):
+    attempt = try_request(request.with_changes(options=options))
+    if not isinstance(attempt, Exported) or _is_wrong(attempt):
         return None
-    rejected = _rejected(found, request, diagnosis)
+    rejected = _describe_rejected(attempt, request, diagnosis)
     if rejected is None:
         return None
-    rejected = rejected or _refused(found)
-    (title, *more), whys, losses = zip(*(_OPTIONS[each] for each in names), strict=True)
-    seen = _agreed_when_small(found) if _OBLIVIOUS in names else ""
+    rejected = rejected or _describe_refused(attempt)
+    (title, *more), whys, losses = zip(*(_OPTIONS[name] for name in names), strict=True)
+    seen = _find_small_agreement(attempt) if _OBLIVIOUS in names else ""
     if seen:
         whys, losses = (*whys, seen), losses[1:]
     return Fix(
         kind="options",
-        title=", and ".join([title, *(f"{each[0].lower()}{each[1:]}" for each in more)]),
+        title=", and ".join([title, *(f"{value[0].lower()}{value[1:]}" for value in more)]),
         why=" ".join(whys),
         lossy=_OBLIVIOUS in names and not seen,
         narrows=bool(rejected),
@@ -122,39 +124,39 @@ def _tried(
         before="",
         after=" ".join(names),
         stack=diagnosis.stack,
-        leads_to=found,
+        leads_to=attempt,
     )
 
 
-def _agreed_when_small(found: Exported) -> str:
+def _find_small_agreement(found: Exported) -> str:
     """At which sizes of 0 and 1 eager was run beside the program, and agreed; empty if at none.
 
     Sizes at which eager fails are none of the model's.
     """
     trials = found.agreement.trials if found.agreement is not None else ()
-    small = [each for each in trials if any(size < _LEAST for size in each.sizes.values())]
-    agreed = [each.sizes for each in small if each.outcome == "agrees"]
+    small = [trial for trial in trials if any(size < _LEAST for size in trial.sizes.values())]
+    agreed = [trial.sizes for trial in small if trial.outcome == "agrees"]
     if agreed:
         return f"The program agrees with eager at {sizes_tried(agreed)}."
-    refused = all(each.outcome in ("eager-fails", "refused") for each in small)
+    refused = all(trial.outcome in ("eager-fails", "refused") for trial in small)
     return "No size of 0 or 1 that the model takes is answered." if small and refused else ""
 
 
-def _refused(found: Exported) -> str:
+def _describe_refused(found: Exported) -> str:
     """A sentence on sizes that the program rejects and the model takes, of those that were run."""
     trials = found.agreement.trials if found.agreement is not None else ()
-    refused = next((each for each in trials if each.outcome == "refused" and each.sizes), None)
+    refused = next((trial for trial in trials if trial.outcome == "refused" and trial.sizes), None)
     if refused is None:
         return ""
     return f"The program rejects {sizes_shown(refused.sizes)}, which the model takes."
 
 
-def _rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str | None:
+def _describe_rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str | None:
     """A sentence on a call that the model takes and the program rejects, by a condition kept.
 
     None where the program answers one of these calls, or one at size 0 or 1, otherwise.
     """
-    said = ""
+    result = ""
     program = found.program.module()
     with as_exported(request), model_kept(request.target) as restore:
         for text, call in _calls(found, request, diagnosis):
@@ -163,10 +165,10 @@ def _rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str | 
             if ours is None:
                 continue
             if isinstance(ours, Exception):
-                said = said or text
+                result = result or text
             elif not compare(ours, theirs).same:
                 return None
-    return said
+    return result
 
 
 def _calls(
@@ -179,8 +181,8 @@ def _calls(
     for problem in _problems(diagnosis)[:_MOST_CONDITIONS]:
         dims = problem.changed or problem.dims
         for size, call in islice(calls_without(request, problem), _MOST):
-            said = f"The program rejects {name_of(dims[0])} = {size}, which the model takes."
-            yield said, call
+            text = f"The program rejects {name_of(dims[0])} = {size}, which the model takes."
+            yield text, call
     shapes = shapes_of(request)
     if shapes is None or found.request is None:
         return
@@ -188,29 +190,29 @@ def _calls(
     larger = {name: examples[name] + 1 for name in shapes.dims() if name in examples}
     together = request
     for name, size in larger.items():
-        together = resized(together, shapes, name, size)
+        together = resize(together, shapes, name, size)
     sizes = ", ".join(f"{name} = {size}" for name, size in larger.items())
     yield f"The program rejects {sizes}, which the model takes.", together
     for name in list(shapes.dims())[:_MOST]:
         for size in (1, 0) if _OBLIVIOUS in found.request.options else ():
-            yield "", resized(request, shapes, name, size)
+            yield "", resize(request, shapes, name, size)
         beside = _AROUND if _DEFERRED in found.request.options else (1, -1)
         for size in (examples[name] + step for step in beside) if name in examples else ():
             if size >= _LEAST:
-                said = f"The program rejects {name} = {size}, which the model takes."
-                yield said, resized(request, shapes, name, size)
+                text = f"The program rejects {name} = {size}, which the model takes."
+                yield text, resize(request, shapes, name, size)
 
 
-def _problems(diagnosis: Diagnosis) -> tuple[Problem, ...]:
+def _problems(diagnosis: Diagnosis) -> tuple[ShapeViolation, ...]:
     return diagnosis.facts.problems if isinstance(diagnosis.facts, SizesViolated) else ()
 
 
 def _result(called: Any, call: Request, restore: Callable[[], object]) -> Any:
     """What a call gives, or the error that it raises."""
     try:
-        return run(called, call, seed=0, patience=Patience(ELSEWHERE))
+        return run(called, call, seed=0, patience=Deadline(ELSEWHERE))
     except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
-        passed_over(error, "running the model in eager")
+        log_internal_error(error, "running the model in eager")
         return error
     finally:
         restore()
@@ -228,5 +230,5 @@ def _is_wrong(found: Exported) -> bool:
     if found.agreement is None:
         return False
     trials = found.agreement.trials
-    own = any(each.outcome == "refused" and not each.sizes for each in trials)
+    own = any(trial.outcome == "refused" and not trial.sizes for trial in trials)
     return own or found.agreement.verdict == "differs"

@@ -47,7 +47,7 @@ class ResultRule:
         dtype = f", dtype={self.dtype.text}" if self.dtype else ""
         if self.shape is not None:
             return f"{self.source}.new_empty({self.shape.text}{dtype})"
-        dims = [each.text if each else next(sizes) for each in self.dims]
+        dims = [dim.text if dim else next(sizes) for dim in self.dims]
         inside = f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
         return f"{self.source}.new_empty({inside}{dtype})"
 
@@ -61,15 +61,15 @@ class ResultRule:
         if self.shape is not None:
             sizes = self.shape.of(given)
         else:
-            sizes = [each.of(given) if each else size() for each in self.dims]
+            sizes = [dim.of(given) if dim else size() for dim in self.dims]
         dtype = self.dtype.of(given) if self.dtype else None
-        made: torch.Tensor = self.source.of(given).new_empty(sizes, dtype=dtype)
-        return made
+        tensor: torch.Tensor = self.source.of(given).new_empty(sizes, dtype=dtype)
+        return tensor
 
     @property
     def open_sizes(self) -> int:
         """The number of data-dependent sizes."""
-        return sum(each is None for each in self.dims) if self.shape is None else 0
+        return sum(dim is None for dim in self.dims) if self.shape is None else 0
 
 
 def rules_of(runs: OpRuns) -> tuple[ResultRule, ...]:
@@ -80,39 +80,41 @@ def rules_of(runs: OpRuns) -> tuple[ResultRule, ...]:
     """
     first = runs.shapes[0]
     every = [*runs.shapes, *runs.values, *runs.dtypes, *runs.further]
-    wrote = next((each.wrote for each in every if each.wrote), "")
+    wrote = next((item.wrote for item in every if item.wrote), "")
     if wrote and not writes_to_arguments(runs.overload):
         raise Unfit(f"it mutates its argument `{wrote}`, which its schema does not declare")
-    for each in every:
-        _check_results(each, len(first.made))
+    for run in every:
+        _check_results(run, len(first.made))
     rules = tuple(_rule(runs, number) for number in range(len(first.made)))
     for rule, number in zip(rules, range(len(rules)), strict=True):
-        for each in every:
-            _check_rule(rule, each, number)
+        for other_run in every:
+            _check_rule(rule, other_run, number)
     return rules
 
 
 def _check_results(run: OpRun, count: int) -> None:
-    if any(not isinstance(made, torch.Tensor) for made in run.made):
+    if any(not isinstance(value, torch.Tensor) for value in run.made):
         raise Unfit("it returns something other than tensors, which is known only when it runs")
     if len(run.made) != count:
         raise Unfit("how many tensors it returns depends on its inputs")
     memory = [slot.of(run.given).untyped_storage().data_ptr() for slot in tensor_slots(run.given)]
-    if any(made.numel() and made.untyped_storage().data_ptr() in memory for made in run.made):
+    if any(value.numel() and value.untyped_storage().data_ptr() in memory for value in run.made):
         raise Unfit("it returns its input or a view of it; have it return a clone")
-    if any(not made.is_contiguous() for made in run.made):
+    if any(not value.is_contiguous() for value in run.made):
         raise Unfit("its results are not contiguous in memory")
 
 
 def _check_rule(rule: ResultRule, run: OpRun, number: int) -> None:
-    made = run.made[number]
+    result = run.made[number]
     if rule.shape is not None:
-        same = tuple(rule.shape.of(run.given)) == tuple(made.shape)
+        same = tuple(rule.shape.of(run.given)) == tuple(result.shape)
     else:
-        pairs = zip(rule.dims, made.shape, strict=True) if len(rule.dims) == made.dim() else None
+        pairs = (
+            zip(rule.dims, result.shape, strict=True) if len(rule.dims) == result.dim() else None
+        )
         same = pairs is not None and all(e is None or e.of(run.given) == s for e, s in pairs)
     dtype = rule.dtype.of(run.given) if rule.dtype else rule.source.of(run.given).dtype
-    if not same or dtype != made.dtype:
+    if not same or dtype != result.dtype:
         raise Unfit("what holds for its results at some sizes does not hold at others")
 
 
@@ -143,13 +145,13 @@ def _dtype(runs: OpRuns, number: int, slots: list[Slot]) -> tuple[Expression | N
     for slot in devices:
         if all(slot.of(run.given).dtype == run.made[number].dtype for run in every):
             return None, slot
-    found = {run.made[number].dtype for run in every}
-    if len(found) == 1:
-        (only,) = found
+    items = {run.made[number].dtype for run in every}
+    if len(items) == 1:
+        (only,) = items
         return Expression(str(only), _constant(only)), devices[0]
     for one, other in combinations(slots, 2):
         text = f"torch.promote_types({one}.dtype, {other}.dtype)"
-        promoted = Expression(text, _promoted(one, other))
+        promoted = Expression(text, _promote(one, other))
         if all(promoted.of(run.given) == run.made[number].dtype for run in every):
             return promoted, devices[0]
     raise Unfit("no rule was found for the dtype of its result")
@@ -161,14 +163,16 @@ def _whole_shape(runs: OpRuns, number: int, slots: list[Slot], source: Slot) -> 
     for one, other in combinations(slots, 2):
         text = f"torch.broadcast_shapes({one}.shape, {other}.shape)"
         candidates.append(Expression(text, _broadcast(one, other)))
-    return next((each for each in candidates if _holds(each, runs.shapes, number)), None)
+    return next(
+        (candidate for candidate in candidates if _holds(candidate, runs.shapes, number)), None
+    )
 
 
 def _constant(value: Any) -> Callable[[Given], Any]:
     return lambda given: value
 
 
-def _promoted(one: Slot, other: Slot) -> Callable[[Given], Any]:
+def _promote(one: Slot, other: Slot) -> Callable[[Given], Any]:
     return lambda given: torch.promote_types(one.of(given).dtype, other.of(given).dtype)
 
 
@@ -211,25 +215,25 @@ def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> Expression |
 
 def _candidates(runs: OpRuns, slots: list[Slot], wanted: list[int]) -> Iterator[Expression]:
     """Candidates for a size, simplest first."""
-    given = [run.given for run in runs.shapes]
+    items = [run.given for run in runs.shapes]
     if len(set(wanted)) == 1:
         yield Expression(str(wanted[0]), _constant(wanted[0]))
-    sizes, numbers = _sizes(given[0], slots), _numbers(given[0])
+    sizes, numbers = _sizes(items[0], slots), _numbers(items[0])
     basic = [*sizes, *numbers]
     yield from basic
-    for each in basic:
-        yield from _lines(each, given, wanted)
+    for expression in basic:
+        yield from _lines(expression, items, wanted)
     for name in dict.fromkeys(slot.name for slot in slots if slot.element is not None):
-        yield from _sums(name, slots, given[0])
-    pairs = list(_pairs(basic, given))
+        yield from _sums(name, slots, items[0])
+    pairs = list(_pairs(basic, items))
     yield from pairs
-    for each in pairs:
-        yield from _lines(_wrapped(each), given, wanted)
+    for pair in pairs:
+        yield from _lines(_parenthesize(pair), items, wanted)
     for size in basic:
         for window, step in permutations(numbers, 2):  # as of a sliding window
-            difference = _wrapped(_combined(size, "-", window))
-            if all(step.of(one) for one in given):
-                yield _plus_one(_combined(difference, "//", step))
+            difference = _parenthesize(_combine(size, "-", window))
+            if all(step.of(one) for one in items):
+                yield _plus_one(_combine(difference, "//", step))
 
 
 _TWO: dict[str, Callable[[int, int], int]] = {
@@ -240,14 +244,14 @@ _TWO: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def _combined(left: Expression, sign: str, right: Expression) -> Expression:
+def _combine(left: Expression, sign: str, right: Expression) -> Expression:
     of = _TWO[sign]
     return Expression(
         f"{left.text} {sign} {right.text}", lambda given: of(left.of(given), right.of(given))
     )
 
 
-def _wrapped(one: Expression) -> Expression:
+def _parenthesize(one: Expression) -> Expression:
     return Expression(f"({one.text})", one.of)
 
 
@@ -260,8 +264,8 @@ def _pairs(basic: list[Expression], given: list[Given]) -> Iterator[Expression]:
         for sign in _TWO:
             both = [(one, other)] if sign in "+*" else [(one, other), (other, one)]
             for left, right in both:
-                if sign != "//" or all(right.of(each) for each in given):
-                    yield _combined(left, sign, right)
+                if sign != "//" or all(right.of(group) for group in given):
+                    yield _combine(left, sign, right)
 
 
 def _sizes(given: Given, slots: list[Slot]) -> list[Expression]:
@@ -273,13 +277,13 @@ def _sizes(given: Given, slots: list[Slot]) -> list[Expression]:
 
 
 def _numbers(given: Given) -> list[Expression]:
-    found = []
+    expressions = []
     for name, value in given.items():
         if isinstance(value, int) and not isinstance(value, bool):
-            found.append(Expression(name, operator.itemgetter(name)))
-        elif isinstance(value, tuple | list) and all(type(each) is int for each in value):
-            found += [Expression(f"{name}[{i}]", _item(name, i)) for i in range(len(value))]
-    return found
+            expressions.append(Expression(name, operator.itemgetter(name)))
+        elif isinstance(value, tuple | list) and all(type(item) is int for item in value):
+            expressions += [Expression(f"{name}[{i}]", _item(name, i)) for i in range(len(value))]
+    return expressions
 
 
 def _item(name: str, index: int) -> Callable[[Given], Any]:
@@ -288,7 +292,7 @@ def _item(name: str, index: int) -> Callable[[Given], Any]:
 
 def _lines(one: Expression, given: list[Given], wanted: list[int]) -> Iterator[Expression]:
     """`scale * value + offset`, and `(value + offset) // step`, through all runs."""
-    points = sorted(set(zip([one.of(each) for each in given], wanted, strict=True)))
+    points = sorted(set(zip([one.of(group) for group in given], wanted, strict=True)))
     (x0, y0), (x1, y1) = points[0], points[-1]
     if x0 == x1:
         return
@@ -298,7 +302,7 @@ def _lines(one: Expression, given: list[Given], wanted: list[int]) -> Iterator[E
     for step in range(2, _LARGEST_STEP + 1):
         for offset in range(-step, step + 1):
             if all((x + offset) // step == y for x, y in points):
-                yield _stepped(one, offset, step)
+                yield _step_down(one, offset, step)
                 return
 
 
@@ -310,7 +314,7 @@ def _linear(one: Expression, scale: int, offset: int) -> Expression:
     return Expression(_plus(text, offset), lambda given: scale * one.of(given) + offset)
 
 
-def _stepped(one: Expression, offset: int, step: int) -> Expression:
+def _step_down(one: Expression, offset: int, step: int) -> Expression:
     inner = f"({_plus(one.text, offset)})" if offset else one.text
     return Expression(f"{inner} // {step}", lambda given: (one.of(given) + offset) // step)
 
@@ -328,4 +332,4 @@ def _sums(name: str, slots: list[Slot], given: Given) -> Iterator[Expression]:
 
 
 def _sum(name: str, dim: int) -> Callable[[Given], Any]:
-    return lambda given: sum(each.shape[dim] for each in given[name])
+    return lambda given: sum(value.shape[dim] for value in given[name])

@@ -17,8 +17,8 @@ import torch
 
 from export_engine.attempt import Request
 from export_engine.capture import model_kept
-from export_engine.defects import passed_over, passing_over
-from export_engine.shapes import repeated
+from export_engine.defects import log_internal_error, passing_over
+from export_engine.shapes import repeat_slices
 from export_engine.torch_internals import calls_of_op
 from export_engine.verify import run
 
@@ -88,7 +88,7 @@ def tensor_slots(given: Given) -> list[Slot]:
         if isinstance(value, torch.Tensor):
             slots.append(Slot(name))
         elif isinstance(value, tuple | list):
-            slots += [Slot(name, i) for i, each in enumerate(value) if torch.is_tensor(each)]
+            slots += [Slot(name, i) for i, item in enumerate(value) if torch.is_tensor(item)]
     return slots
 
 
@@ -102,29 +102,29 @@ def runs_of(request: Request, name: str, overload: str) -> OpRuns | None:
     """
     with (
         model_kept(request.target),
-        calls_of_op(name, overload) as found,
+        calls_of_op(name, overload) as items,
         passing_over("running the model for calls of an op"),  # those until it fails count
     ):
         run(request.target, request, seed=0)
-    if not found:
+    if not items:
         return None
-    called, given, _ = found[0]
-    first = _run(called, given)
-    observed = [_run(called, each) for _, each, _ in found[1:4]]
-    kept = [each for each in (first, *observed) if each is not None]
+    called, entries, _ = items[0]
+    first = _run(called, entries)
+    observed = [_run(called, group) for _, group, _ in items[1:4]]
+    kept = [other_run for other_run in (first, *observed) if other_run is not None]
     if first is None:
         return None
     return OpRuns(
         called,
-        [*kept, *_all(called, _resized(given)), *_all(called, _renumbered(given))],
-        _all(called, _revalued(given)),
-        _all(called, _retyped(given)),
-        _all(called, _mixed(given)),
+        [*kept, *_all(called, _vary_sizes(entries)), *_all(called, _vary_numbers(entries))],
+        _all(called, _vary_values(entries)),
+        _all(called, _vary_dtypes(entries)),
+        _all(called, _vary_all_sizes(entries)),
     )
 
 
 def _all(called: Any, every: Iterator[Given]) -> list[OpRun]:
-    return [made for given in every if (made := _run(called, given)) is not None]
+    return [result for group in every if (result := _run(called, group)) is not None]
 
 
 def _run(called: Any, given: Given) -> OpRun | None:
@@ -134,7 +134,7 @@ def _run(called: Any, given: Given) -> OpRun | None:
         with torch.no_grad(), torch.random.fork_rng(devices=[]):
             result = called(**own)
     except Exception as error:  # noqa: BLE001 - the op may refuse its inputs by whatever it likes
-        passed_over(error, "running a custom op")
+        log_internal_error(error, "running a custom op")
         return None
     wrote = [slot for slot in tensor_slots(given) if not _same(slot.of(given), slot.of(own))]
     return OpRun(own, result, str(wrote[0]) if wrote else "")
@@ -143,7 +143,7 @@ def _run(called: Any, given: Given) -> OpRun | None:
 def _copy(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
-    return [_copy(each) for each in value] if isinstance(value, tuple | list) else value
+    return [_copy(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -152,7 +152,7 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.equal(torch.nan_to_num(one.detach()), torch.nan_to_num(other))
 
 
-def _resized(given: Given) -> Iterator[Given]:
+def _vary_sizes(given: Given) -> Iterator[Given]:
     places: dict[int, list[tuple[Slot, int]]] = {}
     for slot in tensor_slots(given):
         for dim, size in enumerate(slot.of(given).shape):
@@ -165,7 +165,7 @@ def _resized(given: Given) -> Iterator[Given]:
                 yield _with_sizes(given, dict.fromkeys(group, size + growth))
 
 
-def _mixed(given: Given) -> Iterator[Given]:
+def _vary_all_sizes(given: Given) -> Iterator[Given]:
     """All sizes changed to distinct values, equal ones alike."""
     draw = random.Random(0)
     sizes = {size for slot in tensor_slots(given) for size in slot.of(given).shape}
@@ -182,7 +182,7 @@ def _mixed(given: Given) -> Iterator[Given]:
 def _with_sizes(given: Given, places: dict[tuple[Slot, int], int]) -> Given:
     changed = {k: list(v) if isinstance(v, tuple | list) else v for k, v in given.items()}
     for (slot, dim), size in places.items():
-        tensor = repeated(slot.of(changed).detach(), dim, size)
+        tensor = repeat_slices(slot.of(changed).detach(), dim, size)
         if slot.element is None:
             changed[slot.name] = tensor
         else:
@@ -190,7 +190,7 @@ def _with_sizes(given: Given, places: dict[tuple[Slot, int], int]) -> Given:
     return changed
 
 
-def _renumbered(given: Given) -> Iterator[Given]:
+def _vary_numbers(given: Given) -> Iterator[Given]:
     for name, value in given.items():
         if isinstance(value, int) and not isinstance(value, bool):
             for growth in _GROWTHS:
@@ -202,7 +202,7 @@ def _renumbered(given: Given) -> Iterator[Given]:
                     yield {**given, name: changed}
 
 
-def _revalued(given: Given) -> Iterator[Given]:
+def _vary_values(given: Given) -> Iterator[Given]:
     """Other values: the order turned, the sign, all the same, half of them zero."""
     changes: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
         lambda value: value.flip(list(range(value.dim()))),
@@ -214,7 +214,7 @@ def _revalued(given: Given) -> Iterator[Given]:
     for change in changes:
         for only in [None, *tensor_slots(given)]:
             with passing_over("changing the inputs of an op"):
-                yield _mapped(given, change, only)
+                yield _map_tensors(given, change, only)
 
 
 def _half(value: torch.Tensor) -> torch.Tensor:
@@ -222,19 +222,19 @@ def _half(value: torch.Tensor) -> torch.Tensor:
     return value * keep.to(value.dtype)
 
 
-def _retyped(given: Given) -> Iterator[Given]:
+def _vary_dtypes(given: Given) -> Iterator[Given]:
     """Other dtypes, of all tensors or of one argument; tensors in a list are of one dtype."""
     alone = [slot for slot in tensor_slots(given) if slot.element is None]
     for dtype in (torch.float64, torch.float16, torch.bfloat16):
         for only in [None, *alone]:
-            yield _mapped(given, partial(_as, dtype), only)
+            yield _map_tensors(given, partial(_as, dtype), only)
 
 
 def _as(dtype: torch.dtype, value: torch.Tensor) -> torch.Tensor:
     return value.to(dtype) if value.is_floating_point() else value
 
 
-def _mapped(
+def _map_tensors(
     given: Given, change: Callable[[torch.Tensor], torch.Tensor], only: Slot | None
 ) -> Given:
     changed = {k: list(v) if isinstance(v, tuple | list) else v for k, v in given.items()}

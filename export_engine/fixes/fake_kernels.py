@@ -53,7 +53,7 @@ class FakeKernel:
         return register_fake(self.op, self.kernel)
 
 
-def offered(
+def suggest_fake_kernel(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
     """A fake kernel for the op of a diagnosed attempt."""
@@ -65,11 +65,11 @@ def offered(
     if progress:
         progress(Progress(0, 0, f"running {op} at other sizes", "fix"))
     try:
-        runs, kernel, rules = inferred(request, op, overload)
+        runs, kernel, rules = infer_kernel(request, op, overload)
     except Unfit as reason:
         yield NoFix(f"No fake kernel could be written for `{op}`: {reason}.")
         return
-    found = try_request(_with(request, kernel))
+    result = try_request(_with(request, kernel))
     depend = sum(rule.open_sizes for rule in rules)
     yield Fix(
         kind="inputs",
@@ -83,7 +83,7 @@ def offered(
         before=f"{op} without a fake kernel",
         after=kernel.code,
         stack=diagnosis.stack if diagnosis else (),
-        leads_to=found if isinstance(found, Exported) else None,
+        leads_to=result if isinstance(result, Exported) else None,
     )
 
 
@@ -92,7 +92,7 @@ def _with(request: Request, kernel: FakeKernel) -> Request:
     return request.with_changes(setups=(*others, kernel))
 
 
-def inferred(
+def infer_kernel(
     request: Request, op: str, overload: str = ""
 ) -> tuple[OpRuns, FakeKernel, tuple[ResultRule, ...]]:
     """The kernel that explains every run, with the runs and its rules.
@@ -104,12 +104,12 @@ def inferred(
     if runs is None:
         raise Unfit("the model does not reach the op on the example")
     rules = rules_of(runs)
-    sized = any(each.dim() for each in runs.shapes[0].made)
+    sized = any(value.dim() for value in runs.shapes[0].made)
     if sized and len(runs.shapes) < _FEWEST:
         raise Unfit("it accepts no sizes but the example's, so no rule can be inferred")
     name = f"{op}.{overload}" if overload and overload != "default" else op
     signature = op_signature(runs.overload)
-    if any(keyword.iskeyword(each) for each in signature.parameters):
+    if any(keyword.iskeyword(parameter) for parameter in signature.parameters):
         raise Unfit("an argument of it is called like a Python keyword")
     as_list = isinstance(runs.shapes[0].result, list)
     several = isinstance(runs.shapes[0].result, tuple | list)
@@ -127,10 +127,10 @@ def _kernel(
         def size() -> Any:
             return torch.library.get_ctx().new_dynamic_size()
 
-        made = [rule.make(bound.arguments, size) for rule in rules]
+        tensors = [rule.make(bound.arguments, size) for rule in rules]
         if several:
-            return made if as_list else tuple(made)
-        return made[0] if made else None
+            return tensors if as_list else tuple(tensors)
+        return tensors[0] if tensors else None
 
     return kernel
 
@@ -145,11 +145,11 @@ def _code(
     numbers = count()
     names = [f"size{next(numbers)}" for rule in rules for _ in range(rule.open_sizes)]
     left = iter(names)
-    made = [rule.text(left) for rule in rules]
-    result = made[0] if made else "None"
+    texts = [rule.text(left) for rule in rules]
+    result = texts[0] if texts else "None"
     if several:
-        inside = ", ".join(made)
-        result = f"[{inside}]" if as_list else f"({inside}{',' if len(made) == 1 else ''})"
-    body = [f"{each} = torch.library.get_ctx().new_dynamic_size()" for each in names]
+        inside = ", ".join(texts)
+        result = f"[{inside}]" if as_list else f"({inside}{',' if len(texts) == 1 else ''})"
+    body = [f"{text} = torch.library.get_ctx().new_dynamic_size()" for text in names]
     lines = [f'@torch.library.register_fake("{name}")', f"def _{signature}:"]
     return "\n".join([*lines, *(f"    {line}" for line in [*body, f"return {result}"])])

@@ -8,11 +8,13 @@ from export_engine.attempt import Exported, Failed, Fix, Request
 from export_engine.diagnose import SizesViolated, ZeroOrOne, always_fixes
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress
-from export_engine.shapes import InputPlace, Named, Problem, name_of, shapes_of, with_size
+from export_engine.shapes import InputPlace, Named, ShapeViolation, name_of, shapes_of, with_size
 from export_engine.verify import runs_in_eager
 
 
-def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+def suggest_example(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix]:
     """Examples of other sizes for a diagnosed attempt."""
     diagnosis = attempt.diagnosis
     if diagnosis is None or attempt.request is None:
@@ -21,7 +23,7 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
         case ZeroOrOne(dims):
             yield _larger(attempt.request, dims)
         case SizesViolated(problems):
-            fixed = [each for each in problems if each.kind == "fixed"]
+            fixed = [problem for problem in problems if problem.kind == "fixed"]
             if fixed and not always_fixes(fixed[0].stack):
                 yield from _elsewhere(attempt.request, fixed[0], progress)
 
@@ -29,10 +31,10 @@ def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None)
 def _larger(request: Request, dims: Sequence[InputPlace]) -> Fix:
     sizes = {dim: _size_of_two(request, dim) for dim in dims}
     of_size = {
-        size: ", ".join(str(dim) for dim, each in sizes.items() if each == size)
+        size: ", ".join(str(dim) for dim, number in sizes.items() if number == size)
         for size in sizes.values()
     }
-    said = " and ".join(f"size {size} for {places}" for size, places in of_size.items())
+    text = " and ".join(f"size {size} for {places}" for size, places in of_size.items())
     places = ", ".join(of_size.values())
 
     def change(request: Request) -> Request:
@@ -42,13 +44,13 @@ def _larger(request: Request, dims: Sequence[InputPlace]) -> Fix:
 
     return Fix(
         kind="inputs",
-        title=f"Use an example of {said}",
+        title=f"Use an example of {text}",
         why="An example larger than 1 keeps the size dynamic. Your own arguments stay as they "
         "are; the new ones repeat their values.",
         gives_up=f"The program may reject the size of {places} in your own arguments.",
         change=change,
         before=f"{places} of size 0 or 1" if [*of_size] == [2] else places,
-        after=f"{places} of size 2" if [*of_size] == [2] else f"an example of {said}",
+        after=f"{places} of size 2" if [*of_size] == [2] else f"an example of {text}",
     )
 
 
@@ -61,7 +63,7 @@ def _size_of_two(request: Request, dim: InputPlace) -> int:
 
 
 def _elsewhere(
-    request: Request, problem: Problem, progress: Callable[[Progress], None] | None
+    request: Request, problem: ShapeViolation, progress: Callable[[Progress], None] | None
 ) -> Iterator[Fix]:
     """For a size that the code treats specially, an example of another size.
 
@@ -78,9 +80,9 @@ def _elsewhere(
         return
     if progress:
         progress(Progress(0, 0, f"trying an example where {name_of(dim)} is {size}", "fix"))
-    found = try_request(other)
-    if not isinstance(found, Exported) or (
-        found.agreement and found.agreement.verdict == "differs"
+    attempt = try_request(other)
+    if not isinstance(attempt, Exported) or (
+        attempt.agreement and attempt.agreement.verdict == "differs"
     ):
         return
     yield Fix(
@@ -93,5 +95,5 @@ def _elsewhere(
         before=f"{name_of(dim)} = {dim.example}",
         after=f"{name_of(dim)} = {size}",
         stack=problem.stack,
-        leads_to=found,
+        leads_to=attempt,
     )

@@ -15,12 +15,14 @@ _ABOUT_SIZES = frozenset({Kind.EXAMPLE_OUT_OF_RANGE, Kind.ZERO_ONE, Kind.SHAPES_
 """What the modes have in common."""
 
 
-def offered(attempt: Failed, progress: Callable[[Progress], None] | None = None) -> Iterator[Fix]:
+def suggest_mode(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix]:
     """The other mode, tried."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind in _ABOUT_SIZES:
         return
-    if not request.strict and _asked_by_python(diagnosis):
+    if not request.strict and _is_asked_by_python(diagnosis):
         return
     if isinstance(diagnosis.facts, SizesViolated) and is_unrolled(diagnosis.stack):
         return
@@ -38,26 +40,26 @@ def of_program(attempt: Exported) -> Iterator[Fix]:
 def _other(request: Request, diagnosis: Diagnosis | None = None) -> Iterator[Fix]:
     stack = diagnosis.stack if diagnosis else ()
     other = request.with_changes(strict=not request.strict)
-    found = try_request(other)
-    if isinstance(found, Failed):
+    attempt = try_request(other)
+    if isinstance(attempt, Failed):
         got_past = _OF_STRICT if request.strict else _OF_NON_STRICT
         if diagnosis is not None and diagnosis.kind in got_past:
-            yield from _further(request, found, stack)
+            yield from _further(request, attempt, stack)
         return
-    assert isinstance(found, Exported)
-    verdict = found.agreement.verdict if found.agreement else "not checked"
+    assert isinstance(attempt, Exported)
+    verdict = attempt.agreement.verdict if attempt.agreement else "not checked"
     strict = other.strict
     yield Fix(
         kind="mode",
         title=f"Export in {other.mode} mode",
         why=_WHY[other.mode] if stack else _WHY_WRONG,
         lossy=verdict in ("refused", "differs"),
-        gives_up=_given_up(found, verdict),
+        gives_up=_find_differences(attempt, verdict),
         change=lambda request: request.with_changes(strict=strict),
         before=request.mode,
         after=other.mode,
         stack=stack,
-        leads_to=found,
+        leads_to=attempt,
     )
 
 
@@ -96,7 +98,7 @@ _WHY = {
 }
 
 
-def _asked_by_python(diagnosis: Diagnosis) -> bool:
+def _is_asked_by_python(diagnosis: Diagnosis) -> bool:
     """Whether Python itself asks what strict mode does not know either.
 
     That is a statement or a comprehension that depends on data, and a size as the key of a dict; a
@@ -108,11 +110,11 @@ def _asked_by_python(diagnosis: Diagnosis) -> bool:
         return False
     if isinstance(diagnosis.facts, SizeLookedUp):
         return any(map(_is_lookup, ast.walk(statement)))
-    loops = [each for each in ast.walk(statement) if isinstance(each, _LOOPS)]
+    loops = [node for node in ast.walk(statement) if isinstance(node, _LOOPS)]
     if diagnosis.kind is Kind.LOOP_ON_DATA:
         return bool(loops)
     if diagnosis.kind is Kind.OUTPUT_FROM_DATA:
-        return any(not isinstance(each, ast.While) and _counts(each.iter) for each in loops)
+        return any(not isinstance(loop, ast.While) and _counts(loop.iter) for loop in loops)
     return diagnosis.kind is Kind.BRANCH_ON_DATA and isinstance(statement, ast.If | ast.While)
 
 
@@ -121,8 +123,8 @@ _LOOPS = (ast.While, ast.For, ast.comprehension)
 
 def _counts(iterated: ast.expr) -> bool:
     """Whether a loop is over as many numbers as a number from data says."""
-    called = [ast.unparse(each.func) for each in ast.walk(iterated) if isinstance(each, ast.Call)]
-    return "range" in called and any(each == "int" or each.endswith(".item") for each in called)
+    called = [ast.unparse(node.func) for node in ast.walk(iterated) if isinstance(node, ast.Call)]
+    return "range" in called and any(text == "int" or text.endswith(".item") for text in called)
 
 
 def _is_lookup(node: ast.AST) -> bool:
@@ -132,25 +134,29 @@ def _is_lookup(node: ast.AST) -> bool:
     return isinstance(called, ast.Attribute) and called.attr == "get"
 
 
-def _given_up(found: Exported, verdict: str) -> str:
+def _find_differences(found: Exported, verdict: str) -> str:
     """What differs in the other mode, as far as known."""
-    said = []
+    texts = []
     if verdict == "refused":
-        said.append("The program rejects some of the requested sizes")
+        texts.append("The program rejects some of the requested sizes")
     if verdict == "differs" and found.agreement:
-        trial = next(each for each in found.agreement.trials if each.outcome == "differs")
+        trial = next(
+            other_trial
+            for other_trial in found.agreement.trials
+            if other_trial.outcome == "differs"
+        )
         baked = found.agreement.baked.rstrip(".")
-        said.append(
+        texts.append(
             f"It exports, but agrees with eager only by chance: {baked}"
             if baked
             else f"It exports, but the outputs differ from eager: {trial.detail.rstrip('.')}"
         )
     checks = sum(guard.kind == "runtime_assert" for guard in found.recording.guards)
     if checks:
-        said.append("Conditions on data become runtime assertions")
+        texts.append("Conditions on data become runtime assertions")
     effects = [text for text in found.warnings if "side effect" in text.lower()]
     if effects:
-        said.append(effects[0].splitlines()[0][:200])
+        texts.append(effects[0].splitlines()[0][:200])
     if not found.request or not found.request.strict:
-        said.append(_TAKEN)
-    return ". ".join(said)
+        texts.append(_TAKEN)
+    return ". ".join(texts)

@@ -12,40 +12,40 @@ from pathlib import PurePath
 from typing import TypeGuard
 
 from export_engine.attempt import Failed, Fix, NoFix, functions_remembered
-from export_engine.defects import passed_over, passing_over
+from export_engine.defects import log_internal_error, passing_over
 from export_engine.diagnose import diagnose, name_contexts
 from export_engine.fixes import (
     assumptions,
     containers,
+    couple_dims,
     export_options,
     fake_kernels,
-    names_apart,
     other_example,
     other_mode,
     shapes,
     specs,
-    vary_together,
+    split_dim_name,
 )
-from export_engine.fixes.code import data_dependent
+from export_engine.fixes.code import try_rewrites
 from export_engine.fixes.code.branches import (
     checks_and_numpy,
+    is_exporting_branches,
     size_branches,
-    tracing_questions,
 )
 from export_engine.fixes.code.calls import max_pool1d, module_conversions
 from export_engine.fixes.code.sizes import (
+    math_of_sizes,
     size_formulas,
     size_guards,
     size_idioms,
-    size_keyed,
-    size_numbers,
+    size_keyed_cache,
 )
-from export_engine.fixes.eager_too import beside_eager
-from export_engine.fixes.own_lines import in_own_lines
+from export_engine.fixes.confirm_conditions import confirm_conditions
+from export_engine.fixes.one_statement_per_line import after, write_one_per_line
+from export_engine.fixes.original_lines import in_own_lines
 from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
-from export_engine.fixes.tested_conditions import tested
-from export_engine.fixes.written_out import after, written_out
-from export_engine.process import answered, raise_if_interrupted, sandbox
+from export_engine.fixes.runs_in_eager import beside_eager
+from export_engine.process import clear_interrupt, raise_if_interrupted, sandbox
 from export_engine.progress import Progress, Report
 from export_engine.torch_internals import counters_kept
 
@@ -55,49 +55,49 @@ Provider = Callable[[Failed, Report | None], Iterable[Fix | NoFix]]
 """Fixes for a diagnosed attempt, or why there is none. Raises KeyboardInterrupt only."""
 
 PROVIDERS: tuple[Provider, ...] = (
-    recurrent.offered,
-    chunks.offered,
-    offer.offered,
-    specs.offered,
-    size_formulas.offered,
-    max_pool1d.offered,
-    size_keyed.offered,
-    size_idioms.offered,
-    size_branches.offered,
-    vary_together.offered,
-    names_apart.offered,
-    shapes.offered,
-    assumptions.offered,
-    containers.offered,
-    fake_kernels.offered,
-    shrinking.offered,
-    data_dependent.offered,
-    checks_and_numpy.offered,
-    size_guards.offered,
-    tracing_questions.offered,
-    module_conversions.offered,
+    recurrent.suggest_recurrent_scan,
+    chunks.suggest_chunks,
+    offer.suggest_rewrite,
+    specs.suggest_specs,
+    size_formulas.suggest_formula,
+    max_pool1d.suggest_max_pool2d,
+    size_keyed_cache.suggest_without_cache,
+    size_idioms.suggest_symbolic_sizes,
+    size_branches.suggest_size_branch,
+    couple_dims.suggest_couplings,
+    split_dim_name.suggest_names,
+    shapes.suggest_shapes,
+    assumptions.suggest_assumptions,
+    containers.suggest_registrations,
+    fake_kernels.suggest_fake_kernel,
+    shrinking.suggest_nms,
+    try_rewrites.suggest_rewrites,
+    checks_and_numpy.suggest_rewrites,
+    size_guards.suggest_guards,
+    is_exporting_branches.suggest_eager_answer,
+    module_conversions.suggest_without_conversion,
 )
 """Providers for every failure."""
 _ONE_LINE = frozenset(
     {
-        shrinking.offered,
-        data_dependent.offered,
-        checks_and_numpy.offered,
+        shrinking.suggest_nms,
+        try_rewrites.suggest_rewrites,
+        checks_and_numpy.suggest_rewrites,
     }
 )
 """Not asked where the whole function is rewritten without loss."""
 LAST_RESORTS: tuple[Provider, ...] = (
-    other_example.offered,
-    other_mode.offered,
-    export_options.offered,
-    size_numbers.offered,
-    checks_and_numpy.assumed_on_data,
+    other_example.suggest_example,
+    other_mode.suggest_mode,
+    export_options.suggest_options,
+    math_of_sizes.suggest_size_ops,
+    checks_and_numpy.assume_branch_on_data,
 )
 """Each costs an export or two: used if no lossless fix is known to lead to a program."""
 _KEEPING_ALL: tuple[Provider, ...] = (export_options.keeping_all_sizes,)
 """Used, too, where every such fix rejects sizes that the model takes, or changes the code and needs
 an option besides."""
-_WITHOUT_BOUNDS: tuple[Provider, ...] = (size_numbers.without_bounds, other_mode.offered)
+_WITHOUT_BOUNDS: tuple[Provider, ...] = (math_of_sizes.without_bounds, other_mode.suggest_mode)
 """Used, too, where every such fix rejects sizes that the model takes."""
 
 
@@ -112,7 +112,7 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
         progress: called with the diagnosis, while fixes are tried, and with each that is found.
     """
     explained = replace(attempt, diagnosis=attempt.diagnosis or diagnose(attempt))
-    found: list[Fix | NoFix] = []
+    items: list[Fix | NoFix] = []
     try:
         with counters_kept():
             runs = True
@@ -120,17 +120,17 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
                 diagnosis, runs = beside_eager(explained)
                 explained = replace(explained, diagnosis=diagnosis)
             with passing_over("trying a condition on the model"):
-                explained = replace(explained, diagnosis=tested(explained))
+                explained = replace(explained, diagnosis=confirm_conditions(explained))
             explained = replace(explained, diagnosis=name_contexts(explained))
             if progress:
-                progress(Progress(0, 0, _said(explained), "failure"))
+                progress(Progress(0, 0, _summarize(explained), "failure"))
             if runs:
-                _search(explained, progress, found)
+                _search(explained, progress, items)
     except KeyboardInterrupt:
-        answered()
-    fixes = [each for each in found if isinstance(each, Fix)]
-    fixes.sort(key=lambda each: _given_up(each, attempt))
-    reasons = [each.reason for each in found if isinstance(each, NoFix)]
+        clear_interrupt()
+    fixes = [fix for fix in items if isinstance(fix, Fix)]
+    fixes.sort(key=lambda each: _rank_cost(each, attempt))
+    reasons = [fix.reason for fix in items if isinstance(fix, NoFix)]
     text = attempt.traceback or "".join(traceback.format_exception(attempt.error))
     _drop_frames(attempt.error)
     return replace(
@@ -138,7 +138,7 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     )
 
 
-def _said(attempt: Failed) -> str:
+def _summarize(attempt: Failed) -> str:
     """The diagnosis in a line: the sentence, and where."""
     diagnosis = attempt.diagnosis
     assert diagnosis is not None
@@ -149,7 +149,7 @@ def _said(attempt: Failed) -> str:
     return f"{diagnosis.sentence} ({cells.get(file) or PurePath(file).name}, line {line})"
 
 
-def _given_up(fix: Fix, attempt: Failed) -> tuple[bool, bool, bool, bool]:
+def _rank_cost(fix: Fix, attempt: Failed) -> tuple[bool, bool, bool, bool]:
     """What a fix gives up: the less, the earlier it is offered. Of alike ones shapes are first."""
     more = fix.kind == "code" if fix.narrows else _switches_too(fix, attempt)
     return fix.lossy, fix.narrows, fix.narrows and not fix.beyond_bounds, more
@@ -157,11 +157,11 @@ def _given_up(fix: Fix, attempt: Failed) -> tuple[bool, bool, bool, bool]:
 
 def _switches_too(fix: Fix, attempt: Failed) -> bool:
     """Whether it is a fix of code that needs an option of the export besides."""
-    made = fix.leads_to.request if fix.leads_to is not None else None
+    request = fix.leads_to.request if fix.leads_to is not None else None
     before = attempt.request
-    if fix.kind != "code" or made is None or before is None:
+    if fix.kind != "code" or request is None or before is None:
         return False
-    return bool(made.options - before.options)
+    return bool(request.options - before.options)
 
 
 def _drop_frames(error: BaseException) -> None:
@@ -171,11 +171,11 @@ def _drop_frames(error: BaseException) -> None:
     user's own.
     """
     waiting: list[BaseException | None] = [error]
-    known: set[int] = set()
+    numbers: set[int] = set()
     while waiting:
         each = waiting.pop()
-        if each is not None and id(each) not in known:
-            known.add(id(each))
+        if each is not None and id(each) not in numbers:
+            numbers.add(id(each))
             each.__traceback__ = None
             waiting += [each.__cause__, each.__context__]
 
@@ -188,20 +188,20 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
             if is_rewritten and provider in _ONE_LINE:
                 continue
             _ask(provider, attempt, progress, found)
-            if provider is offer.offered:
-                is_rewritten = any(_leads_on(each) and not each.narrows for each in found)
-        if not any(_leads_on(each) for each in found):
+            if provider is offer.suggest_rewrite:
+                is_rewritten = any(_leads_on(fix) and not fix.narrows for fix in found)
+        if not any(_leads_on(fix) for fix in found):
             found += _of_written_out(attempt, progress)
         for provider in LAST_RESORTS:
-            if not any(_leads_on(each) for each in found):
+            if not any(_leads_on(fix) for fix in found):
                 _ask(provider, attempt, progress, found)
-        known = [each for each in found if _leads_on(each)]
+        fixes = [fix for fix in found if _leads_on(fix)]
         for provider in _KEEPING_ALL:
-            if known and all(each.narrows or _switches_too(each, attempt) for each in known):
+            if fixes and all(fix.narrows or _switches_too(fix, attempt) for fix in fixes):
                 _ask(provider, attempt, progress, found)
         for provider in _WITHOUT_BOUNDS:
-            known = [each for each in found if _leads_on(each)]
-            if not known or not all(each.narrows for each in known):
+            fixes = [fix for fix in found if _leads_on(fix)]
+            if not fixes or not all(fix.narrows for fix in fixes):
                 break
             before = len(found)
             _ask(provider, attempt, progress, found)
@@ -211,16 +211,16 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
 
 def _of_written_out(attempt: Failed, progress: Report | None) -> list[Fix | NoFix]:
     """The fixes that are known to lead on once statements have lines of their own."""
-    found: list[Fix | NoFix] = []
+    fixes: list[Fix | NoFix] = []
     again = None
     with passing_over("writing statements on lines of their own"):
-        again = written_out(attempt)
+        again = write_one_per_line(attempt)
     if again is None:
         return []
     failed, edit = again
     for provider in PROVIDERS:
-        _ask(provider, failed, progress, found)
-    return [after(edit, each) for each in found if _leads_on(each)]
+        _ask(provider, failed, progress, fixes)
+    return [after(edit, fix) for fix in fixes if _leads_on(fix)]
 
 
 def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:
@@ -236,10 +236,10 @@ def _ask(
     before = len(found)
     try:
         for offered in provider(attempt, progress):
-            each = in_own_lines(offered, attempt)
-            found.append(each)
-            if progress and isinstance(each, Fix):
-                progress(Progress(0, 0, each.title, "found"))
+            fix = in_own_lines(offered, attempt)
+            found.append(fix)
+            if progress and isinstance(fix, Fix):
+                progress(Progress(0, 0, fix.title, "found"))
     except Exception as error:  # noqa: BLE001 - whatever it is, the diagnosis and other fixes stand
-        passed_over(error, "looking for fixes")
-        found[before:] = [each for each in found[before:] if isinstance(each, NoFix)]
+        log_internal_error(error, "looking for fixes")
+        found[before:] = [other_fix for other_fix in found[before:] if isinstance(other_fix, NoFix)]

@@ -81,8 +81,8 @@ class Registered:
             return [f"torch.export.register_dataclass({name})"]
         if self.way == "transformers":
             module, _, function = transformers_function(self.cls).rpartition(".")
-            given = name if function == _EXPORTERS.rpartition(".")[2] else ""
-            return [f"from {module} import {function}", f"{function}({given})"]
+            message = name if function == _EXPORTERS.rpartition(".")[2] else ""
+            return [f"from {module} import {function}", f"{function}({message})"]
         if self.way == "constant":
             return [_CONSTANT.format(name=name)]
         if issubclass(self.cls, dict):
@@ -111,7 +111,7 @@ class Registered:
         elif self.way == "constant":
             register_container(cls, _whole, _constant, partial(_plain, ""), _from_plain)
         else:
-            register_container(cls, taken_apart, _together(cls), to_json, from_json)
+            register_container(cls, split_object, _together(cls), to_json, from_json)
         return lambda: deregister_container(cls)
 
 
@@ -172,10 +172,10 @@ def transformers_function(cls: type) -> str:
         return _EXPORTERS
     module, _, function = _OLDER.rpartition(".")
     try:
-        found = hasattr(importlib.import_module(module), function)
+        is_found = hasattr(importlib.import_module(module), function)
     except ImportError:
         return ""
-    return _OLDER if found and cls.__qualname__ == "DynamicCache" else ""
+    return _OLDER if is_found and cls.__qualname__ == "DynamicCache" else ""
 
 
 def _whole(value: Any) -> tuple[list[tuple[str, Any]], Any]:
@@ -186,7 +186,7 @@ def _constant(_: Iterable[Any], context: Any) -> Any:
     return context
 
 
-def taken_apart(value: Any) -> tuple[list[tuple[str, Any]], Context]:
+def split_object(value: Any) -> tuple[list[tuple[str, Any]], Context]:
     """An object's parts by name, and its context.
 
     Raises:
@@ -194,13 +194,13 @@ def taken_apart(value: Any) -> tuple[list[tuple[str, Any]], Context]:
     """
     parts: list[tuple[str, Any]] = []
     rest: dict[str, Any] = {}
-    for name, each in state_of(value).items():
-        if holds_parts(each):
-            parts.append((name, each))
-        elif isinstance(each, MethodType) and each.__self__ is value:
+    for name, item in state_of(value).items():
+        if holds_parts(item):
+            parts.append((name, item))
+        elif isinstance(item, MethodType) and item.__self__ is value:
             raise Unfit(f"its attribute {name} is a method bound to itself")
         else:
-            rest[name] = _own_copy(each)
+            rest[name] = _copy_container(item)
     names = tuple(name for name, _ in parts)
     return parts, Context(names, rest, _mirror(value), beside_items(value))
 
@@ -222,9 +222,9 @@ def beside_items(value: Any) -> dict[str, Any]:
         Unfit: one holds a tensor, or is an item, too.
     """
     attributes = {} if _mirror(value) else _attributes(value)
-    if any(holds_parts(each) or name in value for name, each in attributes.items()):
+    if any(holds_parts(attribute) or name in value for name, attribute in attributes.items()):
         raise Unfit("it is a dict with tensors or items in attributes beside its items")
-    return {name: _own_copy(each) for name, each in attributes.items()}
+    return {name: _copy_container(attribute) for name, attribute in attributes.items()}
 
 
 def _attributes(value: Any) -> dict[str, Any]:
@@ -233,20 +233,20 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 def _together(cls: type) -> Callable[[Iterable[Any], Context], Any]:
     def unflatten(parts: Iterable[Any], context: Context) -> Any:
-        made: Any = object.__new__(cls) if not issubclass(cls, dict) else cls.__new__(cls)
-        known = {**dict(zip(context.parts, parts, strict=True)), **context.rest}
-        for name, each in known.items():
-            value = each if name in context.parts else _own_copy(each)
-            if isinstance(made, dict):
-                _set_item(made, name, value)
+        result: Any = object.__new__(cls) if not issubclass(cls, dict) else cls.__new__(cls)
+        entries = {**dict(zip(context.parts, parts, strict=True)), **context.rest}
+        for name, item in entries.items():
+            value = item if name in context.parts else _copy_container(item)
+            if isinstance(result, dict):
+                _set_item(result, name, value)
             else:
-                object.__setattr__(made, name, value)
+                object.__setattr__(result, name, value)
         if context.mirror:
-            attributes = made if context.mirror == "shared" else dict(made)
-            object.__setattr__(made, "__dict__", attributes)
+            attributes = result if context.mirror == "shared" else dict(result)
+            object.__setattr__(result, "__dict__", attributes)
         for name, each in context.beside.items():
-            object.__setattr__(made, name, _own_copy(each))
-        return made
+            object.__setattr__(result, name, _copy_container(each))
+        return result
 
     return unflatten
 
@@ -273,14 +273,14 @@ def state_of(value: Any) -> dict[str, Any]:
     slots = [name for cls in type(value).__mro__ for name in _slots(cls)]
     if not slots and not hasattr(value, "__dict__"):
         raise Unfit("it is not a plain Python object, so its parts are unknown")
-    found = {name: getattr(value, name, _ABSENT) for name in slots}
-    found |= getattr(value, "__dict__", {})
-    return {name: each for name, each in found.items() if each is not _ABSENT}
+    entries = {name: getattr(value, name, _ABSENT) for name in slots}
+    entries |= getattr(value, "__dict__", {})
+    return {name: item for name, item in entries.items() if item is not _ABSENT}
 
 
 def _slots(cls: type) -> list[str]:
-    given = vars(cls).get("__slots__", ())
-    names = [given] if isinstance(given, str) else list(given)
+    value = vars(cls).get("__slots__", ())
+    names = [value] if isinstance(value, str) else list(value)
     hidden = [f"_{cls.__name__.lstrip('_')}{n}" if _is_hidden(n) else n for n in names]
     return [name for name in hidden if name not in ("__dict__", "__weakref__")]
 
@@ -301,18 +301,18 @@ def holds_parts(value: Any, depth: int = 8) -> bool:
         return False
     if type(value) in (list, tuple, dict, OrderedDict):
         items = value.values() if isinstance(value, dict) else value
-        return any(holds_parts(each, depth - 1) for each in items)
+        return any(holds_parts(item, depth - 1) for item in items)
     if is_container(type(value)):
         return not isinstance(value, _COLLECTIONS)
-    return any(isinstance(each, _PARTS) for each in getattr(value, "__dict__", {}).values())
+    return any(isinstance(item, _PARTS) for item in getattr(value, "__dict__", {}).values())
 
 
-def _own_copy(value: Any) -> Any:
+def _copy_container(value: Any) -> Any:
     """A copy of plain lists, dicts and sets, which a call may mutate; anything else as it is."""
     if type(value) in (list, tuple, set, frozenset):
-        return type(value)(_own_copy(each) for each in value)
+        return type(value)(_copy_container(item) for item in value)
     if type(value) in (dict, OrderedDict):
-        return type(value)((key, _own_copy(each)) for key, each in value.items())
+        return type(value)((key, _copy_container(item)) for key, item in value.items())
     return value
 
 
@@ -322,19 +322,19 @@ def to_json(context: Context) -> Any:
     Raises:
         Unfit: an attribute is of a class that has no plain form.
     """
-    rest = {name: _plain(name, each) for name, each in context.rest.items()}
-    beside = {name: _plain(name, each) for name, each in context.beside.items()}
+    rest = {name: _plain(name, value) for name, value in context.rest.items()}
+    beside = {name: _plain(name, value) for name, value in context.beside.items()}
     return [list(context.parts), rest, context.mirror, beside]
 
 
 def from_json(data: Any) -> Context:
     """The inverse of `to_json`."""
     parts, rest, mirror, *more = data
-    known = [
-        {name: _from_plain(each) for name, each in attributes.items()}
+    items = [
+        {name: _from_plain(attribute) for name, attribute in attributes.items()}
         for attributes in (rest, *more)
     ]
-    return Context(tuple(parts), known[0], mirror, known[-1] if more else {})
+    return Context(tuple(parts), items[0], mirror, items[-1] if more else {})
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -349,9 +349,9 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, type):
         return {"class": [value.__module__, value.__qualname__]}
     if type(value) in (list, tuple, set, frozenset):
-        return {type(value).__name__: [_plain(name, each) for each in value]}
+        return {type(value).__name__: [_plain(name, item) for item in value]}
     if type(value) in (dict, OrderedDict):
-        pairs = [[_plain(name, key), _plain(name, each)] for key, each in value.items()]
+        pairs = [[_plain(name, key), _plain(name, item)] for key, item in value.items()]
         return {"dict": pairs}
     what = f"its attribute {name} is" if name else "it is"
     raise Unfit(f"{what} a {type(value).__name__}, which cannot be saved")
@@ -368,18 +368,18 @@ def _from_plain(data: Any) -> Any:
     if kind == "member":
         return getattr(_from_plain(value[0]), value[1])
     if kind == "class":
-        found: Any = importlib.import_module(value[0])
+        result: Any = importlib.import_module(value[0])
         for name in value[1].split("."):
-            found = getattr(found, name)
-        return found
+            result = getattr(result, name)
+        return result
     if kind == "dict":
-        return {_from_plain(key): _from_plain(each) for key, each in value}
+        return {_from_plain(key): _from_plain(item) for key, item in value}
     makers = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
-    return makers[kind](_from_plain(each) for each in value)
+    return makers[kind](_from_plain(item) for item in value)
 
 
 @undone
-def registered(setups: Iterable[Registered]) -> Iterator[None]:
+def register_for_a_while(setups: Iterable[Registered]) -> Iterator[None]:
     """Registers for a while."""
     undo: list[Callable[[], None]] = []
     try:
@@ -387,5 +387,5 @@ def registered(setups: Iterable[Registered]) -> Iterator[None]:
             undo.append(setup.install())
         yield
     finally:
-        for each in reversed(undo):
-            each()
+        for function in reversed(undo):
+            function()

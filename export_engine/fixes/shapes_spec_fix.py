@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from export_engine.attempt import Exported, Failed, Fix, Request
-from export_engine.fixes.assumptions import added, given_up, listed, with_answers
+from export_engine.fixes.assumptions import (
+    find_cost,
+    find_new_assumptions,
+    join_texts,
+    with_answers,
+)
 from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Named, Shapes, ShapesError, Spec, plainly, shapes_of
@@ -41,27 +46,27 @@ def shapes_spec_fix(
     if request is None or before is None or before.unbacked or missing_shapes_spec():
         return
     try:
-        asked, shapes = before.to_spec(), _unbacked(before, solved)
+        asked, shapes = before.to_spec(), _make_unbacked(before, solved)
     except ShapesError:
         return
     if progress:
         progress(Progress(0, 0, f"trying {shapes}", "fix"))
-    found = try_request(request.with_changes(shapes=shapes))
-    after, found = with_answers(found, request, shapes, progress, _MOST_ROUNDS)
-    if not isinstance(found, Exported) or not _agrees(found):
+    result = try_request(request.with_changes(shapes=shapes))
+    after, result = with_answers(result, request, shapes, progress, _MOST_ROUNDS)
+    if not isinstance(result, Exported) or not _agrees(result):
         return
 
     def change(request: Request) -> Request:
         return request.with_changes(shapes=after)
 
-    new = added(asked, after)
-    texts = [str(plainly(each)) for each in new]
+    new = find_new_assumptions(asked, after)
+    texts = [str(plainly(relation)) for relation in new]
     if not texts and not otherwise_lossy:
         return
-    narrows, gives_up = given_up(request.with_changes(shapes=asked), asked, new)
+    narrows, gives_up = find_cost(request.with_changes(shapes=asked), asked, new)
     yield Fix(
         kind="shapes",
-        title=f"Assume {listed(texts)} with a ShapesSpec" if texts else "Use a ShapesSpec",
+        title=f"Assume {join_texts(texts)} with a ShapesSpec" if texts else "Use a ShapesSpec",
         why="A ShapesSpec states the relation between sizes, and the program asserts it. Its sizes "
         "are unbacked: not specialized on 0 and 1.",
         narrows=narrows,
@@ -70,24 +75,24 @@ def shapes_spec_fix(
         before=str(before),
         after=str(after),
         stack=stack,
-        leads_to=found,
+        leads_to=result,
     )
 
 
-def _unbacked(before: Shapes, solved: Shapes) -> Shapes:
+def _make_unbacked(before: Shapes, solved: Shapes) -> Shapes:
     """The relations that were solved, with the names and bounds that were asked for.
 
     Bounds that a trace under Dims found are left out: some are there because it specializes on 0
     and 1, and what the code really asks for is asked again.
     """
 
-    def chosen(path: str, position: int, asked: Spec) -> Spec:
+    def choose(path: str, position: int, asked: Spec) -> Spec:
         specs = solved.leaves.get(path, ())
-        found = specs[position] if position < len(specs) else asked
-        return found if isinstance(found, Named) else asked
+        result = specs[position] if position < len(specs) else asked
+        return result if isinstance(result, Named) else asked
 
     leaves = {
-        path: tuple(chosen(path, position, spec) for position, spec in enumerate(specs))
+        path: tuple(choose(path, position, spec) for position, spec in enumerate(specs))
         for path, specs in before.leaves.items()
     }
     spec = Shapes(leaves).to_spec()

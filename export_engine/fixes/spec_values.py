@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.export import Dim
 
-from export_engine.torch_internals import derived_dim, dim_bounds, dim_hint, field_names
+from export_engine.torch_internals import dim_bounds, dim_hint, field_names, split_dim
 
 
 def is_dim(given: Any) -> bool:
@@ -23,7 +23,7 @@ def is_dynamic(spec: Any) -> bool:
     dims = spec.values() if isinstance(spec, Mapping) else spec
     if not isinstance(spec, Mapping | tuple | list):
         return spec is not None
-    return any(each is not None for each in dims)
+    return any(dim is not None for dim in dims)
 
 
 def axes_of(spec: Any) -> list[tuple[int, Any]]:
@@ -36,7 +36,7 @@ def axes_of(spec: Any) -> list[tuple[int, Any]]:
 def fields_of(value: Any) -> tuple[str, ...]:
     """The names of the fields of a NamedTuple or a dataclass, in order; none of another value."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return tuple(each.name for each in dataclasses.fields(value))
+        return tuple(field.name for field in dataclasses.fields(value))
     return tuple(field_names(value))
 
 
@@ -50,11 +50,11 @@ def for_value(spec: Any, value: Any) -> tuple[Any, list[int]]:
     if spec is None or not isinstance(value, torch.Tensor):
         return (spec if isinstance(value, int) and dim_hint(spec) else None), []
     if isinstance(spec, Mapping):
-        known = {
+        result = {
             key: _dim_of(dim) for key, dim in spec.items() if -value.dim() <= key < value.dim()
         }
-        lost = [key for key, dim in spec.items() if key not in known and dim is not None]
-        return known, lost
+        lost = [key for key, dim in spec.items() if key not in result and dim is not None]
+        return result, lost
     if isinstance(spec, tuple | list):
         if _lists_axes(spec, value):
             return dict.fromkeys(spec, Dim.DYNAMIC), []
@@ -76,9 +76,9 @@ _ANY = -1
 def within_all_bounds(specs: list[Any]) -> list[Any]:
     """The specs with one Dim for all of a name, within the bounds of each."""
     named: dict[str, list[Any]] = {}
-    for _, dim in (each for spec in specs if spec is not None for each in axes_of(spec)):
+    for _, dim in (pair for spec in specs if spec is not None for pair in axes_of(spec)):
         if isinstance(dim, Dim):
-            named.setdefault(derived_dim(dim)[0].__name__, []).append(dim)
+            named.setdefault(split_dim(dim)[0].__name__, []).append(dim)
     within = {name: _within(name, dims) for name, dims in named.items()}
     shared = {name: dim for name, dim in within.items() if dim is not None}
 
@@ -99,13 +99,13 @@ def _within(name: str, dims: list[Any]) -> Dim | None:
     What derives from one of them would keep its bounds.
     """
     bounds = {dim_bounds(dim) for dim in dims}
-    if len(bounds) < 2 or any(derived_dim(dim)[0] is not dim for dim in dims):
+    if len(bounds) < 2 or any(split_dim(dim)[0] is not dim for dim in dims):
         return None
     low = max((low for low, _ in bounds if low is not None), default=None)
     high = min((high for _, high in bounds if high is not None), default=None)
     if low is not None and high is not None and low > high:
         return None
-    limits = {key: each for key, each in (("min", low), ("max", high)) if each is not None}
+    limits = {key: number for key, number in (("min", low), ("max", high)) if number is not None}
     return Dim(name, **limits)
 
 
@@ -114,7 +114,7 @@ def _lists_axes(spec: tuple[Any, ...] | list[Any], value: torch.Tensor) -> bool:
 
     Numbers that are the tensor's sizes are meant as such.
     """
-    axes = [each for each in spec if type(each) is int and -value.dim() <= each < value.dim()]
+    axes = [item for item in spec if type(item) is int and -value.dim() <= item < value.dim()]
     sizes = len(spec) == value.dim() and list(spec) == list(value.shape)
     return len(axes) == len(spec) == len(set(axes)) > 0 and not sizes
 

@@ -40,7 +40,7 @@ _NAMES = (
 )
 
 
-def offered(
+def suggest_specs(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
     """The right shapes for an attempt whose diagnosis says that they do not fit."""
@@ -48,11 +48,11 @@ def offered(
     if request is None or diagnosis is None or diagnosis.kind is not Kind.SHAPES_MISMATCH:
         return
     if is_shapes_spec(request.shapes):
-        inputs = "; ".join(line.split("    ")[0] for line in expected_tree(request).splitlines())
+        inputs = "; ".join(line.split("    ")[0] for line in format_inputs(request).splitlines())
         yield NoFix(f"A ShapesSpec is not rewritten; all static, the inputs are `{inputs}`.")
         return
     try:
-        shapes, dropped = fitted(request)
+        shapes, dropped = fit_shapes(request)
     except ShapesError as error:
         yield NoFix(f"The spec cannot be matched to the call: {error.message}.")
         return
@@ -67,8 +67,8 @@ def offered(
         lossy=bool(dropped),
         gives_up=f"No input was found for {', '.join(dropped)}." if dropped else "",
         change=lambda request: request.with_changes(shapes=shapes),
-        before=given_tree(request),
-        after=f"{shapes}\n\nThe call's inputs:\n{expected_tree(request)}",
+        before=format_request(request),
+        after=f"{shapes}\n\nThe call's inputs:\n{format_inputs(request)}",
     )
 
 
@@ -76,13 +76,13 @@ def _only_names_dims(request: Request) -> bool:
     """Whether `dynamic_shapes` are as the call is, but for text where a Dim should be."""
     paths = {tuple(split_path(leaf.path) or ()) for leaf in _leaves(request)}
     named = isinstance(request.shapes, Mapping)
-    given = request.shapes if named else _by_name(request)
-    entries = {keys: each for keys, each in _entries(given) if each is not None}
+    shapes = request.shapes if named else _by_name(request)
+    entries = {keys: value for keys, value in _entries(shapes) if value is not None}
     dims = [dim for spec in entries.values() for _, dim in axes_of(spec)]
-    return entries.keys() <= paths and any(isinstance(each, str) for each in dims)
+    return entries.keys() <= paths and any(isinstance(dim, str) for dim in dims)
 
 
-def expected_tree(request: Request) -> str:
+def format_inputs(request: Request) -> str:
     """The inputs of a call in the short language, a line for each tensor, all static."""
     lines = []
     for path, value in _leaves(request):
@@ -92,14 +92,14 @@ def expected_tree(request: Request) -> str:
     return "\n".join(lines)
 
 
-def given_tree(request: Request) -> str:
+def format_request(request: Request) -> str:
     """The `dynamic_shapes` of a request as they were written, a line for each entry."""
     return "\n".join(
         f"{join_path(keys)}: {text_of(spec)}" for keys, spec in _entries(request.shapes)
     )
 
 
-def fitted(request: Request) -> tuple[Shapes, list[str]]:
+def fit_shapes(request: Request) -> tuple[Shapes, list[str]]:
     """The shapes that a request's misfitting `dynamic_shapes` most likely mean.
 
     Returns:
@@ -109,7 +109,7 @@ def fitted(request: Request) -> tuple[Shapes, list[str]]:
         ShapesError: an entry is one that no input can have.
     """
     leaves = _leaves(request)
-    entries = {_named(keys, request): each for keys, each in _entries(_by_name(request))}
+    entries = {_name_keys(keys, request): item for keys, item in _entries(_by_name(request))}
     meant: dict[str, Any] = {}
     for leaf in leaves:
         spec = entries.pop(tuple(split_path(leaf.path) or ()), _NOTHING)
@@ -148,42 +148,42 @@ def _leaves(request: Request) -> list[Leaf]:
 
 def _by_name(request: Request) -> Any:
     """The given specs by the inputs' names, keywords of `**kwargs` apart."""
-    given = request.shapes
+    shapes = request.shapes
     signature = signature_of(request.target)
     names = list(
         keywords_apart(signature, signature.bind(*request.args, **request.kwargs).arguments)
     )
-    if isinstance(given, tuple | list):
+    if isinstance(shapes, tuple | list):
         leaves = _leaves(request)
         tensors = [leaf for leaf in leaves if isinstance(leaf.value, torch.Tensor)]
-        if len(given) != len(names) and len(given) == len(tensors) and _all_leaves(given):
-            return _tree([(leaf.path, each) for leaf, each in zip(tensors, given, strict=True)])
-        return dict(zip(names, given, strict=False))
-    if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
+        if len(shapes) != len(names) and len(shapes) == len(tensors) and _all_leaves(shapes):
+            return _tree([(leaf.path, value) for leaf, value in zip(tensors, shapes, strict=True)])
+        return dict(zip(names, shapes, strict=False))
+    if isinstance(shapes, Mapping) and all(isinstance(key, str) for key in shapes):
         try:
-            return keywords_apart(signature, given)
+            return keywords_apart(signature, shapes)
         except (TypeError, ValueError, AttributeError):
-            return given
-    return given
+            return shapes
+    return shapes
 
 
-def _named(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
+def _name_keys(keys: tuple[str, ...], request: Request) -> tuple[str, ...]:
     """Keys with positions in a NamedTuple or a dataclass as the names of its fields."""
     arguments = signature_of(request.target).bind(*request.args, **request.kwargs).arguments
     value: Any = dict(arguments)
-    found: list[str] = []
+    names: list[str] = []
     for key in keys:
         fields = fields_of(value)
-        known = bool(fields) and key.isdecimal() and int(key) < len(fields)
-        name = fields[int(key)] if known else key
-        found.append(name)
+        is_known = bool(fields) and key.isdecimal() and int(key) < len(fields)
+        name = fields[int(key)] if is_known else key
+        names.append(name)
         if isinstance(value, torch.Tensor):  # a tensor would be indexed, with a warning
             value = None
         try:
             value = getattr(value, name) if name in fields else value[_key(value, name)]
         except (TypeError, KeyError, IndexError, ValueError):
             value = None
-    return tuple(found)
+    return tuple(names)
 
 
 def _key(value: Any, key: str) -> Any:
@@ -192,18 +192,18 @@ def _key(value: Any, key: str) -> Any:
 
 def _tree(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Specs by path as one tree of dicts."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for path, spec in pairs:
         *way, last = split_path(path) or [path]
-        inner = found
+        inner = result
         for key in way:
             inner = inner.setdefault(key, {})
         inner[last] = spec
-    return found
+    return result
 
 
 def _all_leaves(given: Any) -> bool:
-    return all(_is_leaf_spec(each) for each in given)
+    return all(_is_leaf_spec(value) for value in given)
 
 
 def _entries(given: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -212,8 +212,8 @@ def _entries(given: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         yield keys, given
         return
     items = given.items() if isinstance(given, Mapping) else enumerate(given)
-    for key, each in items:
-        yield from _entries(each, (*keys, str(key)))
+    for key, value in items:
+        yield from _entries(value, (*keys, str(key)))
 
 
 def _is_leaf_spec(given: Any) -> bool:
@@ -223,7 +223,7 @@ def _is_leaf_spec(given: Any) -> bool:
     if isinstance(given, Mapping):
         return bool(given) and all(isinstance(key, int) for key in given)
     if isinstance(given, tuple | list):
-        return bool(given) and all(is_dim(each) for each in given)
+        return bool(given) and all(is_dim(value) for value in given)
     return False
 
 
@@ -232,7 +232,7 @@ def _in_order(entries: dict[tuple[str, ...], Any], left: list[Leaf]) -> dict[str
 
     They are taken out of the entries.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name in dict.fromkeys(keys[0] for keys in entries if len(keys) > 1):
         below = [keys for keys in entries if keys[0] == name]
         tensors = [
@@ -244,8 +244,8 @@ def _in_order(entries: dict[tuple[str, ...], Any], left: list[Leaf]) -> dict[str
             fits(entries[keys], leaf.value) for keys, leaf in zip(below, tensors, strict=True)
         ):
             pairs = zip(below, tensors, strict=True)
-            found |= {leaf.path: entries.pop(keys) for keys, leaf in pairs}
-    return found
+            result |= {leaf.path: entries.pop(keys) for keys, leaf in pairs}
+    return result
 
 
 def _of_all_below(keys: tuple[str, ...], spec: Any, left: list[Leaf]) -> list[str]:
@@ -273,7 +273,7 @@ def _the_only(
     tensors = [leaf for leaf in left if isinstance(leaf.value, torch.Tensor)]
     if len(dropped) != 1 or len(tensors) != 1:
         return {}
-    spec = next(each for keys, each in entries.items() if f"`{join_path(keys)}`" == dropped[0])
+    spec = next(entry for keys, entry in entries.items() if f"`{join_path(keys)}`" == dropped[0])
     if not fits(spec, tensors[0].value):
         return {}
     dropped.clear()

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request, Trial
 from export_engine.capture import capture
-from export_engine.defects import passed_over
-from export_engine.error_text import typed_text
+from export_engine.defects import log_internal_error
+from export_engine.error_text import format_with_type
 from export_engine.findings import momentary_values
 from export_engine.progress import Progress
 from export_engine.torch_internals import NameTaken, NotCallable
@@ -23,33 +23,33 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
     """
     attempt = capture(request, progress)
     if isinstance(attempt, Exported):
-        return replace(attempt, agreement=_checked(attempt))
+        return replace(attempt, agreement=_check(attempt))
     return attempt
 
 
-def _checked(attempt: Exported) -> Agreement:
+def _check(attempt: Exported) -> Agreement:
     """The check; if it fails, one that says why and leaves the program unchecked.
 
     Two programs with the same baked-in value agree only by chance. A cache does not count: the
     check calls the model twice.
     """
     try:
-        found = check(attempt)
-        baked = momentary_values(attempt, caches=False) if found.verdict == "agrees" else []
+        agreement = check(attempt)
+        baked = momentary_values(attempt, caches=False) if agreement.verdict == "agrees" else []
     except NameTaken as error:
-        said = str(error).rstrip(".")
-        return Agreement((), reason=f"{said[0].lower()}{said[1:]}")
+        text = str(error).rstrip(".")
+        return Agreement((), reason=f"{text[0].lower()}{text[1:]}")
     except NotCallable as error:
         return Agreement((Trial({}, "refused"),), reason=str(error))
     except Exception as error:  # noqa: BLE001 - kept; inputs that cannot be created again, for one
         doing = "comparing a fixed program with eager"
-        passed_over(error, doing)
-        return Agreement((), reason=f"the comparison itself failed, {typed_text(error)}")
+        log_internal_error(error, doing)
+        return Agreement((), reason=f"the comparison itself failed, {format_with_type(error)}")
     if not baked:
-        return found
-    said = baked[0].sentence
-    chance = Trial({}, "differs", detail=f"it agrees by chance only. {said}")
-    return replace(found, trials=(*found.trials, chance), baked=said)
+        return agreement
+    text = baked[0].sentence
+    chance = Trial({}, "differs", detail=f"it agrees by chance only. {text}")
+    return replace(agreement, trials=(*agreement.trials, chance), baked=text)
 
 
 def apply_fixes(
@@ -66,7 +66,7 @@ def apply_fixes(
     request = attempt.request
     for fix in fixes:
         request = fix.apply(request)
-    known = fixes[0].leads_to if len(fixes) == 1 else None
-    if known is not None:
-        return replace(known, request=request)
+    leads_to = fixes[0].leads_to if len(fixes) == 1 else None
+    if leads_to is not None:
+        return replace(leads_to, request=request)
     return try_request(request, progress)

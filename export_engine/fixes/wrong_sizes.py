@@ -16,7 +16,7 @@ from itertools import islice
 from export_engine.attempt import Exported, Fix, Option, Request, Trial, text_in_effect
 from export_engine.findings import Finding, Kind
 from export_engine.fixes.assumptions import with_answers
-from export_engine.fixes.code.editing.try_edit import tried, with_edit
+from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
 from export_engine.fixes.rewrite import offer
 from export_engine.fixes.rewrite.form import Refusal
 from export_engine.fixes.rewrite.rewriting import rewrite
@@ -24,7 +24,7 @@ from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
 from export_engine.record import sizes_shown
 from export_engine.shapes import Bounds, Shapes, ShapesError, example_sizes, leaf_values, shapes_of
-from export_engine.source import Stack, is_own, unedited
+from export_engine.source import Stack, is_own, original_file
 from export_engine.torch_internals import missing_shapes_spec
 from export_engine.verify import Verified, line_shown
 
@@ -54,8 +54,8 @@ def find_wrong_size(
         return ()
     at = sizes_shown(trial.sizes)
     asks = f": {line_shown(trial.place)} asks for it" if trial.place else ""
-    found = mend_wrong_size(exported, trial, verified.trials, progress)
-    fixes = tuple(islice(found, _MOST_FIXES))
+    items = mend_wrong_size(exported, trial, verified.trials, progress)
+    fixes = tuple(islice(items, _MOST_FIXES))
     return (
         Finding(
             kind=Kind.WRONG_SIZE,
@@ -100,7 +100,7 @@ def mend_wrong_size(
     if request is None or not trial.sizes:
         return
     stack: Stack = (trial.place,) if trial.place else ()
-    wrong = [each.sizes for each in trials if each.outcome == "differs"]
+    wrong = [other_trial.sizes for other_trial in trials if other_trial.outcome == "differs"]
     keep_out = partial(_keep_out, wrong=wrong)
     for make in (_keep_both, _as_spec, _with_options, keep_out):
         if progress:
@@ -111,27 +111,27 @@ def mend_wrong_size(
 def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     """The branch as torch.cond, so that the size of a call selects one."""
     place = trial.place
-    if place is None or not is_own(unedited(place.file)):
+    if place is None or not is_own(original_file(place.file)):
         return
-    text, line = text_in_effect(request.edits, unedited(place.file), place.line)
+    text, line = text_in_effect(request.edits, original_file(place.file), place.line)
     for asked in (text, _asking_a_tensor(text, line)):
         try:
-            made = rewrite(request, unedited(place.file), asked, line)
+            rewritten = rewrite(request, original_file(place.file), asked, line)
         except Refusal:
             continue
-        edit = replace(made.edit, before=text)
-        found = tried(request, edit)
-        if not isinstance(found, Exported) or _outcome(found, trial) != "agrees":
+        edit = replace(rewritten.edit, before=text)
+        attempt = try_edit(request, edit)
+        if not isinstance(attempt, Exported) or _outcome(attempt, trial) != "agrees":
             continue
         yield Fix(
             kind="code",
-            title=offer.title_of(made),
+            title=offer.title_of(rewritten),
             why=f"Both branches are in the program, and the size of a call selects one. "
-            f"{_agreed(trial)}",
+            f"{_describe_agreement(trial)}",
             change=partial(with_edit, edit=edit),
             edits=with_edit(request, edit).edits,
             stack=stack,
-            leads_to=found,
+            leads_to=attempt,
         )
         return
 
@@ -144,10 +144,10 @@ def _asking_a_tensor(text: str, line: int) -> str:
         if isinstance(node, ast.If | ast.IfExp)
         and node.test.lineno <= line <= (node.test.end_lineno or node.test.lineno)
     ]
-    found = _tensor_test(tests[0]) if tests else None
-    if found is None:
+    pair = _tensor_test(tests[0]) if tests else None
+    if pair is None:
         return text
-    old, new = found
+    old, new = pair
     lines = text.splitlines(keepends=True)
     row = lines[old.lineno - 1].encode()
     row = row[: old.col_offset] + new.encode() + row[old.end_col_offset :]
@@ -161,7 +161,7 @@ def _tensor_test(test: ast.expr) -> tuple[ast.expr, str] | None:
         return None
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         sides = (test.left, test.comparators[0])
-        size = next((each for each in sides if not isinstance(each, ast.Constant)), None)
+        size = next((side for side in sides if not isinstance(side, ast.Constant)), None)
         return None if size is None else (size, _TENSOR.format(ast.unparse(size)))
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = test.operand
@@ -185,24 +185,24 @@ def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
         asked = before.to_spec()
     except ShapesError:
         return
-    found = try_request(request.with_changes(shapes=asked))
-    after, found = with_answers(found, request, asked, None, _MOST_ROUNDS)
-    outcome = _outcome(found, trial) if isinstance(found, Exported) else "differs"
+    attempt = try_request(request.with_changes(shapes=asked))
+    after, attempt = with_answers(attempt, request, asked, None, _MOST_ROUNDS)
+    outcome = _outcome(attempt, trial) if isinstance(attempt, Exported) else "differs"
     if outcome == "differs":
         return
-    assert isinstance(found, Exported)
+    assert isinstance(attempt, Exported)
     yield Fix(
         kind="shapes",
         title="Use a ShapesSpec",
         why="The sizes of a ShapesSpec are unbacked: torch does not assume that they are not 0 or "
-        f"1. {_agreed(trial) if outcome == 'agrees' else ''}".rstrip(),
+        f"1. {_describe_agreement(trial) if outcome == 'agrees' else ''}".rstrip(),
         narrows=outcome == "refused",
         gives_up="" if outcome == "agrees" else _rejects(trial),
         change=lambda request: request.with_changes(shapes=after),
         before=str(before),
         after=str(after),
         stack=stack,
-        leads_to=found,
+        leads_to=attempt,
     )
 
 
@@ -211,24 +211,24 @@ def _with_options(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]
     for options in _OPTIONS:
         if options <= request.options:
             continue
-        found = try_request(_with(request, options))
-        outcome = _outcome(found, trial) if isinstance(found, Exported) else "differs"
+        attempt = try_request(_with(request, options))
+        outcome = _outcome(attempt, trial) if isinstance(attempt, Exported) else "differs"
         if outcome == "differs":
             continue
-        assert isinstance(found, Exported)
+        assert isinstance(attempt, Exported)
         deferred = len(options) > 1
         yield Fix(
             kind="options",
             title="Treat sizes 0 and 1 like any other"
             + (", and keep guards on sizes as runtime assertions" if deferred else ""),
             why="torch then does not assume that a size is not 0 or 1, and keeps the condition. "
-            + (_agreed(trial) if outcome == "agrees" else ""),
+            + (_describe_agreement(trial) if outcome == "agrees" else ""),
             narrows=outcome == "refused",
             gives_up="" if outcome == "agrees" else _rejects(trial),
             change=partial(_with, options=options),
             after=" ".join(sorted(options)),
             stack=stack,
-            leads_to=found,
+            leads_to=attempt,
         )
         return
 
@@ -246,14 +246,14 @@ def _keep_out(
     if before is None or not bounds:
         return
     after = replace(before, bounds={**before.bounds, **bounds})
-    found = try_request(request.with_changes(shapes=after))
-    if not isinstance(found, Exported) or found.agreement is None:
+    attempt = try_request(request.with_changes(shapes=after))
+    if not isinstance(attempt, Exported) or attempt.agreement is None:
         return
-    if found.agreement.verdict != "agrees":
+    if attempt.agreement.verdict != "agrees":
         return
-    known = before.dims()
+    groups = before.dims()
     limits = [
-        f"{name} at least {low}" if low != known[name].low else f"{name} at most {high}"
+        f"{name} at least {low}" if low != groups[name].low else f"{name} at most {high}"
         for name, (low, high) in bounds.items()
     ]
     unenforced = any((low or 0) <= _SMALL for low, _ in bounds.values())
@@ -268,7 +268,7 @@ def _keep_out(
         before=str(before),
         after=str(after),
         stack=stack,
-        leads_to=found,
+        leads_to=attempt,
     )
 
 
@@ -279,19 +279,19 @@ def _bounds_without(
 
     None where they leave a single size: what is wrong around the example is no matter of a range.
     """
-    examples, known = example_sizes(shapes, leaf_values(request)), shapes.dims()
-    found: dict[str, Bounds] = {}
+    examples, groups = example_sizes(shapes, leaf_values(request)), shapes.dims()
+    entries: dict[str, Bounds] = {}
     for sizes in sorted(wrong, key=lambda each: sum(examples.get(n) != s for n, s in each.items())):
-        changed = [n for n in sizes if n in known and examples.get(n) not in (None, sizes[n])]
-        if any(not _is_within(found.get(name, Bounds()), sizes[name]) for name in changed):
+        changed = [n for n in sizes if n in groups and examples.get(n) not in (None, sizes[n])]
+        if any(not _is_within(entries.get(name, Bounds()), sizes[name]) for name in changed):
             continue  # left out already
         for name in changed[:1]:
-            size, (low, high) = sizes[name], found.get(name, known[name])
+            size, (low, high) = sizes[name], entries.get(name, groups[name])
             if size < examples[name]:
-                found[name] = Bounds(size + 1, high)
+                entries[name] = Bounds(size + 1, high)
             else:
-                found[name] = Bounds(low, size - 1)
-    return {} if any(low is not None and low == high for low, high in found.values()) else found
+                entries[name] = Bounds(low, size - 1)
+    return {} if any(low is not None and low == high for low, high in entries.values()) else entries
 
 
 def _is_within(bounds: Bounds, size: int) -> bool:
@@ -304,11 +304,15 @@ def _outcome(found: Exported, trial: Trial) -> str:
     """What a program with a fix does at the sizes: `agrees`, `refused`, or `differs`."""
     if found.agreement is None or found.agreement.verdict != "agrees":
         return "differs"
-    same = [each.outcome for each in found.agreement.trials if each.sizes == trial.sizes]
+    same = [
+        other_trial.outcome
+        for other_trial in found.agreement.trials
+        if other_trial.sizes == trial.sizes
+    ]
     return same[0] if same and same[0] in ("agrees", "refused") else "differs"
 
 
-def _agreed(trial: Trial) -> str:
+def _describe_agreement(trial: Trial) -> str:
     return f"It was compared with eager at {sizes_shown(trial.sizes)}, and agrees."
 
 

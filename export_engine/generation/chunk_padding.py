@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.process import undone
 
 _MODELS = "transformers.models."
@@ -31,7 +31,7 @@ def padding_for_any_length() -> Iterator[None]:
         for name, module in list(sys.modules.items()):
             if name.startswith(_MODELS) and ".modeling_" in name:
                 for function in _with_padding(module):
-                    code = _rewritten(function)
+                    code = _rewrite(function)
                     if code is not None:
                         changed.append((function, function.__code__))
                         function.__code__ = code
@@ -52,25 +52,25 @@ def _with_padding(module: ModuleType) -> Iterator[FunctionType]:
             yield function
 
 
-def _rewritten(function: FunctionType) -> CodeType | None:
+def _rewrite(function: FunctionType) -> CodeType | None:
     """The code of a function, rewritten on the same lines; None where nothing is to rewrite."""
     try:
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines)))
     except (OSError, SyntaxError) as error:
-        passed_over(error, "reading where a model cuts off padding")
+        log_internal_error(error, "reading where a model cuts off padding")
         return None
-    found = _Rewritten()
-    tree = found.visit(tree)
-    if not found.count or function.__code__.co_freevars:
+    rewritten = _Rewritten()
+    tree = rewritten.visit(tree)
+    if not rewritten.count or function.__code__.co_freevars:
         return None
     ast.increment_lineno(ast.fix_missing_locations(tree), first - 1)
     whole = compile(tree, function.__code__.co_filename, "exec", dont_inherit=True)
     return next(
         (
-            each
-            for each in whole.co_consts
-            if isinstance(each, CodeType) and each.co_name == function.__code__.co_name
+            co_const
+            for co_const in whole.co_consts
+            if isinstance(co_const, CodeType) and co_const.co_name == function.__code__.co_name
         ),
         None,
     )
@@ -109,7 +109,7 @@ class _Rewritten(ast.NodeTransformer):
                 ),
                 op=ast.Mod(),
                 right=third,
-            ) if len({ast.dump(each) for each in (chunk, second, third)}) == 1:
+            ) if len({ast.dump(expression) for expression in (chunk, second, third)}) == 1:
                 self.count += 1
                 one, other = ast.unparse(length), ast.unparse(chunk)
                 text = f"(({one}) + ({other}) - 1) // ({other}) * ({other}) - ({one})"
@@ -119,10 +119,10 @@ class _Rewritten(ast.NodeTransformer):
 
 def _at_line_of(node: ast.AST, text: str) -> ast.expr:
     """An expression, where a node is in its file."""
-    made = ast.parse(text, mode="eval").body
-    for each in ast.walk(made):
-        ast.copy_location(each, node)
-    return made
+    body = ast.parse(text, mode="eval").body
+    for inner in ast.walk(body):
+        ast.copy_location(inner, node)
+    return body
 
 
 def _cut(branch: ast.If) -> tuple[str, int, str] | None:
@@ -141,10 +141,14 @@ def _cut(branch: ast.If) -> tuple[str, int, str] | None:
             orelse=[],
         ) if "pad" in size and target == cut:
             parts = slices.elts if isinstance(slices, ast.Tuple) else [slices]
-            if not all(isinstance(each, ast.Slice) and not each.lower for each in parts):
+            if not all(
+                isinstance(expression, ast.Slice) and not expression.lower for expression in parts
+            ):
                 return None
-            uppers = [(dim, getattr(each, "upper", None)) for dim, each in enumerate(parts)]
-            said = [(dim, ast.unparse(upper)) for dim, upper in uppers if upper is not None]
-            if len(said) == 1:
-                return (cut, *said[0])
+            uppers = [
+                (dim, getattr(expression, "upper", None)) for dim, expression in enumerate(parts)
+            ]
+            pairs = [(dim, ast.unparse(upper)) for dim, upper in uppers if upper is not None]
+            if len(pairs) == 1:
+                return (cut, *pairs[0])
     return None

@@ -16,10 +16,12 @@ import torch
 
 from export_engine.attempt import CachesRegistered, Option, Request, cache_classes, signature_of
 from export_engine.capture import quiet
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
+from export_engine.generation.batch_lists import join_call_lists, lists_to_join
 from export_engine.generation.component_names import Key, names_of, role_of
 from export_engine.generation.differing_arguments import differing_arguments
 from export_engine.generation.equal_sizes import equal_sizes
+from export_engine.generation.hidden_state import describe_hidden_state
 from export_engine.generation.input_sizes import (
     LEAST,
     batch_of,
@@ -28,14 +30,12 @@ from export_engine.generation.input_sizes import (
     with_batch,
     with_prompt,
 )
-from export_engine.generation.joined_lists import joined_call, lists_to_join
-from export_engine.generation.kept_state import kept_sentence
 from export_engine.generation.observed_calls import ObservedCall, calls_of
 from export_engine.generation.size_bounds import bounds_of, check_names, with_ends
 from export_engine.generation.transformers_export import (
     has_sliding_layers,
-    patched,
-    prepared_call,
+    patch_transformers,
+    prepare_call,
 )
 from export_engine.generation.varying_sizes import Line, equal_dims, lines, shapes_of_call
 from export_engine.process import sandbox
@@ -120,11 +120,11 @@ def cut(
             f"inputs is a {type(inputs).__name__}. Give the arguments of generate() by name: "
             '{"input_ids": ids}.'
         )
-    known = bounds_of(bounds)
+    groups = bounds_of(bounds)
     notes: dict[str, None] = {}
     try:
-        given = example_of(inputs)
-        runs = _runs(model, given, progress, notes)
+        entries = example_of(inputs)
+        runs = _runs(model, entries, progress, notes)
     except (CutError, KeyboardInterrupt):
         raise
     except Exception as error:  # whatever the model's own generate() raises
@@ -132,21 +132,25 @@ def cut(
             f"generate() fails with these inputs ({type(error).__name__}: {str(error)[:200]}). "
             "Give what model.generate(**inputs) takes."
         ) from error
-    values = _given(call for run in runs for call in run)
+    values = _list_arguments(call for run in runs for call in run)
     with quiet() as heard, sandbox():
         setup = CachesRegistered(cache_classes(values))
         undo = setup.install() if setup.classes else lambda: None
         try:
-            components = _components(runs, setup, batch_of(given), known)
+            components = _components(runs, setup, batch_of(entries), groups)
         finally:
             undo()
-    check_names(known, [each.request.shapes for each in components])
+    check_names(groups, [component.request.shapes for component in components])
     notes.update(dict.fromkeys(heard.warnings[:_NOTES]))
     notes.update(
-        dict.fromkeys(kept_sentence(each.name, each.keeps) for each in components if each.keeps)
+        dict.fromkeys(
+            describe_hidden_state(component.name, component.keeps)
+            for component in components
+            if component.keeps
+        )
     )
     sliding = has_sliding_layers(values)
-    return Cut(model, components, (patched,) if sliding else (), tuple(notes), known)
+    return Cut(model, components, (patch_transformers,) if sliding else (), tuple(notes), groups)
 
 
 def _generates(model: Any) -> bool:
@@ -155,7 +159,10 @@ def _generates(model: Any) -> bool:
     if not callable(generate) or getattr(model, "generation_config", None) is None:
         return False
     taken = signature_of(generate).parameters.values()
-    return any(each.name == "generation_config" or each.kind == each.VAR_KEYWORD for each in taken)
+    return any(
+        parameter.name == "generation_config" or parameter.kind == parameter.VAR_KEYWORD
+        for parameter in taken
+    )
 
 
 def _runs(
@@ -174,33 +181,33 @@ def _runs(
         wanted.append(("one more token", with_prompt(given, prompt_of(given) + 1)))
     runs: list[list[ObservedCall]] = []
     keeping: Callable[[], AbstractContextManager[object]] = nullcontext
-    for number, (what, each) in enumerate(wanted):
+    for number, (what, group) in enumerate(wanted):
         if progress:
             progress(Progress(number, len(wanted), f"observing {what}"))
         try:
             with quiet() as heard:
                 with keeping():
-                    calls, said = calls_of(model, each, _TOKENS)
-                if not runs and has_sliding_layers(_given(calls)):
-                    keeping = patched
+                    calls, texts = calls_of(model, group, _TOKENS)
+                if not runs and has_sliding_layers(_list_arguments(calls)):
+                    keeping = patch_transformers
                     with keeping():
-                        calls, _ = calls_of(model, each, _TOKENS)
+                        calls, _ = calls_of(model, group, _TOKENS)
             runs.append(calls)
-            notes.update(dict.fromkeys([*said, *heard.warnings][:_NOTES]))
+            notes.update(dict.fromkeys([*texts, *heard.warnings][:_NOTES]))
         except KeyboardInterrupt:
             raise
         except Exception as error:
             if not runs:
                 raise
-            passed_over(error, f"observing {what}")
+            log_internal_error(error, f"observing {what}")
             runs.append([])
     if not runs[0]:
         raise CutError(f"generate() of {type(model).__name__} calls none of its modules.")
     return runs + [[] for _ in range(3 - len(runs))]
 
 
-def _given(calls: Iterable[ObservedCall]) -> list[Any]:
-    return [each for call in calls for each in (*call.args, *call.kwargs.values())]
+def _list_arguments(calls: Iterable[ObservedCall]) -> list[Any]:
+    return [value for call in calls for value in (*call.args, *call.kwargs.values())]
 
 
 def _components(
@@ -210,20 +217,20 @@ def _components(
     bounds: Mapping[str, Bounds],
 ) -> tuple[CutComponent, ...]:
     lists = lists_to_join(runs[0], runs[1])
-    runs = [[prepared_call(joined_call(call, lists)) for call in run] for run in runs]
-    base, more_rows, longer = (_grouped(run) for run in runs)
+    runs = [[prepare_call(join_call_lists(call, lists)) for call in run] for run in runs]
+    base, more_rows, longer = (_group_calls(run) for run in runs)
     names = names_of(list(base))
-    found = []
+    components = []
     for key, calls in base.items():
         shapes = [_shapes(call) for call in calls]
         first = [next(iter(other.get(key, ())), None) for other in (more_rows, longer)]
-        known = lines(shapes, *(_shapes(each) if each else None for each in first))
-        example = _grown(calls, shapes, known)
+        groups = lines(shapes, *(_shapes(call) if call else None for call in first))
+        example = _find_first_full_call(calls, shapes, groups)
         request = _request(names[key], calls[example], setup)
-        varying = partial(shapes_of_call, shapes[example], known, batch, bounds)
-        equal = partial(equal_sizes, calls[0].module, equal_dims(shapes[example], known, batch))
-        sliding = has_sliding_layers(_given([calls[example]]))
-        found.append(
+        varying = partial(shapes_of_call, shapes[example], groups, batch, bounds)
+        equal = partial(equal_sizes, calls[0].module, equal_dims(shapes[example], groups, batch))
+        sliding = has_sliding_layers(_list_arguments([calls[example]]))
+        components.append(
             CutComponent(
                 name=names[key],
                 role=role_of(calls, run=runs[0]),
@@ -231,29 +238,35 @@ def _components(
                 module=calls[0].module,
                 takes=key[1],
                 request=request.with_changes(
-                    shapes=varying(), within=(patched, equal) if sliding else (equal,)
+                    shapes=varying(), within=(patch_transformers, equal) if sliding else (equal,)
                 ),
                 fallbacks=tuple(
-                    request.with_changes(shapes=each, within=(patched, *more))
-                    for each, more in (
+                    request.with_changes(shapes=other_shapes, within=(patch_transformers, *more))
+                    for other_shapes, more in (
                         (varying(), (equal,)),
-                        *((each, (equal,)) for each in [with_ends(varying())] if each),
+                        *(
+                            (other_shapes, (equal,))
+                            for other_shapes in [with_ends(varying())]
+                            if other_shapes
+                        ),
                         (varying(automatic=True), ()),
                     )
                 ),
                 varying={
-                    path: tuple(dim for dim, line in enumerate(each) if line is None or any(line))
-                    for path, each in known.items()
+                    path: tuple(
+                        dim for dim, line in enumerate(other_lines) if line is None or any(line)
+                    )
+                    for path, other_lines in groups.items()
                 },
-                arguments=differing_arguments([*calls, *(each for each in first if each)]),
+                arguments=differing_arguments([*calls, *(call for call in first if call)]),
                 joined=frozenset(lists.get(calls[0].path, ())),
-                keeps=tuple(dict.fromkeys(name for each in calls for name in each.keeps)),
+                keeps=tuple(dict.fromkeys(name for call in calls for name in call.keeps)),
             )
         )
-    return tuple(found)
+    return tuple(components)
 
 
-def _grouped(run: Sequence[ObservedCall]) -> dict[Key, list[ObservedCall]]:
+def _group_calls(run: Sequence[ObservedCall]) -> dict[Key, list[ObservedCall]]:
     groups: dict[Key, list[ObservedCall]] = {}
     for call in run:
         groups.setdefault((call.path, frozenset(_shapes(call))), []).append(call)
@@ -262,10 +275,10 @@ def _grouped(run: Sequence[ObservedCall]) -> dict[Key, list[ObservedCall]]:
 
 def _shapes(call: ObservedCall) -> dict[str, tuple[int, ...]]:
     leaves = call_leaves(signature_of(call.module), call.args, call.kwargs)
-    return {path: tuple(each.shape) for path, each in leaves if isinstance(each, torch.Tensor)}
+    return {path: tuple(value.shape) for path, value in leaves if isinstance(value, torch.Tensor)}
 
 
-def _grown(
+def _find_first_full_call(
     calls: Sequence[ObservedCall],
     shapes: Sequence[Mapping[str, tuple[int, ...]]],
     known: Mapping[str, Sequence[Line | None]],
@@ -274,8 +287,8 @@ def _grown(
     for number in range(len(calls)):
         sizes = [
             size
-            for path, each in shapes[number].items()
-            for size, line in zip(each, known[path], strict=True)
+            for path, numbers in shapes[number].items()
+            for size, line in zip(numbers, known[path], strict=True)
             if line is None or any(line)
         ]
         if all(size >= LEAST for size in sizes):

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import signature_of
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.torch_internals import call_leaves
 from export_engine.verify import compare
@@ -21,14 +21,14 @@ from export_engine.verify import compare
 
 def differing_arguments(calls: Sequence[ObservedCall]) -> dict[str, tuple[str, ...]]:
     """Per path the values that calls gave, as text, where another value gives another result."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for call in calls:
         for path, value in call_leaves(signature_of(call.module), call.args, call.kwargs):
             if not isinstance(value, torch.Tensor):
-                found.setdefault(path, []).append(repr(value)[:60])
+                groups.setdefault(path, []).append(repr(value)[:60])
     return {
         path: tuple(values)
-        for path, values in found.items()
+        for path, values in groups.items()
         if len(set(values)) > 1 and _is_read(calls, path)
     }
 
@@ -47,7 +47,7 @@ def _is_read(calls: Sequence[ObservedCall], path: str) -> bool:
         )
         return not compare(changed, one).same
     except Exception as error:  # noqa: BLE001 - the module may take no other value
-        passed_over(error, "calling a module with a changed argument")
+        log_internal_error(error, "calling a module with a changed argument")
         return True
 
 

@@ -2,7 +2,7 @@
 
 The loop is the model's own `generate()`, so masks, caches and the choice of tokens are as it makes
 them; what its modules would compute, the programs do. The model is as it was afterwards.
-The tokens are compared with the model's own in `compared_with_generate.py`.
+The tokens are compared with the model's own in `compare_with_generate.py`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import torch
 
 from export_engine.attempt import signature_of
 from export_engine.capture import quiet
+from export_engine.generation.batch_lists import join_lists
 from export_engine.generation.cutting import Cut, CutComponent
-from export_engine.generation.joined_lists import joined
-from export_engine.generation.observed_calls import generated
-from export_engine.generation.transformers_export import prepared
+from export_engine.generation.observed_calls import run_generate
+from export_engine.generation.transformers_export import prepare_arguments
 from export_engine.process import undone
 from export_engine.torch_internals import call_leaves, map_call_leaves
 from export_engine.verify import is_condition, refusal
@@ -42,10 +42,10 @@ class ProgramFailed(RuntimeError):
             component: the name of the program.
             error: what it raised.
         """
-        said = refusal(error)
+        text = refusal(error)
         if not is_condition(error):
-            said = f"{type(error).__name__}: {said}"
-        super().__init__(f"`{component}` does not take this call: {said}")
+            text = f"{type(error).__name__}: {text}"
+        super().__init__(f"`{component}` does not take this call: {text}")
         self.component = component
 
 
@@ -106,13 +106,13 @@ def generate_with(
         except Exception as error:
             raise ProgramFailed(name, error) from error
 
-    with quiet(), _replaced(made, programs, trial, run or by_program):
+    with quiet(), _replace_modules(made, programs, trial, run or by_program):
         trial.seconds.clear()
         started = time.perf_counter()
-        found = generated(
+        result = run_generate(
             made.model, inputs, tokens, stopping_criteria=[_clock(started, trial.seconds)]
         )
-    trial.tokens = found if isinstance(found, torch.Tensor) else found.sequences
+    trial.tokens = result if isinstance(result, torch.Tensor) else result.sequences
     trial.prompt = max(trial.tokens.shape[1] - tokens, 0)
     return trial
 
@@ -120,15 +120,15 @@ def generate_with(
 def _clock(started: float, seconds: list[float]) -> Callable[..., torch.Tensor]:
     """A stopping criterion that stops nothing, and notes when each token is there."""
 
-    def noted(input_ids: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+    def note_time(input_ids: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
         seconds.append(time.perf_counter() - started)
         return torch.zeros(input_ids.shape[0], dtype=torch.bool, device=input_ids.device)
 
-    return noted
+    return note_time
 
 
 @undone
-def _replaced(
+def _replace_modules(
     made: Cut,
     programs: Mapping[str, Callable[..., Any]],
     trial: Trial,
@@ -136,9 +136,9 @@ def _replaced(
 ) -> Iterator[None]:
     """While inside, the cut modules call programs."""
     by_module: dict[str, list[CutComponent]] = {}
-    for each in made.components:
-        if each.name in programs:
-            by_module.setdefault(each.path, []).append(each)
+    for component in made.components:
+        if component.name in programs:
+            by_module.setdefault(component.path, []).append(component)
     before = {path: own.__dict__.get("forward") for path, own in _modules(by_module)}
     with ExitStack() as contexts:
         for context in made.within if programs else ():
@@ -157,7 +157,7 @@ def _replaced(
 def _modules(
     by_module: Mapping[str, Sequence[CutComponent]],
 ) -> list[tuple[str, torch.nn.Module]]:
-    return [(path, each[0].module) for path, each in by_module.items()]
+    return [(path, components[0].module) for path, components in by_module.items()]
 
 
 class _Dispatching:
@@ -177,35 +177,37 @@ class _Dispatching:
         self.__signature__ = signature_of(components[0].module)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        paths = frozenset[str]().union(*(each.joined for each in self._components))
+        paths = frozenset[str]().union(
+            *(other_component.joined for other_component in self._components)
+        )
         names = list(self.__signature__.parameters)
-        prepared_args, prepared_kwargs = prepared(
-            self._components[0].module, *joined(args, kwargs, names, paths)
+        prepared_args, prepared_kwargs = prepare_arguments(
+            self._components[0].module, *join_lists(args, kwargs, names, paths)
         )
         leaves = dict(call_leaves(self.__signature__, prepared_args, prepared_kwargs))
-        given = {path: each for path, each in leaves.items() if isinstance(each, torch.Tensor)}
-        component = self._chosen(given)
+        tensors = {path: leaf for path, leaf in leaves.items() if isinstance(leaf, torch.Tensor)}
+        component = self._choose(tensors)
         self._trial.steps.append(component.name)
         self._trial.stepped.append(len(self._trial.seconds))
-        example, more = traced_call(component, given)
+        example, more = rebuild_traced_call(component, tensors)
         return self._run(Step(component, example, more, lambda: self._own(*args, **kwargs)))
 
-    def _chosen(self, given: Mapping[str, torch.Tensor]) -> CutComponent:
+    def _choose(self, given: Mapping[str, torch.Tensor]) -> CutComponent:
         """The program for some tensors; a mask of ones that was left out is made again."""
-        for each in self._components:
-            missing = each.takes - given.keys()
-            if given.keys() <= each.takes and all(path in _MASKS for path in missing):
-                return each
+        for component in self._components:
+            missing = component.takes - given.keys()
+            if given.keys() <= component.takes and all(path in _MASKS for path in missing):
+                return component
         best = min(self._components, key=lambda each: len(each.takes ^ given.keys()))
         wrong = sorted(given.keys() - best.takes) or sorted(best.takes - given.keys())
         verb = "gives" if given.keys() - best.takes else "does not give"
         raise NoProgram(
-            f"A call {verb} {', '.join(f'`{each}`' for each in wrong[:3])}, which `{best.name}` "
+            f"A call {verb} {', '.join(f'`{text}`' for text in wrong[:3])}, which `{best.name}` "
             f"{'does not take' if verb == 'gives' else 'takes'}."
         )
 
 
-def traced_call(
+def rebuild_traced_call(
     component: CutComponent, given: Mapping[str, torch.Tensor]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call in the containers that were traced, which count nothing in Python."""
@@ -229,14 +231,14 @@ def _masks(component: CutComponent, given: Mapping[str, torch.Tensor]) -> dict[s
         return {}
     request = component.request
     example = dict(call_leaves(signature_of(request.target), request.args, request.kwargs))
-    found = {}
+    tensors = {}
     for path in missing:
         mask = example[path]
         assert isinstance(mask, torch.Tensor)
         length = _length_like(component, example, given, mask.shape[1])
         rows = next(iter(given.values())).shape[0]
-        found[path] = mask.new_ones((rows, length))
-    return found
+        tensors[path] = mask.new_ones((rows, length))
+    return tensors
 
 
 def _length_like(

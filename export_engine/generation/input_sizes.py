@@ -17,12 +17,12 @@ LEAST = 2
 
 def example_of(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs with at least two rows and two tokens, and a mask that is not all ones."""
-    given = dict(inputs)
-    if batch_of(given) < LEAST:
-        given = with_batch(given, LEAST)
-    if 0 < prompt_of(given) < LEAST:
-        given = with_prompt(given, LEAST)
-    return _padded(given)
+    entries = dict(inputs)
+    if batch_of(entries) < LEAST:
+        entries = with_batch(entries, LEAST)
+    if 0 < prompt_of(entries) < LEAST:
+        entries = with_prompt(entries, LEAST)
+    return _pad_row(entries)
 
 
 def batch_of(inputs: Mapping[str, Any]) -> int:
@@ -32,7 +32,9 @@ def batch_of(inputs: Mapping[str, Any]) -> int:
         ValueError: no input is a tensor with dims.
     """
     first = [inputs[name] for name in _TOKENS if isinstance(inputs.get(name), torch.Tensor)]
-    tensors = [each for each in inputs.values() if isinstance(each, torch.Tensor) and each.dim()]
+    tensors = [
+        value for value in inputs.values() if isinstance(value, torch.Tensor) and value.dim()
+    ]
     if not tensors:
         raise ValueError("The inputs hold no tensor: give them as generate() takes them.")
     return int((first or tensors)[0].shape[0])
@@ -49,31 +51,31 @@ def with_batch(inputs: Mapping[str, Any], rows: int) -> dict[str, Any]:
     """The inputs with another number of rows, which repeat those that are there."""
     before = batch_of(inputs)
 
-    def resized(value: Any) -> Any:
+    def resize(value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or not value.dim() or value.shape[0] % before:
             return value
-        each = value.shape[0] // before
+        number = value.shape[0] // before
         chosen = [row % before for row in range(rows)]
-        return torch.cat([value[row * each : (row + 1) * each] for row in chosen])
+        return torch.cat([value[row * number : (row + 1) * number] for row in chosen])
 
-    return {name: resized(value) for name, value in inputs.items()}
+    return {name: resize(value) for name, value in inputs.items()}
 
 
 def with_prompt(inputs: Mapping[str, Any], tokens: int) -> dict[str, Any]:
     """The inputs with a prompt of another length: its last token repeated, or its end cut off."""
     before = prompt_of(inputs)
 
-    def resized(name: str, value: Any) -> Any:
+    def resize(name: str, value: Any) -> Any:
         fits = isinstance(value, torch.Tensor) and value.dim() == 2 and value.shape[1] == before
         if name not in _OF_TOKENS or not fits or not before:
             return value
         more = value[:, -1:].expand(-1, max(tokens - before, 0))
         return torch.cat([value, more], dim=1)[:, :tokens].contiguous()
 
-    return {name: resized(name, value) for name, value in inputs.items()}
+    return {name: resize(name, value) for name, value in inputs.items()}
 
 
-def _padded(inputs: Mapping[str, Any]) -> dict[str, Any]:
+def _pad_row(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The inputs with one row padded on its left.
 
     `generate()` drops a mask of ones, and a program without a mask takes no padded prompt.

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from export_engine.capture import quiet
-from export_engine.generation.kept_state import changed_tensors, kept_tensors
+from export_engine.generation.hidden_state import find_changed_tensors, find_hidden_tensors
 from export_engine.process import sandbox, undone
 
 
@@ -31,7 +31,7 @@ class ObservedCall:
 
 
 @undone
-def watched(model: torch.nn.Module) -> Iterator[list[ObservedCall]]:
+def record_calls(model: torch.nn.Module) -> Iterator[list[ObservedCall]]:
     """Notes the outermost calls of the modules of a model, with copies of what they are given."""
     calls: list[ObservedCall] = []
     inside: list[torch.nn.Module] = []
@@ -41,9 +41,9 @@ def watched(model: torch.nn.Module) -> Iterator[list[ObservedCall]]:
     def entering(path: str) -> Callable[..., None]:
         def enter(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if not inside:
-                given = copy.deepcopy((args, kwargs), _kept(args, kwargs))
-                calls.append(ObservedCall(path, module, *given))
-                kept.update(kept_tensors(model))
+                pair = copy.deepcopy((args, kwargs), _not_to_copy(args, kwargs))
+                calls.append(ObservedCall(path, module, *pair))
+                kept.update(find_hidden_tensors(model))
             inside.append(module)
 
         return enter
@@ -51,7 +51,9 @@ def watched(model: torch.nn.Module) -> Iterator[list[ObservedCall]]:
     def leave(*_: Any) -> None:
         inside.pop()
         if not inside:
-            calls[-1] = replace(calls[-1], keeps=changed_tensors(kept, kept_tensors(model)))
+            calls[-1] = replace(
+                calls[-1], keeps=find_changed_tensors(kept, find_hidden_tensors(model))
+            )
             kept.clear()
 
     try:
@@ -64,22 +66,22 @@ def watched(model: torch.nn.Module) -> Iterator[list[ObservedCall]]:
             handle.remove()
 
 
-def _kept(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int, Any]:
+def _not_to_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[int, Any]:
     """What is not to be copied: a module or a config that is passed on."""
     values = [*args, *kwargs.values()]
     kept = (torch.nn.Module,)
-    return {id(each): each for each in values if isinstance(each, kept)}
+    return {id(value): value for value in values if isinstance(value, kept)}
 
 
-def generated(model: Any, inputs: Mapping[str, Any], tokens: int, **options: Any) -> Any:
+def run_generate(model: Any, inputs: Mapping[str, Any], tokens: int, **options: Any) -> Any:
     """The greedy generation of a model, of exactly so many new tokens; inputs are copied."""
     config = copy.deepcopy(model.generation_config)
     config.max_length = None
     config.max_new_tokens = config.min_new_tokens = tokens
     config.do_sample, config.num_beams = False, 1
-    for each in ("temperature", "top_p", "top_k"):
-        if hasattr(config, each):
-            setattr(config, each, None)
+    for text in ("temperature", "top_p", "top_k"):
+        if hasattr(config, text):
+            setattr(config, text, None)
     with sandbox(), torch.no_grad():
         return model.generate(**copy.deepcopy(dict(inputs)), generation_config=config, **options)
 
@@ -88,6 +90,6 @@ def calls_of(
     model: Any, inputs: Mapping[str, Any], tokens: int
 ) -> tuple[list[ObservedCall], list[str]]:
     """The outermost calls that one greedy generation makes, and what was warned of meanwhile."""
-    with quiet() as heard, watched(model) as calls:
-        generated(model, inputs, tokens)
+    with quiet() as heard, record_calls(model) as calls:
+        run_generate(model, inputs, tokens)
     return calls, heard.warnings

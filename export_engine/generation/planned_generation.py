@@ -38,7 +38,7 @@ class FlatProgram(NamedTuple):
     def constants(self) -> list[Any]:
         """Per leaf of a call, what it was traced with, if that is not a tensor; else None."""
         specs = self.program.graph_signature.input_specs
-        return [getattr(each.arg, "value", None) for each in specs if each.kind.name == _GIVEN]
+        return [getattr(spec.arg, "value", None) for spec in specs if spec.kind.name == _GIVEN]
 
 
 def generate_by(
@@ -66,7 +66,7 @@ def generate_by(
     open_rows = torch.ones(len(begun), dtype=torch.bool, device=begun.device)
     with torch.no_grad():
         for step in range(tokens):
-            name = _round(made.later if step else made.first, programs, so_far)
+            name = _run_round(made.later if step else made.first, programs, so_far)
             logits = _logits(made, name, so_far)
             chosen = choice(made, logits, first=not step, ends=stop)
             chosen = chosen.where(open_rows, torch.full_like(chosen, made.pad))
@@ -92,7 +92,7 @@ def start_of(made: GenerationPlan, inputs: Mapping[str, torch.Tensor]) -> torch.
         )
     if named is not None:
         return named
-    rows = next((len(each) for each in inputs.values() if each.dim()), 0)
+    rows = next((len(tensor) for tensor in inputs.values() if tensor.dim()), 0)
     if not rows or not made.start:
         raise PlanFailed("The inputs hold no tensor with rows: give what generate() takes.")
     device = next(iter(inputs.values())).device
@@ -104,33 +104,35 @@ def choice(made: GenerationPlan, logits: torch.Tensor, *, first: bool, ends: boo
     scores = (logits[:, -1] if logits.dim() == 3 else logits).float().clone()
     out = [*made.suppressed, *(made.suppressed_first if first else ())]
     out += [] if ends else made.end
-    scores[:, [each for each in out if each < scores.shape[-1]]] = float("-inf")
+    scores[:, [value for value in out if value < scores.shape[-1]]] = float("-inf")
     return scores.argmax(dim=-1)
 
 
 def _logits(made: GenerationPlan, name: str, so_far: SoFar) -> torch.Tensor:
-    place, given = dict(made.logits).get(name, -1), so_far.outputs[name]
-    found = given[place] if 0 <= place < len(given) else None
-    if not isinstance(found, torch.Tensor) or found.dim() not in (2, 3) or not found.numel():
+    place, items = dict(made.logits).get(name, -1), so_far.outputs[name]
+    result = items[place] if 0 <= place < len(items) else None
+    if not isinstance(result, torch.Tensor) or result.dim() not in (2, 3) or not result.numel():
         raise PlanFailed(f"`{name}` gives no logits where the set says that it does.")
-    return found
+    return result
 
 
-def _round(calls: Sequence[PlannedCall], programs: Mapping[str, FlatProgram], so_far: SoFar) -> str:
+def _run_round(
+    calls: Sequence[PlannedCall], programs: Mapping[str, FlatProgram], so_far: SoFar
+) -> str:
     """Makes the calls before one token; the name of the last."""
-    for each in calls:
-        program = programs[each.program]
+    for call in calls:
+        program = programs[call.program]
         leaves = program.constants()
-        for given in each.inputs:
-            if given.place >= len(leaves):
-                raise PlanFailed(f"`{each.program}` has no input {given.place}, as the set says.")
-            dtype = getattr(torch, given.dtype)
-            leaves[given.place] = value_of(given.source, dtype, so_far)
+        for entry in call.inputs:
+            if entry.place >= len(leaves):
+                raise PlanFailed(f"`{call.program}` has no input {entry.place}, as the set says.")
+            dtype = getattr(torch, entry.dtype)
+            leaves[entry.place] = value_of(entry.source, dtype, so_far)
         try:
             outputs = program.run(leaves)
         except Exception as error:
-            raise ProgramFailed(each.program, error) from error
-        so_far.ran(each.program, leaves, outputs)
+            raise ProgramFailed(call.program, error) from error
+        so_far.ran(call.program, leaves, outputs)
     if not calls:
         raise NoProgram("The set does not say what to call for a token.")
     return calls[-1].program

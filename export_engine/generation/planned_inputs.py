@@ -40,9 +40,9 @@ class SoFar:
 
     def ran(self, program: str, inputs: list[object], outputs: list[object]) -> None:
         """Notes a call."""
-        for known, new in ((self.inputs, inputs), (self.outputs, outputs)):
-            known.pop(program, None)
-            known[program] = new
+        for group, new in ((self.inputs, inputs), (self.outputs, outputs)):
+            group.pop(program, None)
+            group[program] = new
 
 
 def value_of(source: Source, dtype: torch.dtype, so_far: SoFar) -> torch.Tensor:
@@ -55,14 +55,14 @@ def value_of(source: Source, dtype: torch.dtype, so_far: SoFar) -> torch.Tensor:
     rows, length = tokens.shape
     match source:
         case Given(name):
-            return _given(name, so_far)
+            return _find_given(name, so_far)
         case Extended(name, fill):
-            return _extended(_given(name, so_far), fill, so_far)
+            return _extend(_find_given(name, so_far), fill, so_far)
         case Tokens(last):
             return tokens[:, -1:] if last else tokens
         case Passed(outputs, written, skip, flat):
-            known = so_far.inputs if written else so_far.outputs
-            return _cut(_passed(outputs, known), skip, flat)
+            inputs = so_far.inputs if written else so_far.outputs
+            return _cut(_find_output(outputs, inputs), skip, flat)
         case Ones(offset):
             return torch.ones(rows, max(length + offset, 0), dtype=dtype, device=tokens.device)
         case Positions():
@@ -71,13 +71,13 @@ def value_of(source: Source, dtype: torch.dtype, so_far: SoFar) -> torch.Tensor:
             return torch.tensor(values, dtype=dtype, device=tokens.device).reshape(shape)
 
 
-def _given(name: str, so_far: SoFar) -> torch.Tensor:
+def _find_given(name: str, so_far: SoFar) -> torch.Tensor:
     if name not in so_far.given:
         raise PlanFailed(f"The programs take `{name}`: give it among the inputs.")
     return so_far.given[name]
 
 
-def _extended(given: torch.Tensor, fill: int, so_far: SoFar) -> torch.Tensor:
+def _extend(given: torch.Tensor, fill: int, so_far: SoFar) -> torch.Tensor:
     """What was given, with as many columns more as there are new tokens."""
     if given.dim() != 2:
         raise PlanFailed("A mask has two dims, rows and tokens: give one that has.")
@@ -85,13 +85,13 @@ def _extended(given: torch.Tensor, fill: int, so_far: SoFar) -> torch.Tensor:
     return torch.cat([given, given.new_full((given.shape[0], more), fill)], dim=1)
 
 
-def _passed(outputs: list[tuple[str, int]], known: Mapping[str, list[object]]) -> torch.Tensor:
+def _find_output(outputs: list[tuple[str, int]], known: Mapping[str, list[object]]) -> torch.Tensor:
     places = dict(outputs)
     for program in reversed(list(known)):
         if program in places and places[program] < len(known[program]):
-            found = known[program][places[program]]
-            if isinstance(found, torch.Tensor):
-                return found
+            result = known[program][places[program]]
+            if isinstance(result, torch.Tensor):
+                return result
     raise PlanFailed(f"`{outputs[0][0]}` gives no tensor that a later call takes.")
 
 
@@ -106,14 +106,14 @@ def _cut(found: torch.Tensor, skip: int, flat: bool) -> torch.Tensor:
 def _positions(source: Positions, so_far: SoFar) -> torch.Tensor:
     tokens = so_far.tokens
     if source.mask:
-        mask = _extended(_given(source.mask, so_far), 1, so_far).long()
-        found = (mask.cumsum(-1) - 1).masked_fill(mask == 0, source.padded) + source.offset
+        mask = _extend(_find_given(source.mask, so_far), 1, so_far).long()
+        tensor = (mask.cumsum(-1) - 1).masked_fill(mask == 0, source.padded) + source.offset
     else:
-        found = torch.arange(tokens.shape[1], device=tokens.device) + source.offset
-        found = found.expand(len(tokens), -1)
-    found = found[:, -1:] if source.last else found
+        tensor = torch.arange(tokens.shape[1], device=tokens.device) + source.offset
+        tensor = tensor.expand(len(tokens), -1)
+    tensor = tensor[:, -1:] if source.last else tensor
     if source.lead == -2:
-        return found[0]
+        return tensor[0]
     if source.lead == -1:
-        return found[:1]
-    return found.expand(source.lead, *found.shape) if source.lead else found
+        return tensor[:1]
+    return tensor.expand(source.lead, *tensor.shape) if source.lead else tensor

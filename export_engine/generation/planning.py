@@ -13,7 +13,7 @@ from typing import Any, get_args
 import msgspec
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.generation.cutting import Cut
 from export_engine.generation.greedy import NoProgram, ProgramFailed, Step, generate_with
 from export_engine.generation.input_sizes import (
@@ -46,7 +46,7 @@ class SeenCall:
     before: SoFar
 
 
-def planned(
+def plan_generation(
     made: Cut, programs: Mapping[str, FlatProgram], inputs: Mapping[str, Any]
 ) -> GenerationPlan:
     """The plan of a set; one with `why_not`, where it does not generate without the model.
@@ -57,11 +57,11 @@ def planned(
         inputs: what `generate()` takes.
     """
     try:
-        return _tried(_plan(made, programs, inputs), made, programs, inputs)
+        return _try_plan(_plan(made, programs, inputs), made, programs, inputs)
     except (PlanFailed, NoProgram, ProgramFailed) as error:
         return GenerationPlan(why_not=str(error)[:1000])
     except Exception as error:  # noqa: BLE001 - a model may raise anything, and is saved all the same
-        passed_over(error, "finding how a set generates without its model")
+        log_internal_error(error, "finding how a set generates without its model")
         return GenerationPlan(why_not=f"{type(error).__name__}: {error}"[:1000])
 
 
@@ -72,7 +72,7 @@ def _plan(
     other = with_batch(example, batch_of(example) + 1)
     if prompt_of(other):
         other = with_prompt(other, prompt_of(other) + 1)
-    seen = [_seen(made, programs, each) for each in (example, other)]
+    seen = [_record_generation(made, programs, group) for group in (example, other)]
     runs = [(calls, tokens) for calls, tokens, _ in seen]
     config = made.model.generation_config
     start, prompt = _start(runs[0][0][0].before)
@@ -86,7 +86,7 @@ def _plan(
         suppressed_first=_tokens(getattr(config, "begin_suppress_tokens", None)),
     )
     first = _calls([_of_steps(calls, range(1)) for calls, _ in runs])
-    later = _calls([each for calls, _ in runs for each in _each_step(calls)])
+    later = _calls([other_calls for calls, _ in runs for other_calls in _each_step(calls)])
     plan = msgspec.structs.replace(plan, first=first, later=later)
     return msgspec.structs.replace(plan, logits=_logits(plan, runs))
 
@@ -95,10 +95,10 @@ def _tokens(given: Any) -> list[int]:
     """Token ids of a configuration, which may be None, one, or several."""
     if given is None:
         return []
-    return [int(each) for each in (given if isinstance(given, list | tuple) else [given])]
+    return [int(value) for value in (given if isinstance(given, list | tuple) else [given])]
 
 
-def _seen(
+def _record_generation(
     made: Cut, programs: Mapping[str, FlatProgram], inputs: Mapping[str, Any]
 ) -> tuple[list[SeenCall], torch.Tensor, bool]:
     """The calls of a generation by the programs, with what was there before each; its tokens.
@@ -107,31 +107,35 @@ def _seen(
     """
     raw: list[tuple[str, list[Any], list[Any], list[Any]]] = []
 
-    def noted(step: Step) -> Any:
+    def note_and_call(step: Step) -> Any:
         program = programs[step.component.name]
         leaves = program.leaves(step.args, step.kwargs)
-        given = _copied(leaves)
+        items = _copy(leaves)
         result = program.call(*step.args, **step.kwargs)
-        outputs = _copied(program.result_leaves(result))
-        raw.append((step.component.name, given, _copied(leaves), outputs))
+        outputs = _copy(program.result_leaves(result))
+        raw.append((step.component.name, items, _copy(leaves), outputs))
         return result
 
     trial = generate_with(
-        made, {name: each.call for name, each in programs.items()}, inputs, _TOKENS, noted
+        made,
+        {name: program.call for name, program in programs.items()},
+        inputs,
+        _TOKENS,
+        note_and_call,
     )
     assert trial.tokens is not None
-    given = {name: each for name, each in inputs.items() if isinstance(each, torch.Tensor)}
+    tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
     begun = trial.tokens[:, : trial.prompt]
     if not trial.prompt:
         begun = _begun(
             [leaf for _, leaves, _, _ in raw[: trial.stepped.count(0)] for leaf in leaves]
         )
     new = trial.tokens[:, trial.prompt :]
-    so_far = SoFar(given, begun, begun.shape[1])
+    so_far = SoFar(tensors, begun, begun.shape[1])
     calls = []
     for (name, leaves, after, outputs), step in zip(raw, trial.stepped, strict=True):
         tokens = torch.cat([begun, new[:, :step]], dim=1)
-        before = SoFar(given, tokens, begun.shape[1], dict(so_far.outputs), dict(so_far.inputs))
+        before = SoFar(tensors, tokens, begun.shape[1], dict(so_far.outputs), dict(so_far.inputs))
         calls.append(SeenCall(name, leaves, outputs, step, before))
         so_far.ran(name, after, outputs)
     return calls, torch.cat([begun, new], dim=1), not trial.prompt
@@ -143,22 +147,22 @@ def _begun(leaves: Sequence[Any]) -> torch.Tensor:
     Raises:
         PlanFailed: there are none.
     """
-    for each in leaves:
-        if not isinstance(each, torch.Tensor) or each.dtype != torch.int64 or each.dim() != 2:
+    for leaf in leaves:
+        if not isinstance(leaf, torch.Tensor) or leaf.dtype != torch.int64 or leaf.dim() != 2:
             continue
-        if each.numel() and bool((each == each[:1]).all()):
-            return each
+        if leaf.numel() and bool((leaf == leaf[:1]).all()):
+            return leaf
     raise PlanFailed("generate() leaves out what its tokens begin with, and no call is given it.")
 
 
-def _copied(leaves: Sequence[Any]) -> list[Any]:
-    return [each.detach().clone() if isinstance(each, torch.Tensor) else each for each in leaves]
+def _copy(leaves: Sequence[Any]) -> list[Any]:
+    return [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
 
 
 def _start(before: SoFar) -> tuple[list[int], str]:
     """What tokens begin with: the same for each row, or an input."""
-    for name, each in before.given.items():
-        if each.shape == before.tokens.shape and bool((each == before.tokens).all()):
+    for name, tensor in before.given.items():
+        if tensor.shape == before.tokens.shape and bool((tensor == before.tokens).all()):
             return [], name
     if not bool((before.tokens == before.tokens[:1]).all()):
         raise PlanFailed("The first tokens of generate() are not one of its inputs.")
@@ -166,45 +170,45 @@ def _start(before: SoFar) -> tuple[list[int], str]:
 
 
 def _of_steps(calls: Sequence[SeenCall], steps: range) -> list[SeenCall]:
-    return [each for each in calls if each.step in steps]
+    return [call for call in calls if call.step in steps]
 
 
 def _each_step(calls: Sequence[SeenCall]) -> list[list[SeenCall]]:
     """The calls before each token but the first."""
-    found = [_of_steps(calls, range(step, step + 1)) for step in range(1, _TOKENS)]
-    return [each for each in found if each]
+    groups = [_of_steps(calls, range(step, step + 1)) for step in range(1, _TOKENS)]
+    return [other_calls for other_calls in groups if other_calls]
 
 
 def _calls(rounds: Sequence[Sequence[SeenCall]]) -> list[PlannedCall]:
     """The calls that each of some rounds makes."""
-    names = [[each.program for each in calls] for calls in rounds]
-    if not names or any(each != names[0] for each in names):
+    names = [[call.program for call in calls] for calls in rounds]
+    if not names or any(name != names[0] for name in names):
         raise PlanFailed("generate() does not call the same programs for each token.")
     return [PlannedCall(alike[0].program, _inputs(alike)) for alike in zip(*rounds, strict=True)]
 
 
 def _inputs(calls: Sequence[SeenCall]) -> list[PlannedInput]:
-    found = []
+    entries = []
     for place, leaf in enumerate(calls[0].leaves):
         if not isinstance(leaf, torch.Tensor):
             continue
         dtype = str(leaf.dtype).removeprefix("torch.")
-        source = source_of([(each.before, each.leaves[place]) for each in calls])
+        source = source_of([(call.before, call.leaves[place]) for call in calls])
         if source is None or dtype not in get_args(DType):
             raise PlanFailed(
                 f"generate() gives `{calls[0].program}` a tensor (input {place}, "
                 f"{dtype}{list(leaf.shape)}) that follows neither from its inputs and tokens nor "
                 "from what a program gave before."
             )
-        found.append(PlannedInput(place, dtype, source))  # type: ignore[arg-type]
-    return found
+        entries.append(PlannedInput(place, dtype, source))  # type: ignore[arg-type]
+    return entries
 
 
 def _logits(
     plan: GenerationPlan, runs: Sequence[tuple[Sequence[SeenCall], torch.Tensor]]
 ) -> list[tuple[str, int]]:
     """Per program that is last before a token, which of its outputs the token is chosen of."""
-    found: dict[str, set[int]] = {}
+    groups: dict[str, set[int]] = {}
     for calls, tokens in runs:
         for step in range(_TOKENS):
             last = _of_steps(calls, range(step, step + 1))[-1]
@@ -215,14 +219,14 @@ def _logits(
                 if _is_logits(value, len(wanted))
                 and torch.equal(choice(plan, value, first=not step, ends=False), wanted)
             }
-            found[last.program] = found.get(last.program, fits) & fits
-    missing = [name for name, places in found.items() if not places]
+            groups[last.program] = groups.get(last.program, fits) & fits
+    missing = [name for name, places in groups.items() if not places]
     if missing:
         raise PlanFailed(
             f"generate() does not choose the most likely token of what `{missing[0]}` gives: its "
             "generation_config changes the logits."
         )
-    return [(name, min(places)) for name, places in found.items()]
+    return [(name, min(places)) for name, places in groups.items()]
 
 
 def _is_logits(value: Any, rows: int) -> bool:
@@ -235,18 +239,18 @@ def _is_logits(value: Any, rows: int) -> bool:
     )
 
 
-def _tried(
+def _try_plan(
     plan: GenerationPlan,
     made: Cut,
     programs: Mapping[str, FlatProgram],
     inputs: Mapping[str, Any],
 ) -> GenerationPlan:
     """The plan, if it gives the tokens of the model's own generation at other sizes."""
-    given = with_batch(example_of(inputs), batch_of(inputs) + 2)
-    if prompt_of(given) > 2:
-        given = with_prompt(given, prompt_of(given) - 1)
-    own = generate_with(made, {}, given, _TRIED).tokens
-    tensors = {name: each for name, each in given.items() if isinstance(each, torch.Tensor)}
+    entries = with_batch(example_of(inputs), batch_of(inputs) + 2)
+    if prompt_of(entries) > 2:
+        entries = with_prompt(entries, prompt_of(entries) - 1)
+    own = generate_with(made, {}, entries, _TRIED).tokens
+    tensors = {name: value for name, value in entries.items() if isinstance(value, torch.Tensor)}
     ours = generate_by(plan, programs, tensors, _TRIED, stop=False)
     if own is None or ours.shape != own.shape or not bool((ours == own).all()):
         return GenerationPlan(

@@ -32,14 +32,14 @@ def source_of(seen: Sequence[Seen]) -> Source | None:
         seen: the same input of calls that are alike, of generations of several sizes.
     """
     so_far, value = seen[0]
-    for each in _candidates(so_far, value):
-        if all(_gives(each, *one) for one in seen):
-            return each
+    for candidate in _candidates(so_far, value):
+        if all(_gives(candidate, *one) for one in seen):
+            return candidate
     ways = [(False, 0, False), (True, 0, False)]
     if value.is_floating_point():  # what an encoder gives may be cut
         ways += [(False, skip, flat) for skip in range(_MOST_LEFT_OUT) for flat in (False, True)]
-    found = (_passed(seen, *way) for way in ways)
-    return next(filter(None, found), None) or _constant(seen)
+    items = (_recognize_output(seen, *way) for way in ways)
+    return next(filter(None, items), None) or _constant(seen)
 
 
 def _candidates(so_far: SoFar, value: torch.Tensor) -> Iterator[Source]:
@@ -57,7 +57,7 @@ def _candidates(so_far: SoFar, value: torch.Tensor) -> Iterator[Source]:
 def _positions(so_far: SoFar, value: torch.Tensor) -> Iterator[Source]:
     """Positions that end as these do, in each layout of as many dims."""
     leads = {1: [-2], 2: [0, -1], 3: [value.shape[0]]}.get(value.dim(), [])
-    masks = [name for name, each in so_far.given.items() if each.dim() == 2 and "mask" in name]
+    masks = [name for name, tensor in so_far.given.items() if tensor.dim() == 2 and "mask" in name]
     end = int(value.reshape(-1)[-1]) - (so_far.tokens.shape[1] - 1)
     for lead in leads:
         for last in (False, True):
@@ -70,23 +70,25 @@ def _positions(so_far: SoFar, value: torch.Tensor) -> Iterator[Source]:
 
 def _gives(source: Source, so_far: SoFar, value: torch.Tensor) -> bool:
     try:
-        found = value_of(source, value.dtype, so_far)
+        tensor = value_of(source, value.dtype, so_far)
     except PlanFailed:
         return False
-    return found.shape == value.shape and found.dtype == value.dtype and torch.equal(found, value)
+    return (
+        tensor.shape == value.shape and tensor.dtype == value.dtype and torch.equal(tensor, value)
+    )
 
 
-def _passed(seen: Sequence[Seen], written: bool, skip: int, flat: bool) -> Passed | None:
+def _recognize_output(seen: Sequence[Seen], written: bool, skip: int, flat: bool) -> Passed | None:
     """What programs gave before, cut: one output of each program that may have run last."""
     outputs: dict[str, int] = {}
     for so_far, value in seen:
-        known = so_far.inputs if written else so_far.outputs
+        inputs = so_far.inputs if written else so_far.outputs
         if outputs and _gives(Passed(list(outputs.items()), written, skip, flat), so_far, value):
             continue
         fits = (
             (program, place)
-            for program in reversed(list(known))
-            for place in range(len(known[program]))
+            for program in reversed(list(inputs))
+            for place in range(len(inputs[program]))
             if program not in outputs
             and _gives(Passed([(program, place)], written, skip, flat), so_far, value)
         )
@@ -94,13 +96,13 @@ def _passed(seen: Sequence[Seen], written: bool, skip: int, flat: bool) -> Passe
         if new is None:
             return None
         outputs[new[0]] = new[1]
-    found = Passed(list(outputs.items()), written, skip, flat)
-    return found if all(_gives(found, *one) for one in seen) else None
+    result = Passed(list(outputs.items()), written, skip, flat)
+    return result if all(_gives(result, *one) for one in seen) else None
 
 
 def _constant(seen: Sequence[Seen]) -> Constant | None:
     value = seen[0][1]
     small = value.numel() <= CONSTANT_VALUES and bool(value.isfinite().all())
-    if not small or not all(torch.equal(value, each) for _, each in seen):
+    if not small or not all(torch.equal(value, tensor) for _, tensor in seen):
         return None
     return Constant(list(value.shape), value.reshape(-1).tolist())

@@ -46,12 +46,12 @@ def check_names(bounds: Collection[str], shapes: Collection[Shapes | None]) -> N
     Raises:
         ShapesError: a name is not.
     """
-    known = dict.fromkeys(name for each in shapes if each for name in each.dims())
+    entries = dict.fromkeys(name for shape in shapes if shape for name in shape.dims())
     for name in bounds:
-        if name not in known:
+        if name not in entries:
             raise ShapesError(
-                f"No size that varies is called {name}; they are {', '.join(known)}."
-                if known
+                f"No size that varies is called {name}; they are {', '.join(entries)}."
+                if entries
                 else f"No size varies, so that none is called {name}."
             )
 
@@ -67,11 +67,13 @@ def with_ends(shapes: Shapes | None) -> Shapes | None:
     dims = [dim for leaf in shapes.leaves.values() for dim in leaf]
     names = {dim.name for dim in dims if isinstance(dim, Named) and dim.scale > 1}
     open_ = {name: shapes.bounds.get(name, Bounds()) for name in sorted(names)}
-    ends = {name: Bounds(each.low, _LARGEST) for name, each in open_.items() if each.high is None}
+    ends = {
+        name: Bounds(bounds.low, _LARGEST) for name, bounds in open_.items() if bounds.high is None
+    }
     return Shapes(shapes.leaves, {**shapes.bounds, **ends}) if ends else None
 
 
-def clipped(size: int, bounds: Bounds) -> int:
+def clip(size: int, bounds: Bounds) -> int:
     """A size, or the nearest within bounds."""
     low, high = bounds
     return max(size if high is None else min(size, high), low or 0)

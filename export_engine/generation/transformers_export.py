@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import signature_of
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.generation.chunk_padding import padding_for_any_length
 from export_engine.generation.observed_calls import ObservedCall
 from export_engine.process import undone
@@ -38,40 +38,40 @@ def has_sliding_layers(values: Iterable[Any]) -> bool:
 _INNER = ("self_attention_cache", "cross_attention_cache")
 
 
-def prepared_call(call: ObservedCall) -> ObservedCall:
+def prepare_call(call: ObservedCall) -> ObservedCall:
     """A call with what its module would read from values, computed before and given to it.
 
     An encoder of images makes its positions and the bounds of each image in loops over their sizes,
     which a trace fixes. transformers' modules take them as arguments, too.
     """
-    args, kwargs = prepared(call.module, call.args, call.kwargs)
+    args, kwargs = prepare_arguments(call.module, call.args, call.kwargs)
     return replace(call, args=args, kwargs=kwargs)
 
 
-def prepared(
+def prepare_arguments(
     module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of such a call; those that are given where nothing is to be computed."""
     names = list(signature_of(module).parameters)
     if len(args) > len(names) or hasattr(module, "get_rope_index"):  # its positions are given
         return args, dict(kwargs)
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    made = dict(given)
+    entries = {**dict(zip(names, args, strict=False)), **kwargs}
+    made = dict(entries)
     try:
         with torch.no_grad():
             import_module(_UTILS).precompute_export_inputs(module, made)
     except ImportError:
         return args, dict(kwargs)
     except Exception as error:  # noqa: BLE001 - a module that only names an argument as those do
-        passed_over(error, "computing what a module reads from values")
+        log_internal_error(error, "computing what a module reads from values")
         return args, dict(kwargs)
-    if all(value is given.get(name) for name, value in made.items()):
+    if all(value is entries.get(name) for name, value in made.items()):
         return args, dict(kwargs)
     return (), {name: value for name, value in made.items() if value is not None}
 
 
 @undone
-def patched() -> Iterator[None]:
+def patch_transformers() -> Iterator[None]:
     """While inside, transformers' classes have the methods that its exporter traces."""
     try:
         apply = import_module(_UTILS).apply_patches

@@ -40,19 +40,19 @@ def lines(
     Returns:
         Per path a Line per dim; None for a size that is not such a sum.
     """
-    found: dict[str, list[Line | None]] = {}
+    groups: dict[str, list[Line | None]] = {}
     for path, sizes in base[0].items():
         rows, long = (other.get(path, sizes) if other else sizes for other in (more_rows, longer))
-        steps = [each[path] for each in base if path in each]
-        ranks = {len(each) for each in (rows, long, *steps)}
+        steps = [other_groups[path] for other_groups in base if path in other_groups]
+        ranks = {len(numbers) for numbers in (rows, long, *steps)}
         if ranks != {len(sizes)}:
-            found[path] = [None] * len(sizes)
+            groups[path] = [None] * len(sizes)
             continue
-        found[path] = [
-            _line(size, rows[dim], long[dim], [each[dim] for each in steps])
+        groups[path] = [
+            _line(size, rows[dim], long[dim], [step[dim] for step in steps])
             for dim, size in enumerate(sizes)
         ]
-    return found
+    return groups
 
 
 def _line(size: int, rows: int, long: int, steps: Sequence[int]) -> Line | None:
@@ -113,12 +113,12 @@ def equal_dims(
         known: how each varies.
         batch: the rows of the example.
     """
-    found: dict[str, list[tuple[str, int]]] = {}
+    groups: dict[str, list[tuple[str, int]]] = {}
     for path, dims in _dims(sizes, known, batch).items():
         for number, dim in enumerate(dims):
             if dim.isidentifier() and dim != "_":
-                found.setdefault(dim, []).append((path, number))
-    return [members for members in found.values() if len(members) > 1]
+                groups.setdefault(dim, []).append((path, number))
+    return [members for members in groups.values() if len(members) > 1]
 
 
 def _dims(
@@ -129,23 +129,25 @@ def _dims(
     return {
         path: [
             _dim(size, line, batch, bases)
-            for size, line in zip(each, known.get(path, [Line(0, 0, 0)] * len(each)), strict=True)
+            for size, line in zip(
+                numbers, known.get(path, [Line(0, 0, 0)] * len(numbers)), strict=True
+            )
         ]
-        for path, each in sizes.items()
+        for path, numbers in sizes.items()
     }
 
 
 def _bases(sizes: Sizes, known: Mapping[str, Sequence[Line | None]]) -> dict[tuple[int, int], int]:
     """Per kind of growth, the value of its symbol: the smallest size that grows so."""
-    found: dict[tuple[int, int], int] = {}
-    for path, each in sizes.items():
-        for size, line in zip(each, known.get(path, ()), strict=False):
+    result: dict[tuple[int, int], int] = {}
+    for path, numbers in sizes.items():
+        for size, line in zip(numbers, known.get(path, ()), strict=False):
             if line is not None and not line.batch and (line.prompt or line.step):
                 scale = max(line.prompt, line.step)
                 if {line.prompt, line.step} <= {0, scale} and scale == 1:
                     kind = line.prompt, line.step
-                    found[kind] = min(size, found.get(kind, size))
-    return found
+                    result[kind] = min(size, result.get(kind, size))
+    return result
 
 
 def _dim(

@@ -10,7 +10,7 @@ import torch
 
 from export_engine.attempt import Request
 from export_engine.capture import model_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.observe.seen_calls import Call, Seen
 from export_engine.observe.variation import Group
 from export_engine.process import raise_if_interrupted, sandbox
@@ -45,13 +45,13 @@ def check_calls(
         for number, (call, seen) in enumerate(group.calls):
             raise_if_interrupted()
             request = _request(target, group, call, seen)
-            outcome, detail = _compared(called, request, restore)
+            outcome, detail = _compare_with_eager(called, request, restore)
             yield CheckedCall(
                 _sizes(group, number), seen.times, outcome, detail, seen.example is not None
             )
 
 
-def _compared(
+def _compare_with_eager(
     called: Callable[..., Any], request: Request | None, restore: Callable[[], None]
 ) -> tuple[Any, str]:
     if request is None:
@@ -59,19 +59,19 @@ def _compared(
     try:
         eager = run(request.target, request, seed=0)
     except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
-        passed_over(error, "running a call that was seen")
-        return "not checked", _said(error)
+        log_internal_error(error, "running a call that was seen")
+        return "not checked", _describe_error(error)
     finally:
         restore()
     try:
         ours = run(called, request, seed=0)
     except Exception as error:  # noqa: BLE001 - so may the program
-        passed_over(error, "running a program on a call that was seen")
-        return "rejected", _said(error)
+        log_internal_error(error, "running a program on a call that was seen")
+        return "rejected", _describe_error(error)
     finally:
         restore()
-    found = compare(ours, eager)
-    return ("agrees" if found.same else "differs"), found.detail
+    difference = compare(ours, eager)
+    return ("agrees" if difference.same else "differs"), difference.detail
 
 
 def _request(target: Callable[..., Any], group: Group, call: Call, seen: Seen) -> Request | None:
@@ -79,7 +79,7 @@ def _request(target: Callable[..., Any], group: Group, call: Call, seen: Seen) -
     if seen.example is not None:
         args, kwargs = seen.example
         return Request(target=target, args=args, kwargs=kwargs)
-    kept = next((each.example for _, each in group.calls if each.example is not None), None)
+    kept = next((item.example for _, item in group.calls if item.example is not None), None)
     if kept is None:
         return None
     paths = (part[0] for part in call.build)
@@ -93,6 +93,6 @@ def _sizes(group: Group, number: int) -> dict[str, int]:
     return named | ints
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}"[:200]

@@ -21,7 +21,7 @@ def example_of(target: Callable[..., Any], group: Group) -> Arguments:
     Raises:
         LookupError: no call's inputs were kept.
     """
-    best = max(_kept(group), key=lambda each: _score(each[0]), default=None)
+    best = max(_iter_examples(group), key=lambda each: _score(each[0]), default=None)
     if best is None:
         raise LookupError("No call's inputs were kept, so there is no example.")
     sizes, (args, kwargs) = best
@@ -37,12 +37,12 @@ def example_of(target: Callable[..., Any], group: Group) -> Arguments:
     return args, kwargs
 
 
-def _kept(group: Group) -> Iterator[tuple[dict[str, int], Arguments]]:
+def _iter_examples(group: Group) -> Iterator[tuple[dict[str, int], Arguments]]:
     """The calls whose inputs were kept, with the sizes of the group's free dims."""
-    free = {name: each for name, each in group.dims.items() if name not in group.relations}
+    free = {name: dim for name, dim in group.dims.items() if name not in group.relations}
     for number, (_, seen) in enumerate(group.calls):
         if seen.example is not None:
-            yield {name: each[0].values[number] for name, each in free.items()}, seen.example
+            yield {name: columns[0].values[number] for name, columns in free.items()}, seen.example
 
 
 def _score(sizes: dict[str, int]) -> tuple[int, int, int]:
@@ -53,10 +53,10 @@ def _score(sizes: dict[str, int]) -> tuple[int, int, int]:
 
 def _apart(group: Group, sizes: dict[str, int]) -> dict[str, int]:
     """The sizes, those of 0 or 1 and those that another has made others, preferably seen ones."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for name, size in sizes.items():
         seen = sorted({size, *group.dims[name][0].values}, key=lambda each: (each != size, each))
-        new = [each for each in seen if each > 1 and each not in found.values()]
-        others = (n for n in range(2, max(2, size) + len(sizes) + 2) if n not in found.values())
-        found[name] = new[0] if new else next(others)
-    return found
+        new = [number for number in seen if number > 1 and number not in result.values()]
+        others = (n for n in range(2, max(2, size) + len(sizes) + 2) if n not in result.values())
+        result[name] = new[0] if new else next(others)
+    return result

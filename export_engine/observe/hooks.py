@@ -42,7 +42,7 @@ class Watch:
     @whole
     def _begin(self) -> None:
         if isinstance(self.seen.target, torch.nn.Module):
-            self._handles = _hooked(self.seen.target, self.seen)
+            self._handles = _add_hooks(self.seen.target, self.seen)
 
     @whole
     def _end(self) -> None:
@@ -51,7 +51,7 @@ class Watch:
         self._handles = []
 
 
-def _hooked(module: torch.nn.Module, seen: SeenCalls) -> list[Any]:
+def _add_hooks(module: torch.nn.Module, seen: SeenCalls) -> list[Any]:
     begun = _Begun()
 
     def before(_: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -61,7 +61,7 @@ def _hooked(module: torch.nn.Module, seen: SeenCalls) -> list[Any]:
     def after(_: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], __: Any) -> None:
         if _is_tracing():
             return
-        same = [n for n, (given, _) in enumerate(begun.calls) if given is args]
+        same = [n for n, (value, _) in enumerate(begun.calls) if value is args]
         number = same[-1] if same else len(begun.calls) - 1
         if number >= 0:
             begun.calls[number][1]()

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from export_engine.attempt import signature_of
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.shapes import leaves_of
 from export_engine.torch_internals import pytree
-from export_engine.verify import copied_leaf
+from export_engine.verify import copy_leaf
 
 MOST_BYTES = 256 * 2**20
 """How much memory copies of inputs take, unless said otherwise."""
@@ -60,7 +60,7 @@ class SeenCalls:
     @property
     def times(self) -> int:
         """How many calls there were."""
-        return sum(each.times for each in self.seen.values()) + self.missed
+        return sum(item.times for item in self.seen.values()) + self.missed
 
     def before(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Callable[[], None]:
         """Reads a call's inputs before it runs; the result is called once it has returned."""
@@ -68,24 +68,24 @@ class SeenCalls:
             leaves = leaves_of(signature_of(self.target), args, kwargs)
             parts = [_part(leaf.path, leaf.value) for leaf in leaves]
             call = Call(tuple(part for part, _ in parts), tuple(sizes for _, sizes in parts))
-            copied = self._copied(call, args, kwargs)
+            copied = self._copy_inputs(call, args, kwargs)
         except Exception as error:  # noqa: BLE001 - the user's call goes on whatever it passes
-            passed_over(error, "reading the inputs of a call")
+            log_internal_error(error, "reading the inputs of a call")
             return self._miss
         return lambda: self._add(call, copied)
 
-    def _copied(
+    def _copy_inputs(
         self, call: Call, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[Arguments, int] | None:
         """Copies of the inputs, with the bytes they take; None if not needed or without room."""
         with self._lock:
-            known = call in self.seen
-            first = all(each.build != call.build for each in self.seen)
+            is_known = call in self.seen
+            first = all(other_call.build != call.build for other_call in self.seen)
             left = self.most_bytes - self.bytes
-        if known or (not first and _bytes_of((args, kwargs)) > left):
+        if is_known or (not first and _bytes_of((args, kwargs)) > left):
             return None
         memo: dict[int, Any] = {}
-        copies = pytree.tree_map(lambda leaf: copied_leaf(leaf, memo), (tuple(args), dict(kwargs)))
+        copies = pytree.tree_map(lambda leaf: copy_leaf(leaf, memo), (tuple(args), dict(kwargs)))
         return copies, _bytes_of(copies)
 
     def _add(self, call: Call, copied: tuple[Arguments, int] | None) -> None:
@@ -121,12 +121,12 @@ def _part(path: str, value: Any) -> tuple[Part, tuple[int, ...]]:
 
 def _bytes_of(tree: Any) -> int:
     """The memory of the tensors in a tree, and in the attributes of its other leaves."""
-    total, waiting, known = 0, list(pytree.tree_leaves(tree)), set[int]()
+    total, waiting, numbers = 0, list(pytree.tree_leaves(tree)), set[int]()
     while waiting:
         leaf = waiting.pop()
-        if id(leaf) in known:
+        if id(leaf) in numbers:
             continue
-        known.add(id(leaf))
+        numbers.add(id(leaf))
         if isinstance(leaf, torch.Tensor):
             total += leaf.numel() * leaf.element_size()
         elif hasattr(leaf, "__dict__") and not isinstance(leaf, type | torch.nn.Module):

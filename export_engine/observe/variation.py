@@ -66,16 +66,16 @@ class Group:
     @cached_property
     def relations(self) -> dict[str, Named]:
         """The dims that are always `scale * other + offset` of one before, enough times seen."""
-        found: dict[str, Named] = {}
+        lines: dict[str, Named] = {}
         free: list[str] = []
         for name, columns in self.dims.items():
             related = (_line(other, self.dims[other][0], columns[0]) for other in free)
-            line = next((each for each in related if each is not None), None)
+            line = next((item for item in related if item is not None), None)
             if line is None:
                 free.append(name)
             else:
-                found[name] = line
-        return found
+                lines[name] = line
+        return lines
 
     @cached_property
     def shapes(self) -> Shapes:
@@ -89,44 +89,46 @@ class Group:
         for column in self.columns:
             at = (column.path, max(column.position, 0))
             leaves.setdefault(column.path, []).append(specs.get(at, Static()))
-        dynamic = {path: each for path, each in leaves.items() if set(each) != {Static()}}
-        return Shapes({path: tuple(each) for path, each in dynamic.items()})
+        dynamic = {path: leaf for path, leaf in leaves.items() if set(leaf) != {Static()}}
+        return Shapes({path: tuple(group) for path, group in dynamic.items()})
 
     def sentences(self) -> list[str]:
         """What varies, what is equal, and what is None."""
-        said = []
+        texts = []
         for name, columns in self.dims.items():
-            places = _listed(map(str, columns))
+            places = _join_texts(map(str, columns))
             verb = "vary together" if len(columns) > 1 else "varies"
             low, high = min(columns[0].values), max(columns[0].values)
             line = self.relations.get(name)
             what = name if line is None else _formula(line)
-            said.append(f"{places}: {verb} from {low} to {high}, {what}")
+            texts.append(f"{places}: {verb} from {low} to {high}, {what}")
         sizes = {columns[0].values: name for name, columns in self.dims.items()}
         for column in self.columns:
             if column.position < 0 and column.varies:
                 same = sizes.get(column.values)
                 equal = f", always equal to {same}" if same else ""
                 low, high = min(column.values), max(column.values)
-                said.append(f"{column}: an int from {low} to {high}{equal}")
+                texts.append(f"{column}: an int from {low} to {high}{equal}")
         nothing = [part[0] for part in self.build if part[1] == "None"]
         if nothing:
-            said.append(f"{_listed(nothing)}: always None")
-        return said or ["no size varies"]
+            texts.append(f"{_join_texts(nothing)}: always None")
+        return texts or ["no size varies"]
 
 
 def groups_of(seen: SeenCalls) -> list[Group]:
     """The groups, that of the most calls first."""
     builds: dict[tuple[Part, ...], list[tuple[Call, Seen]]] = {}
-    for call, each in seen.seen.items():
-        builds.setdefault(call.build, []).append((call, each))
-    found = [Group(build, tuple(calls)) for build, calls in builds.items()]
-    return sorted(found, key=lambda group: -group.times)
+    for call, item in seen.seen.items():
+        builds.setdefault(call.build, []).append((call, item))
+    groups = [Group(build, tuple(calls)) for build, calls in builds.items()]
+    return sorted(groups, key=lambda group: -group.times)
 
 
 def difference(group: Group, other: Group) -> str:
     """How the calls of a group differ from those of another in what they pass: a clause."""
-    ours, theirs = ({part[0]: part[1:] for part in each.build} for each in (group, other))
+    ours, theirs = (
+        {part[0]: part[1:] for part in other_group.build} for other_group in (group, other)
+    )
     changed = [path for path in ours | theirs if ours.get(path) != theirs.get(path)]
     return "; ".join(f"{path} is {_what(ours.get(path))}" for path in changed[:_SHOWN])
 
@@ -189,7 +191,7 @@ def _formula(line: Named) -> str:
     return f"{head} {sign} {abs(line.offset)}" if line.offset else head
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _join_texts(texts: Iterable[str]) -> str:
     every = list(texts)
     more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
     return ", ".join(every[:_SHOWN]) + more

@@ -20,7 +20,7 @@ def another_python(
         arguments: of the interpreter.
         folder: where it runs; by default where this process does. Nothing is imported from there.
     """
-    found = os.pathsep.join(str(Path(each).absolute()) for each in sys.path)
+    text = os.pathsep.join(str(Path(other_text).absolute()) for other_text in sys.path)
     return subprocess.Popen(
         [sys.executable, *arguments],
         stdin=subprocess.PIPE,
@@ -28,6 +28,6 @@ def another_python(
         stderr=subprocess.DEVNULL,
         text=True,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": found, "PYTHONSAFEPATH": "1"},
+        env={**os.environ, "PYTHONPATH": text, "PYTHONSAFEPATH": "1"},
         start_new_session=True,
     )

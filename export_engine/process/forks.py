@@ -48,7 +48,7 @@ def can_fork(tensors: Iterable[Any]) -> bool:
         return False
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return False
-    return all(_is_own(each) for each in tensors if isinstance(each, torch.Tensor))
+    return all(_is_own(tensor) for tensor in tensors if isinstance(tensor, torch.Tensor))
 
 
 def _uses_gpu() -> bool:
@@ -144,7 +144,7 @@ def heap_frozen() -> Iterator[None]:
 
 
 @undone
-def forked(calls: Mapping[str, Callable[[], _T]]) -> Iterator[Forked[_T]]:
+def run_forked(calls: Mapping[str, Callable[[], _T]]) -> Iterator[Forked[_T]]:
     """A fork that makes the calls; it is ended with the block."""
     fork = Forked(calls)
     try:
@@ -161,7 +161,7 @@ def ends_python(call: Callable[[], object]) -> bool:
     Raises:
         KeyboardInterrupt: the user interrupted.
     """
-    with forked({"call": lambda: call() is None, "afterwards": lambda: True}) as fork:
+    with run_forked({"call": lambda: call() is None, "afterwards": lambda: True}) as fork:
         return fork.wait("afterwards") is None and fork.is_over
 
 

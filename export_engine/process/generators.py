@@ -41,7 +41,7 @@ def seed(number: int) -> None:
     if torch is None:
         return
     torch.default_generator.manual_seed(number)
-    for device in _used(torch):
+    for device in _list_accelerators(torch):
         device.manual_seed_all(number)
     if torch.backends.mps.is_available():
         torch.mps.manual_seed(number)
@@ -57,12 +57,12 @@ def _generators() -> Iterator[tuple[Callable[[], Any], Callable[[Any], Any]]]:
     if torch is None:
         return
     yield torch.get_rng_state, torch.set_rng_state
-    for device in _used(torch):
+    for device in _list_accelerators(torch):
         yield device.get_rng_state_all, device.set_rng_state_all
     if torch.backends.mps.is_available():
         yield torch.mps.get_rng_state, torch.mps.set_rng_state
 
 
-def _used(torch: Any) -> list[Any]:
+def _list_accelerators(torch: Any) -> list[Any]:
     """The modules of the accelerators that were used in this process."""
     return [device for device in (torch.cuda, torch.xpu) if device.is_initialized()]

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 _ALONG_A_DIM = (
     *("gather", "index_select", "index_add", "index_add_", "index_copy", "index_copy_"),
     *("index_reduce", "index_reduce_"),
-    *(f"scatter{each}" for each in (".src", ".value", ".reduce", ".value_reduce")),
-    *(f"scatter_{each}" for each in (".src", ".value", ".reduce", ".value_reduce")),
+    *(f"scatter{text}" for text in (".src", ".value", ".reduce", ".value_reduce")),
+    *(f"scatter_{text}" for text in (".src", ".value", ".reduce", ".value_reduce")),
     *("scatter_add", "scatter_add_", "scatter_reduce.two", "scatter_reduce_.two"),
 )
 """Ops that take a tensor, a dim and indices into it, first and in this order."""
@@ -84,11 +84,13 @@ def _library(key: str) -> _Checked:
         for name, check in _CHECKS.items() if get_kernel else ():
             with suppress(RuntimeError):  # a torch without this op
                 own = get_kernel(f"aten::{name}", key)
-                library.impl(name, partial(_checked, check, own), key, with_keyset=True)
+                library.impl(name, partial(_check_and_call, check, own), key, with_keyset=True)
     return _Checked(library, key)
 
 
-def _checked(check: Callable[..., None], own: Any, keys: Any, *args: Any, **kwargs: Any) -> Any:
+def _check_and_call(
+    check: Callable[..., None], own: Any, keys: Any, *args: Any, **kwargs: Any
+) -> Any:
     check(*args, **kwargs)
     return own.call_boxed(keys, *args, **kwargs)
 
@@ -114,7 +116,7 @@ def _within(indices: Any, size: int, dim: int, least: int) -> None:
     """Raises IndexError, in the words of torch's CPU kernels."""
     if not indices.numel() or _is_captured():
         return
-    low, high = (int(each) for each in indices.aminmax())
+    low, high = (int(value) for value in indices.aminmax())
     if low < least or high >= size:
         wrong = low if low < least else high
         raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
@@ -130,7 +132,7 @@ def _along_a_dim(tensor: Any, dim: int, index: Any, *_: Any, **__: Any) -> None:
     _within(index, tensor.shape[dim] if tensor.dim() else 1, dim, 0)
 
 
-def _filled(tensor: Any, dim: int, index: Any, *_: Any, **__: Any) -> None:
+def _check_fill(tensor: Any, dim: int, index: Any, *_: Any, **__: Any) -> None:
     size = tensor.shape[dim] if tensor.dim() else 1
     _within(index, size, dim, -size)
 
@@ -138,13 +140,13 @@ def _filled(tensor: Any, dim: int, index: Any, *_: Any, **__: Any) -> None:
 def _by_each(tensor: Any, indices: Any, *_: Any, **__: Any) -> None:
     """`x[i, :, j]`: a mask takes as many dims as it has, None takes one."""
     dim = 0
-    for each in indices:
-        if each is None:
+    for index in indices:
+        if index is None:
             dim += 1
-        elif not _counts(each):
-            dim += each.dim()
+        elif not _counts(index):
+            dim += index.dim()
         else:
-            _within(each, tensor.shape[dim], dim, -tensor.shape[dim])
+            _within(index, tensor.shape[dim], dim, -tensor.shape[dim])
             dim += 1
 
 
@@ -170,7 +172,7 @@ def _shares(value: Any, *_: Any, **__: Any) -> None:
 
 _CHECKS: dict[str, Callable[..., None]] = {
     **dict.fromkeys(_ALONG_A_DIM, _along_a_dim),
-    **dict.fromkeys(("index_fill_.int_Scalar", "index_fill_.int_Tensor"), _filled),
+    **dict.fromkeys(("index_fill_.int_Scalar", "index_fill_.int_Tensor"), _check_fill),
     **dict.fromkeys(("index.Tensor", "_index_put_impl_"), _by_each),
     **dict.fromkeys(("take", "put_"), _of_all),
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _classes),

@@ -62,7 +62,7 @@ def raise_if_interrupted() -> None:
         raise KeyboardInterrupt
 
 
-def answered() -> None:
+def clear_interrupt() -> None:
     """Marks the interrupt as handled: it is not raised again."""
     if _is_main():
         _Main.asked = False
@@ -85,12 +85,12 @@ def listen() -> None:
     if not _Main.depth:
         _Main.asked = False
         own = signal.getsignal(signal.SIGINT)
-        if callable(own) and own is not _interrupted:
+        if callable(own) and own is not _handle_sigint:
             _Main.handler = own
-            signal.signal(signal.SIGINT, _interrupted)
-        if sys.unraisablehook is not _dropped:
+            signal.signal(signal.SIGINT, _handle_sigint)
+        if sys.unraisablehook is not _handle_unraisable:
             _Main.hook = sys.unraisablehook
-            sys.unraisablehook = _dropped
+            sys.unraisablehook = _handle_unraisable
     _Main.depth += 1
 
 
@@ -101,14 +101,14 @@ def stop_listening() -> bool:
         return False
     _Main.depth -= 1
     if not _Main.depth:
-        if sys.unraisablehook is _dropped:
+        if sys.unraisablehook is _handle_unraisable:
             sys.unraisablehook = _Main.hook
-        if signal.getsignal(signal.SIGINT) is _interrupted:
+        if signal.getsignal(signal.SIGINT) is _handle_sigint:
             signal.signal(signal.SIGINT, _Main.handler)
     return _Main.asked
 
 
-def _interrupted(number: int, frame: FrameType | None) -> None:
+def _handle_sigint(number: int, frame: FrameType | None) -> None:
     """The handler of SIGINT."""
     try:
         _Main.handler(number, frame)
@@ -131,11 +131,11 @@ def _is_given(frame: FrameType) -> bool:
     """Whether the call of a frame was given one of the arguments with which it must complete."""
     names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
     values = [frame.f_locals.get(name) for name in (*names, "args")]
-    flat = [each for value in values for each in (value if type(value) is tuple else (value,))]
-    return any(each is argument for each in flat for argument in _NOT_WITH)
+    flat = [item for value in values for item in (value if type(value) is tuple else (value,))]
+    return any(value is argument for value in flat for argument in _NOT_WITH)
 
 
-def _dropped(unraisable: Any) -> None:
+def _handle_unraisable(unraisable: Any) -> None:
     """The hook for what Python drops."""
     if unraisable.exc_type is KeyboardInterrupt and _is_main():
         _Main.asked = True

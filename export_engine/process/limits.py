@@ -77,7 +77,7 @@ def run_limited(
             process.stdin.write(request.encode() + b"\n")
             process.stdin.flush()
         while process.poll() is None:
-            used = _used(process.pid)
+            used = _memory_in_use(process.pid)
             peak = max(peak, used)
             if used > memory:
                 how = "memory"
@@ -145,14 +145,14 @@ def _family(pid: int) -> list[int]:
         return [pid]
 
 
-def _used(pid: int) -> int:
+def _memory_in_use(pid: int) -> int:
     """Bytes in use by a process and its children."""
     import psutil
 
     total = 0
-    for each in _family(pid):
+    for number in _family(pid):
         with suppress(psutil.Error):
-            total += int(psutil.Process(each).memory_info().rss)
+            total += int(psutil.Process(number).memory_info().rss)
     return total
 
 

@@ -11,7 +11,7 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.programs.component import Component as Component
     from export_engine.programs.component import Link as Link
-    from export_engine.programs.describe_set import described as described
+    from export_engine.programs.describe_set import build_set as build_set
     from export_engine.programs.example_values import links_by_value as links_by_value
     from export_engine.programs.held_weights import constants_of as constants_of
     from export_engine.programs.held_weights import weights_of as weights_of

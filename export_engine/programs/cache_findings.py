@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
-from export_engine.listing import listed
+from export_engine.listing import join_names
 from export_engine.programs.component import Component
 from export_engine.programs.flows import is_cache
 from export_engine.programs.op_walk import Walk
@@ -20,16 +20,16 @@ def check_caches(components: Sequence[Component], seams: Sequence[Seam]) -> Iter
     """Caches of another number of layers, and caches that a program grows and keeps to itself."""
     for at, component in enumerate(components):
         yield from _missing(components, seams, at)
-        yield from _unused(components, seams, at)
+        yield from _check_unused(components, seams, at)
         for number, seam in enumerate(seams):
             if seam.target == at and seam.source != at:
-                yield from _lost(component, seams, at, number)
+                yield from _check_lost(component, seams, at, number)
 
 
 def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[Finding]:
     """Cache tensors that no program gives, beside others of the same container that one does."""
     component = components[at]
-    given = [
+    pairs = [
         (number, flow.target_path)
         for number, seam in enumerate(seams)
         if seam.target == at and seam.source != at
@@ -39,26 +39,26 @@ def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) ->
     taken = {
         flow.input for seam in seams if seam.target == at != seam.source for flow in seam.flows
     }
-    containers = {path.partition(".")[0]: number for number, path in given if "." in path}
+    containers = {path.partition(".")[0]: number for number, path in pairs if "." in path}
     alone = [
-        each
-        for number, each in component.taken()
+        entry
+        for number, entry in component.taken()
         if number not in taken
-        and is_cache(each.path)
-        and each.path.partition(".")[0] in containers
-        and len(component.type_of(each).shape) > 1
+        and is_cache(entry.path)
+        and entry.path.partition(".")[0] in containers
+        and len(component.type_of(entry).shape) > 1
     ]
     if not alone:
         return
     seam = containers[alone[0].path.partition(".")[0]]
     source = components[seams[seam].source].name
-    names = listed([each.path for each in alone])
+    names = join_names([entry.path for entry in alone])
     yield Finding(
         kind=Kind.SET_MISSING,
         severity="wrong",
         sentence=rules.SetMissing.SENTENCE(component=component.name, names=names, source=source),
         why=rules.SetMissing.WHY(
-            source=source, given=len(given), component=component.name, taken=len(given) + len(alone)
+            source=source, given=len(pairs), component=component.name, taken=len(pairs) + len(alone)
         ),
         component=at,
         node=alone[0].node,
@@ -66,7 +66,9 @@ def _missing(components: Sequence[Component], seams: Sequence[Seam], at: int) ->
     )
 
 
-def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[Finding]:
+def _check_unused(
+    components: Sequence[Component], seams: Sequence[Seam], at: int
+) -> Iterator[Finding]:
     """Cache tensors that no program takes, beside others of the same container that one does."""
     component = components[at]
     flows = [
@@ -82,18 +84,18 @@ def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> 
         if flow.kind == "cache" and seams[number].target != at and "." in flow.source_path
     }
     alone = [
-        each
-        for each in component.given()
-        if each.output >= 0
-        and each.output not in gone
-        and each.path.rpartition(".")[0] in others
-        and len(each.type.shape) > 1
+        item
+        for item in component.given()
+        if item.output >= 0
+        and item.output not in gone
+        and item.path.rpartition(".")[0] in others
+        and len(item.type.shape) > 1
     ]
     if not alone:
         return
     seam = others[alone[0].path.rpartition(".")[0]]
     target = components[seams[seam].target].name
-    names = listed([each.path for each in alone])
+    names = join_names([item.path for item in alone])
     yield Finding(
         kind=Kind.SET_UNUSED,
         severity="surprising",
@@ -105,29 +107,33 @@ def _unused(components: Sequence[Component], seams: Sequence[Seam], at: int) -> 
     )
 
 
-def _lost(component: Component, seams: Sequence[Seam], at: int, number: int) -> Iterator[Finding]:
+def _check_lost(
+    component: Component, seams: Sequence[Seam], at: int, number: int
+) -> Iterator[Finding]:
     """Caches that a program adds to, in a tensor that it does not return."""
     walk = component.walk
     goes_on = {
         flow.input for seam in seams if seam.source == seam.target == at for flow in seam.flows
     }
-    said = []
+    pairs = []
     for flow in seams[number].flows:
         if flow.kind != "cache" or flow.input in goes_on:
             continue
-        grown = [each for each in walk.readers(flow.target_node) if _adds(walk, each)]
-        ends = [each for each in grown if not _reaches(component, walk, each)]
+        grown = [reader for reader in walk.readers(flow.target_node) if _adds(walk, reader)]
+        ends = [
+            other_number for other_number in grown if not _reaches(component, walk, other_number)
+        ]
         if grown and len(ends) == len(grown):
-            said.append((flow.target_path, grown[0]))
-    if said:
-        names = listed([path for path, _ in said])
+            pairs.append((flow.target_path, grown[0]))
+    if pairs:
+        names = join_names([path for path, _ in pairs])
         yield Finding(
             kind=Kind.SET_LOST,
             severity="wrong" if goes_on else "surprising",
             sentence=rules.SetLost.SENTENCE(component=component.name, names=names),
             why=rules.SetLost.WHY(),
             component=at,
-            node=said[0][1],
+            node=pairs[0][1],
             seam=number,
         )
 
@@ -141,6 +147,6 @@ def _reaches(component: Component, walk: Walk, node: int) -> bool:
     """Whether the tensor that an op makes is returned, as it is or as a view of as many dims."""
     rank = len(walk.type(node).shape)
     return any(
-        len(each.type.shape) == rank and node in set(walk.before([each.node]))
-        for each in component.given()
+        len(item.type.shape) == rank and node in set(walk.before([item.node]))
+        for item in component.given()
     )

@@ -42,27 +42,27 @@ class CacheWays:
         """
         self._walk = component.walk
         self._weights = {
-            each.node: each.target
-            for each in component.record.signature.inputs
-            if each.kind == "parameter"
+            entry.node: entry.target
+            for entry in component.record.signature.inputs
+            if entry.kind == "parameter"
         }
 
     def weights(self, node: int) -> frozenset[str]:
         """The parameters of the ops that made a tensor, as near to it as they are."""
-        found, waiting, seen = set[str](), [node], set[int]()
+        texts, waiting, seen = set[str](), [node], set[int]()
         while waiting:
             at = waiting.pop()
             if at in seen or self._walk.is_placeholder(at):
                 continue
             seen.add(at)
             inputs = self._walk.inputs(at)
-            held = [self._weights[each] for each in inputs if each in self._weights]
-            found.update(held)
+            held = [self._weights[source] for source in inputs if source in self._weights]
+            texts.update(held)
             if not held:
                 waiting += inputs
-        return frozenset(found)
+        return frozenset(texts)
 
-    def added_to(self, cache: int) -> tuple[int, frozenset[str]]:
+    def find_growth(self, cache: int) -> tuple[int, frozenset[str]]:
         """The op that puts more into a cache, and the parameters that this was made by.
 
         Returns:
@@ -71,15 +71,15 @@ class CacheWays:
         for node in self._forward(cache, _SAME):
             for reader in self._walk.readers(node):
                 if self._walk.name(reader).startswith(_JOINS):
-                    more = [each for each in self._walk.inputs(reader) if each != node]
-                    found = frozenset[str]().union(*map(self.weights, more))
-                    if found:
-                        return reader, found
+                    more = [source for source in self._walk.inputs(reader) if source != node]
+                    result = frozenset[str]().union(*map(self.weights, more))
+                    if result:
+                        return reader, result
         return -1, frozenset()
 
-    def continued(self, node: int) -> int:
+    def find_source(self, node: int) -> int:
         """The input that a tensor is, with more in it; -1 where it is of none, or of several."""
-        found, waiting, seen = set[int](), [node], set[int]()
+        numbers, waiting, seen = set[int](), [node], set[int]()
         while waiting:
             at = waiting.pop()
             if at in seen:
@@ -87,12 +87,12 @@ class CacheWays:
             seen.add(at)
             name, inputs = self._walk.name(at), self._walk.inputs(at)
             if self._walk.is_placeholder(at):
-                found.add(at)
+                numbers.add(at)
             elif name.startswith("aten.cat."):
                 waiting += inputs
             elif name.startswith((*_SAME, *_JOINS)):
                 waiting += inputs[:1]
-        return found.pop() if len(found) == 1 else -1
+        return numbers.pop() if len(numbers) == 1 else -1
 
     def role(self, node: int) -> Role | None:
         """Whether attention takes a tensor as its keys or as its values; None for both or neither.
@@ -102,14 +102,14 @@ class CacheWays:
         """
         starts, at = {node}, node
         while self._walk.name(at).startswith((*_SAME, *_JOINS)):
-            given = [each for each in self._walk.inputs(at) if self._walk.type(each).shape]
-            if not given:
+            numbers = [source for source in self._walk.inputs(at) if self._walk.type(source).shape]
+            if not numbers:
                 break
             joins = self._walk.name(at).startswith(_JOINS)
-            at = given[-1 if joins else 0]  # of a cache that grew, what is new
+            at = numbers[-1 if joins else 0]  # of a cache that grew, what is new
             starts.add(at)
-        found = {role for start in starts for role in self._roles(start)}
-        return found.pop() if len(found) == 1 else None
+        roles = {role for start in starts for role in self._roles(start)}
+        return roles.pop() if len(roles) == 1 else None
 
     def _roles(self, start: int) -> Iterator[Role]:
         for node in self._forward(start):
@@ -121,7 +121,7 @@ class CacheWays:
                     places = [at for at, text in enumerate(positions) if text == own]
                     yield from (_ROLES[at] for at in places if at in _ROLES)
                 elif name.startswith(_PRODUCTS):
-                    others = [each for each in self._walk.inputs(reader) if each != node]
+                    others = [source for source in self._walk.inputs(reader) if source != node]
                     if any(map(self._is_softmax, others)):
                         yield "values"
                     elif self._leads_to_softmax(reader):

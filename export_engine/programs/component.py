@@ -59,16 +59,23 @@ class Component:
 
     def given(self) -> list[Given]:
         """What another program may take of this one: its results, and the inputs that it writes."""
-        found = [
-            Given(number, each.node, each.path or each.name, self.type_of(each), False, each.path)
-            for number, each in enumerate(self.record.signature.outputs)
-            if each.kind == "user_output" and each.constant is None
+        items = [
+            Given(
+                number,
+                output.node,
+                output.path or output.name,
+                self.type_of(output),
+                False,
+                output.path,
+            )
+            for number, output in enumerate(self.record.signature.outputs)
+            if output.kind == "user_output" and output.constant is None
         ]
         written = self.writes()
-        return found + [
-            Given(-1, written[each.node], each.path, self.type_of(each), True)
-            for _, each in self.taken()
-            if each.node in written
+        return items + [
+            Given(-1, written[entry.node], entry.path, self.type_of(entry), True)
+            for _, entry in self.taken()
+            if entry.node in written
         ]
 
     def writes(self) -> dict[int, int]:
@@ -78,22 +85,22 @@ class Component:
         decomposed.
         """
         signature = self.record.signature
-        nodes = {each.target or each.name: each.node for each in signature.inputs}
-        nodes |= {each.name: each.node for each in signature.inputs}
-        said = {
-            nodes[each.target]: each.node
-            for each in signature.outputs
-            if each.kind in ("user_input_mutation", "buffer_mutation") and each.target in nodes
+        nodes = {entry.target or entry.name: entry.node for entry in signature.inputs}
+        nodes |= {entry.name: entry.node for entry in signature.inputs}
+        entries = {
+            nodes[output.target]: output.node
+            for output in signature.outputs
+            if output.kind in ("user_input_mutation", "buffer_mutation") and output.target in nodes
         }
         by_op = {node: op.position for node, op in placeholders_written(self.record).items()}
-        return {**by_op, **said}
+        return {**by_op, **entries}
 
     def taken(self) -> list[tuple[int, InputEntry]]:
         """Inputs that another program may give, with their numbers."""
         return [
-            (number, each)
-            for number, each in enumerate(self.record.signature.inputs)
-            if each.kind == "user_input" and each.constant is None
+            (number, entry)
+            for number, entry in enumerate(self.record.signature.inputs)
+            if entry.kind == "user_input" and entry.constant is None
         ]
 
     def type_of(self, entry: InputEntry | OutputEntry) -> ValueType:
@@ -101,9 +108,9 @@ class Component:
         return self.record.types[entry.type]
 
 
-def given_type(component: Component, flow: Flow) -> ValueType:
+def find_given_type(component: Component, flow: Flow) -> ValueType:
     """The type of what a program gives."""
     if flow.output >= 0:
         return component.type_of(component.record.signature.outputs[flow.output])
-    written = {each.target or each.path: each for each in component.record.signature.inputs}
+    written = {entry.target or entry.path: entry for entry in component.record.signature.inputs}
     return component.type_of(written[flow.source_path])  # a part may be written, all is given

@@ -38,7 +38,7 @@ def check_constants(
     components: Sequence[Component], rows: Sequence[WeightRow]
 ) -> Iterator[Finding]:
     """Constants that differ between programs, in modules whose weights they have in common."""
-    ops = [_constants(each) for each in components]
+    ops = [_constants(component) for component in components]
     for one, other in of_one_model(rows):
         apart = list(_apart(ops[one], ops[other], _prefixes(rows, one, other)))
         if not apart:
@@ -51,9 +51,9 @@ def check_constants(
             severity="wrong",
             sentence=rules.SetConstant.SENTENCE(
                 op=where,
-                mine=_said(mine, theirs),
+                mine=_format_numbers(mine, theirs),
                 one=components[one].name,
-                theirs=_said(theirs, mine),
+                theirs=_format_numbers(theirs, mine),
                 other=components[other].name,
                 more=more,
             ),
@@ -65,18 +65,18 @@ def check_constants(
 
 def _constants(component: Component) -> _Ops:
     record, walk = component.record, component.walk
-    found: dict[str, dict[str, list[_Numbers]]] = {}
+    groups: dict[str, dict[str, list[_Numbers]]] = {}
     for node in walk.nodes:
         name = walk.name(node)
         if not name.startswith("aten."):
             continue
         positions, names = walk.arguments(node)
-        values = tuple(_value(each) for each in (*positions, *names.values()) if _is_constant(each))
+        values = tuple(_value(text) for text in (*positions, *names.values()) if _is_constant(text))
         if values:
             scope = record.graphs[0].scope[node]
             module = record.scopes[scope].path if scope >= 0 else ""
-            found.setdefault(module, {}).setdefault(name, []).append(_Numbers(node, values))
-    return found
+            groups.setdefault(module, {}).setdefault(name, []).append(_Numbers(node, values))
+    return groups
 
 
 def _is_constant(text: str) -> bool:
@@ -91,14 +91,16 @@ def _value(text: str) -> float | str:
 
 def _prefixes(rows: Sequence[WeightRow], one: int, other: int) -> tuple[str, str]:
     """What the paths of modules begin with in either program: the same weights say so."""
-    found: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for row in rows:
         if one in row.holders and other in row.holders:
-            mine, theirs = (row.names[row.holders.index(each)].split(".") for each in (one, other))
+            mine, theirs = (
+                row.names[row.holders.index(number)].split(".") for number in (one, other)
+            )
             while mine and theirs and mine[-1] == theirs[-1]:
                 mine, theirs = mine[:-1], theirs[:-1]
-            found[".".join(mine), ".".join(theirs)] += 1
-    return found.most_common(1)[0][0]
+            counts[".".join(mine), ".".join(theirs)] += 1
+    return counts.most_common(1)[0][0]
 
 
 def _apart(
@@ -120,7 +122,7 @@ def _module(path: str, own: str, theirs: str) -> str:
     if own and path != own and not path.startswith(f"{own}."):
         return path
     rest = path[len(own) :].removeprefix(".")
-    return ".".join(each for each in (theirs, rest) if each)
+    return ".".join(text for text in (theirs, rest) if text)
 
 
 def _equal(one: tuple[float | str, ...], other: tuple[float | str, ...]) -> bool:
@@ -134,7 +136,7 @@ def _equal(one: tuple[float | str, ...], other: tuple[float | str, ...]) -> bool
     )
 
 
-def _said(mine: _Numbers, theirs: _Numbers) -> str:
+def _format_numbers(mine: _Numbers, theirs: _Numbers) -> str:
     own = [
         one if isinstance(one, str) else f"{one:g}"
         for one, other in zip(mine.values, theirs.values, strict=True)

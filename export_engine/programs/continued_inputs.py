@@ -13,24 +13,24 @@ from export_engine.programs.component import Component, Given
 from export_engine.record import ValueType
 
 
-def continued_inputs(component: Component) -> dict[str, str]:
+def find_continued_inputs(component: Component) -> dict[str, str]:
     """Per path of an output, that of the input which it continues as attention's keys or values.
 
     Args:
         component: the program that takes and gives them.
     """
     ways = CacheWays(component)
-    taken = {each.node: each for _, each in component.taken()}
-    found: dict[str, str] = {}
-    for given in component.given():
-        if given.in_place or not _says_nothing(given.path):
+    taken = {entry.node: entry for _, entry in component.taken()}
+    paths: dict[str, str] = {}
+    for item in component.given():
+        if item.in_place or not _says_nothing(item.path):
             continue
-        at = ways.continued(given.node)
-        if at not in taken or at == given.node or ways.role(given.node) is None:
+        at = ways.find_source(item.node)
+        if at not in taken or at == item.node or ways.role(item.node) is None:
             continue
-        if _fits(given.type, component.type_of(taken[at])):
-            found[given.path] = taken[at].path
-    return {path: name for path, name in found.items() if list(found.values()).count(name) == 1}
+        if _fits(item.type, component.type_of(taken[at])):
+            paths[item.path] = taken[at].path
+    return {path: name for path, name in paths.items() if list(paths.values()).count(name) == 1}
 
 
 def is_continued(given: Given, path: str, taken: ValueType, continued: Mapping[str, str]) -> bool:

@@ -21,13 +21,13 @@ from export_engine.programs import (
 from export_engine.programs.component import Component, Link
 from export_engine.programs.finding_row import as_row
 from export_engine.programs.flows import seams_of
-from export_engine.programs.shared_symbols import shared_symbols
-from export_engine.programs.shared_weights import shared_weights
+from export_engine.programs.shared_symbols import find_shared_symbols
+from export_engine.programs.shared_weights import find_shared_weights
 from export_engine.record import ComponentRow, GenerationTrial, ProgramSet, count_ops
 from export_engine.rules import SEVERITIES
 
 
-def described(
+def build_set(
     title: str,
     components: Sequence[Component],
     links: Collection[Link] = (),
@@ -45,8 +45,8 @@ def described(
         notes: sentences about the set as a whole.
     """
     seams = seams_of(components, links)
-    weights = shared_weights(components, seams)
-    found = [
+    weights = find_shared_weights(components, seams)
+    findings = [
         *seam_findings.check_seams(components, seams),
         *state_findings.check_state(components, seams),
         *baked_findings.check_baked_numbers(components),
@@ -60,16 +60,16 @@ def described(
         *weight_findings.check_weights(components, weights.rows),
         *constant_findings.check_constants(components, weights.rows),
     ]
-    found.sort(key=lambda each: SEVERITIES.index(each.severity))
+    findings.sort(key=lambda each: SEVERITIES.index(each.severity))
     return ProgramSet(
         title=title,
-        components=[_row(each) for each in components],
+        components=[_row(component) for component in components],
         seams=seams,
-        symbols=shared_symbols(components, seams),
+        symbols=find_shared_symbols(components, seams),
         weights=weights.rows,
         shared_bytes=weights.shared_bytes,
         duplicated_bytes=weights.duplicated_bytes,
-        findings=[as_row(each, list(components)) for each in found],
+        findings=[as_row(finding, list(components)) for finding in findings],
         trials=list(trials),
         notes=list(notes),
     )
@@ -82,6 +82,6 @@ def _row(component: Component) -> ComponentRow:
         verdict=record.verdict,
         outcome=record.outcome,
         ops=sum(count_ops(graph.op) for graph in record.graphs),
-        bytes=sum(each.bytes for each in record.signature.inputs),
+        bytes=sum(entry.bytes for entry in record.signature.inputs),
         role=component.role,
     )

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Exported, signature_of
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.programs.component import Link
 from export_engine.record import join_path
 from export_engine.torch_internals import call_leaves, key_text, pytree
@@ -26,17 +26,17 @@ _LEAST = 4
 
 def links_by_value(attempts: Mapping[str, Exported]) -> list[Link]:
     """The links between programs that their examples show. Programs without a call have none."""
-    given = {name: _inputs(each) for name, each in attempts.items()}
+    groups = {name: _inputs(attempt) for name, attempt in attempts.items()}
     outputs = {
         source: _outputs(attempt)
         for source, attempt in attempts.items()
-        if any(given[name] for name in attempts if name != source)
+        if any(groups[name] for name in attempts if name != source)
     }
-    whole = _links(outputs, given, _same)
-    known = {(each.target, each.input) for each in whole}
+    whole = _links(outputs, groups, _same)
+    pairs = {(link.target, link.input) for link in whole}
     others = {
-        name: {path: each for path, each in inputs.items() if (name, path) not in known}
-        for name, inputs in given.items()
+        name: {path: tensor for path, tensor in inputs.items() if (name, path) not in pairs}
+        for name, inputs in groups.items()
     }
     return whole + _links(outputs, others, _is_part)
 
@@ -75,7 +75,7 @@ def _outputs(attempt: Exported) -> dict[str, torch.Tensor]:
         result: Any = call(request.target, request, seed=0).result
         leaves = pytree.tree_flatten_with_path(result)[0]
     except Exception as error:  # noqa: BLE001 - the model is the user's own; then names tell
-        passed_over(error, "running a program's example to see what flows")
+        log_internal_error(error, "running a program's example to see what flows")
         return {}
     named = {join_path(map(key_text, keys)): value for keys, value in leaves}
     return {path: value for path, value in named.items() if _telling(value)}

@@ -6,7 +6,7 @@ from export_engine.attempt import Finding
 from export_engine.programs.component import Component
 from export_engine.programs.op_walk import Walk
 from export_engine.record import SetFinding
-from export_engine.source import innermost_own
+from export_engine.source import find_last_user_frame
 
 
 def as_row(found: Finding, components: list[Component]) -> SetFinding:
@@ -15,7 +15,7 @@ def as_row(found: Finding, components: list[Component]) -> SetFinding:
     if found.component >= 0 and found.node >= 0:
         record = components[found.component].record
         stack = _line_near(components[found.component].walk, found.node)
-        frame = innermost_own(record, stack)
+        frame = find_last_user_frame(record, stack)
         place = f"{frame.name}:{frame.line}" if frame else ""
     return SetFinding(
         kind=found.kind.slug.replace("-", "_"),
@@ -41,5 +41,5 @@ def _line_near(walk: Walk, node: int) -> int:
         if walk.stack(at) >= 0:
             return walk.stack(at)
         seen.add(at)
-        waiting += [each for each in walk.readers(at) if each not in seen]
+        waiting += [reader for reader in walk.readers(at) if reader not in seen]
     return -1

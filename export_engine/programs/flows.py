@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from export_engine.programs.component import Component, Given, Link
-from export_engine.programs.continued_inputs import continued_inputs, is_continued
+from export_engine.programs.continued_inputs import find_continued_inputs, is_continued
 from export_engine.record import Flow, InputEntry, Seam, ValueType, split_path
 
 _CACHE = re.compile(r"cache|past|(^|_)kv(_|$)|key_values?|(?<!hidden_)states?(_|$)", re.IGNORECASE)
@@ -30,17 +30,17 @@ def seams_of(components: Sequence[Component], links: Collection[Link]) -> list[S
         components: in the order in which they are called first.
         links: what was seen in example calls.
     """
-    found = []
-    continued = [continued_inputs(each) for each in components]
+    seams = []
+    continued = [find_continued_inputs(component) for component in components]
     for source, giving in enumerate(components):
         for target, taking in enumerate(components):
-            if target < source and not _linked(giving, taking, links):
+            if target < source and not _is_linked(giving, taking, links):
                 continue
             tensors = _tensors(giving, taking, links, continued[target])
             flows = [*tensors, *_states(giving, taking)]
             if flows:
-                found.append(Seam(source, target, flows, _summary(flows)))
-    return found
+                seams.append(Seam(source, target, flows, _summary(flows)))
+    return seams
 
 
 def is_cache(path: str) -> bool:
@@ -53,8 +53,8 @@ def is_named_alike(output: str, taken: str) -> bool:
     return _parts(output) == _parts(taken)
 
 
-def _linked(giving: Component, taking: Component, links: Collection[Link]) -> bool:
-    return any((each.source, each.target) == (giving.name, taking.name) for each in links)
+def _is_linked(giving: Component, taking: Component, links: Collection[Link]) -> bool:
+    return any((link.source, link.target) == (giving.name, taking.name) for link in links)
 
 
 def _tensors(
@@ -64,46 +64,48 @@ def _tensors(
     continued: Mapping[str, str],
 ) -> list[Flow]:
     seen = {
-        (each.output, each.input)
-        for each in links
-        if (each.source, each.target) == (giving.name, taking.name)
+        (link.output, link.input)
+        for link in links
+        if (link.source, link.target) == (giving.name, taking.name)
     }
     own = giving.name == taking.name
-    sources = {(each.target, each.input) for each in links}
+    sources = {(link.target, link.input) for link in links}
     flows, done, passed = [], set(), set()
     pairs = [(given, taken) for given in giving.given() for taken in taking.taken()]
-    pairs.sort(key=lambda pair: not _seen(pair[0], pair[1][1].path, seen))  # what was seen first
-    for given, (number, taken) in pairs:
-        known = _seen(given, taken.path, seen)
-        more = is_continued(given, taken.path, taking.type_of(taken), continued)
-        if number in done or not (known or more or _same(given.path, taken.path, own)):
+    pairs.sort(
+        key=lambda pair: not _is_observed(pair[0], pair[1][1].path, seen)
+    )  # what was seen first
+    for item, (number, taken) in pairs:
+        is_known = _is_observed(item, taken.path, seen)
+        more = is_continued(item, taken.path, taking.type_of(taken), continued)
+        if number in done or not (is_known or more or _same(item.path, taken.path, own)):
             continue
-        if not known and not own and (taking.name, taken.path) in sources:
+        if not is_known and not own and (taking.name, taken.path) in sources:
             continue  # it was seen to come from elsewhere
-        if not known and (given.node in passed or _other_place(given, taking.type_of(taken), own)):
+        if not is_known and (item.node in passed or _other_place(item, taking.type_of(taken), own)):
             continue
-        if not (known or more) and _only_alike(given, taken.path, taking.type_of(taken)):
+        if not (is_known or more) and _only_alike(item, taken.path, taking.type_of(taken)):
             continue
         done.add(number)
-        passed.add(given.node)
+        passed.add(item.node)
         flows.append(
             Flow(
-                output=given.output,
+                output=item.output,
                 input=number,
-                source_node=given.node,
+                source_node=item.node,
                 target_node=taken.node,
-                source_path=given.path,
+                source_path=item.path,
                 target_path=taken.path,
-                given=given.type.text,
+                given=item.type.text,
                 taken=taking.type_of(taken).text,
                 kind="cache" if own or more or is_cache(taken.path) else "value",
-                known_by=_known_by(given.type, taking.type_of(taken), known, more),
+                known_by=_find_evidence(item.type, taking.type_of(taken), is_known, more),
             )
         )
     return sorted(flows, key=lambda each: each.input)
 
 
-def _known_by(
+def _find_evidence(
     given: ValueType, taken: ValueType, seen: bool, more: bool
 ) -> Literal["values", "name", "ops", "part"]:
     """How a flow is known; what was seen to flow and has other sizes is a part of what is given."""
@@ -117,7 +119,7 @@ def _known_by(
     return "part" if apart else "values"
 
 
-def _seen(given: Given, taken: str, seen: Collection[tuple[str, str]]) -> bool:
+def _is_observed(given: Given, taken: str, seen: Collection[tuple[str, str]]) -> bool:
     """Whether example calls showed that a tensor goes to an input."""
     return not given.in_place and (given.place, taken) in seen
 
@@ -157,10 +159,10 @@ def _states(giving: Component, taking: Component) -> list[Flow]:
     for own in giving.record.signature.inputs:
         if own.kind != "buffer" or own.node not in written:
             continue
-        found = _held_as(giving, own, taking)
-        if found is None:
+        pair = _held_as(giving, own, taking)
+        if pair is None:
             continue
-        number, buffer = found
+        number, buffer = pair
         flows.append(
             Flow(
                 output=-1,
@@ -183,21 +185,21 @@ def _held_as(
 ) -> tuple[int, InputEntry] | None:
     """A buffer of one program in another, which may have it below a wrapper's name."""
     held = [
-        (number, each)
-        for number, each in enumerate(taking.record.signature.inputs)
-        if each.kind == "buffer" and each.target
+        (number, other_entry)
+        for number, other_entry in enumerate(taking.record.signature.inputs)
+        if other_entry.kind == "buffer" and other_entry.target
     ]
     mine = giving.weights.get(own.target)
-    for number, each in held:
-        theirs = taking.weights.get(each.target)
+    for number, entry in held:
+        theirs = taking.weights.get(entry.target)
         if mine is not None and theirs is not None and mine.place and mine.place == theirs.place:
-            return number, each
+            return number, entry
     alike = [
-        (number, each)
-        for number, each in held
-        if own.target == each.target
-        or own.target.endswith(f".{each.target}")
-        or each.target.endswith(f".{own.target}")
+        (number, other_entry)
+        for number, other_entry in held
+        if own.target == other_entry.target
+        or own.target.endswith(f".{other_entry.target}")
+        or other_entry.target.endswith(f".{own.target}")
     ]
     same = [pair for pair in alike if pair[1].target == own.target]
     return next(iter(same or (alike if len(alike) == 1 else [])), None)
@@ -219,12 +221,12 @@ def _same(output: str, taken: str, own: bool) -> bool:
 
 def _parts(path: str) -> list[str]:
     """A path without what says only when: `new_cache.0` as `cache`, `0`."""
-    found = []
+    result = []
     for part in _steps(path):
         words = [word for word in part.lower().split("_") if word not in _SAYS_NOTHING]
         if words and part != "kwargs":
-            found.append("_".join(words))
-    return found
+            result.append("_".join(words))
+    return result
 
 
 def _steps(path: str) -> tuple[str, ...]:
@@ -232,15 +234,15 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 def _summary(flows: Sequence[Flow]) -> str:
-    caches = [each for each in flows if each.kind == "cache"]
-    states = [each for each in flows if each.kind == "state"]
-    values = [each for each in flows if each.kind == "value"]
-    said = []
+    caches = [flow for flow in flows if flow.kind == "cache"]
+    states = [flow for flow in flows if flow.kind == "state"]
+    values = [flow for flow in flows if flow.kind == "value"]
+    texts = []
     if caches:
-        said.append(f"{len(caches)} cache tensor{'' if len(caches) == 1 else 's'}")
+        texts.append(f"{len(caches)} cache tensor{'' if len(caches) == 1 else 's'}")
     if states:
-        said.append(f"{len(states)} buffer{'' if len(states) == 1 else 's'} that it writes")
-    said += [each.target_path for each in values[:_NAMED]]
+        texts.append(f"{len(states)} buffer{'' if len(states) == 1 else 's'} that it writes")
+    texts += [flow.target_path for flow in values[:_NAMED]]
     if len(values) > _NAMED:
-        said.append(f"{len(values) - _NAMED} more")
-    return ", ".join(said)
+        texts.append(f"{len(values) - _NAMED} more")
+    return ", ".join(texts)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from export_engine.archive import HeldWeight
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.torch_internals import plain_tensors
 
 
@@ -38,25 +38,25 @@ def constants_of(program: torch.export.ExportedProgram) -> dict[str, bytes]:
 
     Those without plain values, as of a subclass or on the meta device, are left out.
     """
-    found = {}
+    result = {}
     for name, value in program.constants.items():
         if isinstance(value, torch.Tensor) and len(_parts(value)) == 1 and _place(value):
             try:
-                found[name] = _bytes(value)
+                result[name] = _bytes(value)
             except Exception as error:  # noqa: BLE001 - a subclass of the user's may refuse anything
-                passed_over(error, "reading a constant")
-    return found
+                log_internal_error(error, "reading a constant")
+    return result
 
 
 def _held(value: torch.Tensor) -> HeldWeight:
     """What is in memory: of a wrapper subclass, as a quantized weight, the tensors in it."""
     parts = _parts(value)
-    places = [_place(each) for each in parts]
+    places = [_place(tensor) for tensor in parts]
     return HeldWeight(
         " + ".join(places) if all(places) else "",
         _content(parts),
-        sum(each.numel() * each.element_size() for each in parts),
-        " + ".join(f"{each.dtype} {list(each.shape)}" for each in parts),
+        sum(tensor.numel() * tensor.element_size() for tensor in parts),
+        " + ".join(f"{tensor.dtype} {list(tensor.shape)}" for tensor in parts),
     )
 
 
@@ -64,7 +64,7 @@ def _parts(value: torch.Tensor) -> list[torch.Tensor]:
     try:
         return plain_tensors(value) or [value]
     except Exception as error:  # noqa: BLE001 - a subclass of the user's may refuse anything
-        passed_over(error, "looking into a weight")
+        log_internal_error(error, "looking into a weight")
         return [value]
 
 
@@ -73,7 +73,7 @@ def _place(value: torch.Tensor) -> str:
     try:
         start = value.untyped_storage().data_ptr()
     except Exception as error:  # noqa: BLE001 - a subclass of the user's may refuse anything
-        passed_over(error, "looking for the memory of a weight")
+        log_internal_error(error, "looking for the memory of a weight")
         return ""
     if not start:
         return ""
@@ -82,12 +82,12 @@ def _place(value: torch.Tensor) -> str:
 
 
 def _content(parts: Sequence[torch.Tensor]) -> Callable[[], str]:
-    known: list[str] = []
+    texts: list[str] = []
 
     def digest() -> str:
-        if not known:
-            known.append(" + ".join(map(_digest, parts)))
-        return known[0]
+        if not texts:
+            texts.append(" + ".join(map(_digest, parts)))
+        return texts[0]
 
     return digest
 
@@ -96,7 +96,7 @@ def _digest(value: Any) -> str:
     try:
         return hashlib.blake2b(_bytes(value)).hexdigest()
     except Exception as error:  # noqa: BLE001 - a subclass, a sparse tensor: then nothing is equal to it
-        passed_over(error, "reading a weight")
+        log_internal_error(error, "reading a weight")
         return f"unknown {id(value)}"
 
 

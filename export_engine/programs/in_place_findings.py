@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
-from export_engine.listing import listed
+from export_engine.listing import join_names
 from export_engine.programs.cache_ways import CacheWays
 from export_engine.programs.component import Component
 from export_engine.programs.flows import is_cache
@@ -35,10 +35,10 @@ def check_in_place_caches(
     """
     for at, component in enumerate(components):
         by_other: dict[str, list[_Written]] = {}
-        for each in _written(components, seams, at):
-            by_other.setdefault(each.returned_by, []).append(each)
+        for written in _iter_written(components, seams, at):
+            by_other.setdefault(written.returned_by, []).append(written)
         for other, caches in by_other.items():
-            names = listed([each.path for each in caches])
+            names = join_names([cache.path for cache in caches])
             also = f", while `{other}` returns its own" if other else ""
             yield Finding(
                 kind=Kind.SET_IN_PLACE,
@@ -56,22 +56,24 @@ def check_in_place_caches(
             )
 
 
-def _written(components: Sequence[Component], seams: Sequence[Seam], at: int) -> Iterator[_Written]:
+def _iter_written(
+    components: Sequence[Component], seams: Sequence[Seam], at: int
+) -> Iterator[_Written]:
     component = components[at]
-    writes, kept = component.writes(), _returned(component)
-    for number, each in component.taken():
-        if each.node not in writes or each.node in kept:
+    writes, kept = component.writes(), _find_returned(component)
+    for number, entry in component.taken():
+        if entry.node not in writes or entry.node in kept:
             continue
-        flows = _flows(seams, at, number, each.path)
-        cache = is_cache(each.path) or any(flow.kind == "cache" for flow in flows.values())
+        flows = _flows(seams, at, number, entry.path)
+        cache = is_cache(entry.path) or any(flow.kind == "cache" for flow in flows.values())
         if cache and flows:
             other = next(_returning(components, seams, flows), "")
-            yield _Written(each.path, writes[each.node], next(iter(flows)), other)
+            yield _Written(entry.path, writes[entry.node], next(iter(flows)), other)
 
 
 def _flows(seams: Sequence[Seam], at: int, number: int, path: str) -> Mapping[int, Flow]:
     """By seam, how an input of a program comes from another, or goes to it."""
-    found: dict[int, Flow] = {}
+    flows: dict[int, Flow] = {}
     for where, seam in enumerate(seams):
         if seam.source == seam.target:
             continue
@@ -79,8 +81,8 @@ def _flows(seams: Sequence[Seam], at: int, number: int, path: str) -> Mapping[in
             taken = seam.target == at and flow.input == number
             written = seam.source == at and flow.output < 0 and flow.source_path == path
             if flow.kind != "state" and (taken or written):
-                found.setdefault(where, flow)
-    return found
+                flows.setdefault(where, flow)
+    return flows
 
 
 def _returning(
@@ -91,14 +93,14 @@ def _returning(
         seam = seams[where]
         if flow.output >= 0:  # given to the program that writes
             yield components[seam.source].name
-        elif flow.target_node in _returned(components[seam.target]):
+        elif flow.target_node in _find_returned(components[seam.target]):
             yield components[seam.target].name
 
 
-def _returned(component: Component) -> set[int]:
+def _find_returned(component: Component) -> set[int]:
     """The inputs that a program returns, with more in them or as they are."""
-    given = [
-        each.node for each in component.given() if not each.in_place and len(each.type.shape) > 1
+    nodes = [
+        item.node for item in component.given() if not item.in_place and len(item.type.shape) > 1
     ]
     ways = CacheWays(component)
-    return {at for node in given for at in (component.walk.memory(node), ways.continued(node))}
+    return {at for node in nodes for at in (component.walk.memory(node), ways.find_source(node))}

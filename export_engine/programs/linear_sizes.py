@@ -18,35 +18,35 @@ class Linear(NamedTuple):
 
     def plus(self, other: Linear, times: int = 1) -> Linear:
         """The sum with a multiple of another."""
-        found = dict(self.terms)
+        entries = dict(self.terms)
         for name, scale in other.terms:
-            found[name] = found.get(name, 0) + times * scale
-        terms = tuple(sorted((name, scale) for name, scale in found.items() if scale))
+            entries[name] = entries.get(name, 0) + times * scale
+        terms = tuple(sorted((name, scale) for name, scale in entries.items() if scale))
         return Linear(self.number + times * other.number, terms)
 
     def with_values(self, values: Mapping[str, Linear]) -> Linear:
         """The same with names replaced by what they stand for."""
-        found = Linear(self.number)
+        linear = Linear(self.number)
         for name, scale in self.terms:
-            found = found.plus(values.get(name, Linear(0, ((name, 1),))), scale)
-        return found
+            linear = linear.plus(values.get(name, Linear(0, ((name, 1),))), scale)
+        return linear
 
     def __str__(self) -> str:
         """As a sentence has it: `past + 1`."""
-        said = [f"{scale}*{name}" if scale != 1 else name for name, scale in self.terms]
-        if self.number or not said:
-            said.append(str(self.number))
-        return " + ".join(said).replace("+ -", "- ")
+        texts = [f"{scale}*{name}" if scale != 1 else name for name, scale in self.terms]
+        if self.number or not texts:
+            texts.append(str(self.number))
+        return " + ".join(texts).replace("+ -", "- ")
 
 
-def parsed(text: str) -> Linear | None:
+def parse_size(text: str) -> Linear | None:
     """What the text of a size says; None for one that is not such a sum."""
     words = f"- {text[1:]}".split(" ") if text.startswith("-") else f"+ {text}".split(" ")
-    found = Linear(0)
+    linear = Linear(0)
     for sign, word in zip(words[::2], words[1::2], strict=False):
         term = _TERM.fullmatch(word)
         if sign not in ("+", "-") or term is None or len(words) % 2:
             return None
         one = Linear(int(term[3])) if term[3] else Linear(0, ((term[2], int(term[1] or 1)),))
-        found = found.plus(one, 1 if sign == "+" else -1)
-    return found
+        linear = linear.plus(one, 1 if sign == "+" else -1)
+    return linear

@@ -93,13 +93,13 @@ class Walk:
 
     @cached_property
     def _readers(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+        groups: dict[int, list[int]] = {}
         for node in self.nodes:
             assert self._graph is not None
             if self._graph.op[node] != _OUTPUT:
-                for each in dict.fromkeys(self.inputs(node)):
-                    found.setdefault(each, []).append(node)
-        return found
+                for number in dict.fromkeys(self.inputs(node)):
+                    groups.setdefault(number, []).append(node)
+        return groups
 
     def readers(self, node: int) -> list[int]:
         """The nodes that read a node, the output aside."""
@@ -107,14 +107,14 @@ class Walk:
 
     def before(self, nodes: Iterable[int]) -> Iterator[int]:
         """Nodes and all that they depend on, the nearest first."""
-        return _reached(nodes, self.inputs)
+        return _iter_reachable(nodes, self.inputs)
 
     def after(self, nodes: Iterable[int]) -> Iterator[int]:
         """Nodes and all that depends on them, the nearest first."""
-        return _reached(nodes, self.readers)
+        return _iter_reachable(nodes, self.readers)
 
 
-def _reached(nodes: Iterable[int], along: Callable[[int], Iterable[int]]) -> Iterator[int]:
+def _iter_reachable(nodes: Iterable[int], along: Callable[[int], Iterable[int]]) -> Iterator[int]:
     """Nodes and all that a way leads to from them, the nearest first."""
     waiting, seen = deque(nodes), set[int]()
     while waiting:

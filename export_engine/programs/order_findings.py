@@ -17,17 +17,21 @@ from export_engine.record import Flow, Seam
 
 def check_cache_order(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """Cache tensors that are taken for others, one finding a seam."""
-    ways = [CacheWays(each) for each in components]
+    ways = [CacheWays(component) for component in components]
     for number, seam in enumerate(seams):
-        flows = [each for each in seam.flows if each.output >= 0 and each.kind != "state"]
+        flows = [
+            other_flow
+            for other_flow in seam.flows
+            if other_flow.output >= 0 and other_flow.kind != "state"
+        ]
         giving, taking = components[seam.source], components[seam.target]
         for flow in flows:
-            node, said = _apart(giving, taking, ways[seam.source], ways[seam.target], flow, flows)
-            if said:
+            node, text = _apart(giving, taking, ways[seam.source], ways[seam.target], flow, flows)
+            if text:
                 yield Finding(
                     kind=Kind.SET_ORDER,
                     severity="wrong",
-                    sentence=said,
+                    sentence=text,
                     why=rules.SetOrder.SWAPPED_WHY(),
                     component=seam.target,
                     node=node,
@@ -35,7 +39,7 @@ def check_cache_order(components: Sequence[Component], seams: Sequence[Seam]) ->
                 )
                 break
     for at, way in enumerate(ways):
-        yield from _returned(components, seams, at, way)
+        yield from _check_returned_order(components, seams, at, way)
 
 
 def _apart(
@@ -49,20 +53,20 @@ def _apart(
     """The op that takes a tensor for another, and the sentence; empty where none does."""
     own = giving is taking
     source = "its own last call" if own else f"`{giving.name}`"
-    given, taken = from_.role(flow.source_node), to.role(flow.target_node)
-    if given and taken and given != taken:
+    text, taken = from_.role(flow.source_node), to.role(flow.target_node)
+    if text and taken and text != taken:
         return flow.target_node, (
             rules.SetOrder.TAKEN_FOR(
                 taking=taking.name,
                 target_path=flow.target_path,
                 taken=taken,
                 source=source,
-                given=given,
+                given=text,
             )
         )
     if own:
-        before = from_.continued(flow.source_node)
-        other = next((each for each in flows if each.target_node == before), None)
+        before = from_.find_source(flow.source_node)
+        other = next((other_flow for other_flow in flows if other_flow.target_node == before), None)
         if other is not None and before != flow.target_node:
             return flow.source_node, (
                 rules.SetOrder.RETURNED_AS(
@@ -70,12 +74,12 @@ def _apart(
                 )
             )
     mine = from_.weights(flow.source_node)
-    node, added = to.added_to(flow.target_node)
+    node, added = to.find_growth(flow.target_node)
     if not mine or not added or _common(giving, mine, taking, added):
         return -1, ""
     for other in flows:
         if other is not flow:
-            _, theirs = to.added_to(other.target_node)
+            _, theirs = to.find_growth(other.target_node)
             if _common(giving, mine, taking, theirs):
                 return node, (
                     rules.SetOrder.ADDED(
@@ -103,26 +107,26 @@ def _common(
     return False
 
 
-def _returned(
+def _check_returned_order(
     components: Sequence[Component], seams: Sequence[Seam], at: int, ways: CacheWays
 ) -> Iterator[Finding]:
     """Caches in a tuple, in another order than they are taken: only their places name them."""
     component = components[at]
-    taken = {each.node: number for number, each in component.taken()}
-    given = [
-        (each, taken[before])
-        for each in component.given()
-        if each.place.isdigit()
-        and (before := ways.continued(each.node)) in taken
-        and before != each.node
+    taken = {entry.node: number for number, entry in component.taken()}
+    pairs = [
+        (item, taken[before])
+        for item in component.given()
+        if item.place.isdigit()
+        and (before := ways.find_source(item.node)) in taken
+        and before != item.node
     ]
-    order = [number for _, number in given]
+    order = [number for _, number in pairs]
     if len(set(order)) != len(order) or order == sorted(order):
         return
     firsts = [seam for seam in seams if seam.target == at != seam.source]
     for seam in firsts:
         outputs = {flow.input: flow.output for flow in seam.flows}
-        if all(each in outputs for each in order):
+        if all(number in outputs for number in order):
             wanted = sorted(order, key=outputs.__getitem__)
             if wanted == order:
                 return  # the first call has the same order
@@ -137,10 +141,10 @@ def _returned(
         ),
         why=rules.SetOrder.RETURNED_WHY(),
         component=at,
-        node=given[0][0].node if given else inputs[order[0]].node,
+        node=pairs[0][0].node if pairs else inputs[order[0]].node,
     )
 
 
 def _paths(component: Component, numbers: Sequence[int]) -> str:
     inputs = component.record.signature.inputs
-    return ", ".join(f"`{inputs[each].path}`" for each in numbers)
+    return ", ".join(f"`{inputs[number].path}`" for number in numbers)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from export_engine.programs.component import Component
-from export_engine.programs.linear_sizes import Linear, parsed
+from export_engine.programs.linear_sizes import Linear, parse_size
 
 ROTATION = "a rotation"
 _NUMBERS, _MADE_OF = "", "~"
@@ -56,19 +56,31 @@ class PlacedRows:
             component: the program.
         """
         self._walk = component.walk
-        entries = [each for each in component.record.signature.inputs if each.node >= 0]
-        self._held = {each.node: each.target for each in entries if each.kind != "user_input"}
+        entries = [
+            other_entry
+            for other_entry in component.record.signature.inputs
+            if other_entry.node >= 0
+        ]
+        self._held = {
+            other_entry.node: other_entry.target
+            for other_entry in entries
+            if other_entry.kind != "user_input"
+        }
         self._rows: dict[int, Rows] = {}
         self._values: dict[str, Linear] = {}
-        self._given = {each.node for each in entries if each.kind == "user_input"}
-        for each in entries:
-            type_ = component.type_of(each)
-            name = each.path if each.kind == "user_input" else each.target
-            if type_.dtype in _INTEGERS and name and each.constant is None:
+        self._given = {
+            other_entry.node for other_entry in entries if other_entry.kind == "user_input"
+        }
+        for entry in entries:
+            type_ = component.type_of(entry)
+            name = entry.path if entry.kind == "user_input" else entry.target
+            if type_.dtype in _INTEGERS and name and entry.constant is None:
                 count = _size(type_.shape[-1]) if type_.shape else None
-                self._rows[each.node] = Rows(Linear(0, ((name, 1),)), count, _NUMBERS, each.node)
+                self._rows[entry.node] = Rows(Linear(0, ((name, 1),)), count, _NUMBERS, entry.node)
         self._masks = {
-            each.node for each in entries if "mask" in each.path.lower().rpartition(".")[2]
+            other_entry.node
+            for other_entry in entries
+            if "mask" in other_entry.path.lower().rpartition(".")[2]
         }
         self._free = set(self._given)
         """Nodes that an input's values go into."""
@@ -85,7 +97,7 @@ class PlacedRows:
         name, inputs = self._walk.name(node), self._walk.inputs(node)
         if "." not in name:  # a module or function that a graph calls whole
             return
-        if any(each in self._free for each in inputs):
+        if any(number in self._free for number in inputs):
             self._free.add(node)
         op = name.split(".")[1]
         if self._walk.type(node).kind in ("int", "float", "bool"):
@@ -93,43 +105,43 @@ class PlacedRows:
             return
         if inputs and inputs[0] in self._masks and op in _SAME:
             self._masks.add(node)
-        rows = None if op in _TELL else self._made(node, op, inputs)
+        rows = None if op in _TELL else self._rows_made_by(node, op, inputs)
         if rows is not None:
             self._rows[node] = rows
             if self._walk.writes(node) and inputs:
                 self._rows[inputs[0]] = rows
             return
-        for each in inputs:
-            known = self._rows.get(each)
+        for source in inputs:
+            known = self._rows.get(source)
             if known is not None and known.is_looked_up and op not in _TELL:
                 self.used.setdefault(known.table, {}).setdefault(known.start, known)
 
     def _number(self, node: int, op: str, inputs: Sequence[int]) -> None:
         """A number read from a tensor: from there its symbol stands for the position."""
         text = str(self._walk.type(node).value or "")
-        known = self._rows.get(inputs[0]) if op in _SAME and inputs else None
-        if known is not None and text.isidentifier():
-            self._values[text] = known.start
+        rows = self._rows.get(inputs[0]) if op in _SAME and inputs else None
+        if rows is not None and text.isidentifier():
+            self._values[text] = rows.start
 
     def _value(self, node: int, text: str) -> Linear | None:
         """An argument that is a number: as written, or what an input of the op is."""
         if text.startswith("{") and text.endswith("}") and text[1:-1].isdigit():
             read = self._walk.inputs(node)[int(text[1:-1])]
             text = str(self._walk.type(read).value or "")
-        found = parsed(text.removesuffix(".0"))
-        return found.with_values(self._values) if found is not None else None
+        size = parse_size(text.removesuffix(".0"))
+        return size.with_values(self._values) if size is not None else None
 
-    def _made(self, node: int, op: str, inputs: Sequence[int]) -> Rows | None:
+    def _rows_made_by(self, node: int, op: str, inputs: Sequence[int]) -> Rows | None:
         if op in ("arange", "iota"):
             return self._range(node)
         if op in ("full", "new_full", "full_like", "scalar_tensor", "zeros", "fill_", "fill"):
-            return self._filled(node, op)
+            return self._rows_of_full(node, op)
         if op in ("cumsum", "sum") and inputs and inputs[0] in self._masks:
-            return self._counted(node, op, inputs[0])
+            return self._rows_of_count(node, op, inputs[0])
         if op in ("slice", "select"):
             return self._part(node, op, inputs[0])
         if op in _LOOKUPS:
-            return self._looked_up(node, op, inputs)
+            return self._rows_of_lookup(node, op, inputs)
         if op in ("add", "sub", "add_", "sub_", "rsub"):
             return self._sum(node, op, inputs)
         if op == "copy_":
@@ -144,7 +156,7 @@ class PlacedRows:
 
     def _range(self, node: int) -> Rows | None:
         positions, names = self._walk.arguments(node)
-        values = [self._value(node, each) for each in positions]
+        values = [self._value(node, position) for position in positions]
         if "prims" in self._walk.name(node):
             start, count = self._value(node, names.get("start", "0")), values[0]
         elif len(values) == 1:
@@ -156,14 +168,14 @@ class PlacedRows:
             return None
         return Rows(start, count, _NUMBERS, node) if start and count else None
 
-    def _filled(self, node: int, op: str) -> Rows | None:
+    def _rows_of_full(self, node: int, op: str) -> Rows | None:
         positions, names = self._walk.arguments(node)
         place = 0 if op == "scalar_tensor" else 1
-        said = names.get("fill_value", positions[place] if place < len(positions) else "")
-        value = Linear(0) if op == "zeros" else self._value(node, said)
+        text = names.get("fill_value", positions[place] if place < len(positions) else "")
+        value = Linear(0) if op == "zeros" else self._value(node, text)
         return Rows(value, None, _NUMBERS, node) if value is not None else None
 
-    def _counted(self, node: int, op: str, mask: int) -> Rows | None:
+    def _rows_of_count(self, node: int, op: str, mask: int) -> Rows | None:
         """What counts the tokens of a mask: all are ones, as far as sizes go."""
         sizes = self._walk.type(mask).shape
         count = _size(sizes[-1]) if sizes else None
@@ -178,22 +190,22 @@ class PlacedRows:
         start = self._value(node, positions[2]) if len(positions) > 2 else Linear(0)
         sizes, rest = self._walk.type(source).shape, self._walk.type(node).shape
         whole = _size(sizes[dim]) if -len(sizes) <= dim < len(sizes) else None
-        known = self._rows.get(source)
+        rows = self._rows.get(source)
         if start is None or whole is None:
-            return known if known is not None and known.rows != whole else None
+            return rows if rows is not None and rows.rows != whole else None
         if not start.terms and start.number < 0:
             start = whole.plus(start)
         count = _size(rest[dim]) if op == "slice" else None
-        if known is None:
+        if rows is None:
             table = self._held.get(self._origin(source), "")
             moves = start.terms or (count is not None and count != whole)
             return Rows(start, count, table, node) if table and moves else None
-        if known.rows != whole:
-            return known
-        at = known.node if start == Linear(0) else node
-        return Rows(known.start.plus(start), count, known.table, at)
+        if rows.rows != whole:
+            return rows
+        at = rows.node if start == Linear(0) else node
+        return Rows(rows.start.plus(start), count, rows.table, at)
 
-    def _looked_up(self, node: int, op: str, inputs: Sequence[int]) -> Rows | None:
+    def _rows_of_lookup(self, node: int, op: str, inputs: Sequence[int]) -> Rows | None:
         """Rows of a table by their numbers."""
         if len(inputs) != 2:
             return None
@@ -235,17 +247,19 @@ class PlacedRows:
 
     def _of_rows(self, op: str, inputs: Sequence[int]) -> Rows | None:
         """What is computed of rows and of constants alone has these rows."""
-        found = [self._rows[each] for each in inputs if each in self._rows]
-        found = [each for each in found if each.start.terms or each.rows or each.table] or found
-        if not found or any(each in self._free and each not in self._rows for each in inputs):
+        groups = [self._rows[source] for source in inputs if source in self._rows]
+        groups = [rows for rows in groups if rows.start.terms or rows.rows or rows.table] or groups
+        if not groups or any(
+            source in self._free and source not in self._rows for source in inputs
+        ):
             return None
-        if len({(each.start, each.rows) for each in found}) > 1:
+        if len({(rows.start, rows.rows) for rows in groups}) > 1:
             return None
-        tables = {each.table for each in found if each.is_looked_up}
+        tables = {rows.table for rows in groups if rows.is_looked_up}
         if len(tables) > 1:
             return None
         table = ROTATION if op in _WAVES else next(iter(tables), _MADE_OF)
-        return found[0]._replace(table=table)
+        return groups[0]._replace(table=table)
 
     def _origin(self, node: int) -> int:
         """The input that a node shows, whole."""
@@ -258,4 +272,4 @@ class PlacedRows:
 
 
 def _size(size: int | str) -> Linear | None:
-    return Linear(size) if isinstance(size, int) else parsed(size)
+    return Linear(size) if isinstance(size, int) else parse_size(size)

@@ -52,16 +52,16 @@ def check_positions(components: Sequence[Component], seams: Sequence[Seam]) -> I
         }
         if not caches:
             continue
-        for each in _Positions(component, caches).baked():
+        for item in _Positions(component, caches).iter_baked():
             yield Finding(
                 kind=Kind.SET_POSITION,
                 severity="wrong",
                 sentence=rules.SetPosition.SENTENCE(
-                    component=component.name, sentence=each.sentence
+                    component=component.name, sentence=item.sentence
                 ),
                 why=rules.SetPosition.WHY(),
                 component=at,
-                node=each.node,
+                node=item.node,
             )
 
 
@@ -71,29 +71,29 @@ class _Positions:
     def __init__(self, component: Component, caches: set[int]) -> None:
         self._walk = component.walk
         self._caches = caches
-        entries = [each for each in component.record.signature.inputs if each.node >= 0]
-        self._held = {each.node: each for each in entries if each.kind != "user_input"}
+        entries = [entry for entry in component.record.signature.inputs if entry.node >= 0]
+        self._held = {entry.node: entry for entry in entries if entry.kind != "user_input"}
         self._integers = {
             node
-            for node, each in self._held.items()
-            if component.type_of(each).dtype in _INTEGERS and "type" not in each.target
+            for node, entry in self._held.items()
+            if component.type_of(entry).dtype in _INTEGERS and "type" not in entry.target
         }
 
-    def baked(self) -> Iterator[_Baked]:
-        said: set[str] = set()
+    def iter_baked(self) -> Iterator[_Baked]:
+        sentences: set[str] = set()
         for node in self._walk.nodes:
             each = (
-                self._looked_up(node)
-                or self._rotated(node)
+                self._find_lookup(node)
+                or self._find_rotation(node)
                 or self._row(node)
-                or self._written(node)
+                or self._find_write(node)
                 or self._slice_written(node)
             )
-            if each is not None and each.sentence not in said:
-                said.add(each.sentence)
+            if each is not None and each.sentence not in sentences:
+                sentences.add(each.sentence)
                 yield each
 
-    def _looked_up(self, node: int) -> _Baked | None:
+    def _find_lookup(self, node: int) -> _Baked | None:
         """Rows of a table by a constant index."""
         place, inputs = _LOOKUPS.get(self._walk.name(node)), self._walk.inputs(node)
         if place is None or len(inputs) < 2 or self._origin(inputs[0]) not in self._held:
@@ -101,18 +101,18 @@ class _Positions:
         source = self._constant(inputs[place])
         if source is None or self._walk.type(inputs[place]).dtype not in _INTEGERS:
             return None
-        said = f"looks positions up by {source[1]}: they are those of one cache length"
-        return _Baked(source[0], said)
+        text = f"looks positions up by {source[1]}: they are those of one cache length"
+        return _Baked(source[0], text)
 
-    def _rotated(self, node: int) -> _Baked | None:
+    def _find_rotation(self, node: int) -> _Baked | None:
         """The angles of a rotary embedding, of which no input says the position."""
         if not self._walk.name(node).startswith(_WAVES):
             return None
         before = list(self._walk.before([node]))
-        if any(self._walk.is_placeholder(each) and each not in self._held for each in before):
+        if any(self._walk.is_placeholder(number) and number not in self._held for number in before):
             return None
         *rows, last = self._walk.type(node).shape or [1]
-        late = next((each for each in before if self._starts_late(each)), None)
+        late = next((number for number in before if self._starts_late(number)), None)
         single = last != 1 and all(size == 1 for size in rows)
         if late is None and not single:
             return None  # the table of all positions, of which rows are taken later
@@ -137,7 +137,7 @@ class _Positions:
         path = self._held[table].target
         return _Baked(node, f"takes row {start} of `{path}` as its position")
 
-    def _written(self, node: int) -> _Baked | None:
+    def _find_write(self, node: int) -> _Baked | None:
         """A cache that is written at a constant index."""
         name, inputs = self._walk.name(node), self._walk.inputs(node)
         place = next((at for op, at in _WRITES_AT.items() if name.startswith(op)), None)
@@ -165,14 +165,14 @@ class _Positions:
             return None
         if "0" in self._starts_written[memory]:
             return None  # part by part from the first on: a place for each layer
-        if any(self._walk.name(each).startswith("aten.copy_") for each in self._first(memory)):
+        if any(self._walk.name(number).startswith("aten.copy_") for number in self._first(memory)):
             return None  # it is moved by one first, so its end is always at this place
         return _Baked(node, f"writes to its cache at {start[0]}")
 
     @cached_property
     def _starts_written(self) -> dict[int, set[str]]:
         """Per cache, the numbers of the parts of it that are written as a whole."""
-        found: dict[int, set[str]] = defaultdict(set)
+        groups: dict[int, set[str]] = defaultdict(set)
         for node in self._walk.nodes:
             name, inputs = self._walk.name(node), self._walk.inputs(node)
             if name.startswith("aten.copy_") and inputs:
@@ -181,20 +181,22 @@ class _Positions:
                 part, wanted, at = node, "aten.select_scatter.default", 3
             if self._walk.name(part) == wanted:
                 memory = self._walk.memory(self._walk.inputs(part)[0])
-                found[memory].update(self._walk.arguments(part)[0][at : at + 1])
-        return found
+                groups[memory].update(self._walk.arguments(part)[0][at : at + 1])
+        return groups
 
     def _first(self, node: int) -> list[int]:
-        return [each for each in self._walk.readers(node) if self._walk.inputs(each)[0] == node]
+        return [
+            reader for reader in self._walk.readers(node) if self._walk.inputs(reader)[0] == node
+        ]
 
     def _constant(self, index: int) -> tuple[int, str] | None:
         """What makes an index that no input goes into, and how that is said."""
         before = list(self._walk.before([index]))
-        given = [each for each in before if self._walk.is_placeholder(each)]
-        if any(each not in self._integers for each in given):
+        numbers = [number for number in before if self._walk.is_placeholder(number)]
+        if any(number not in self._integers for number in numbers):
             return None
-        late = next((each for each in before if self._starts_late(each)), None)
-        if late is None and not given:
+        late = next((number for number in before if self._starts_late(number)), None)
+        if late is None and not numbers:
             return None
         held = "a constant tensor"
         return (index, held) if late is None else (late, "a range with a fixed start")
@@ -204,16 +206,16 @@ class _Positions:
         name = self._walk.name(node)
         positions, names = self._walk.arguments(node) if name else ([], {})
         if name.startswith("aten.arange.start"):
-            said = names.get("start", positions[0] if positions else "")
+            text = names.get("start", positions[0] if positions else "")
         elif name.startswith(("aten.full.", "aten.full_like.", "aten.new_full.")):
-            said = names.get("fill_value", positions[1] if len(positions) > 1 else "")
+            text = names.get("fill_value", positions[1] if len(positions) > 1 else "")
         elif name.startswith("aten.scalar_tensor."):
-            said = positions[0] if positions else ""
+            text = positions[0] if positions else ""
         elif name.startswith("aten.add") and len(self._walk.inputs(node)) == 1:
-            said = names.get("other", positions[1] if len(positions) > 1 else "")
+            text = names.get("other", positions[1] if len(positions) > 1 else "")
         else:
             return False
-        whole = said.removesuffix(".0")
+        whole = text.removesuffix(".0")
         return whole.isdigit() and int(whole) > 0
 
     def _origin(self, node: int) -> int:
@@ -228,4 +230,4 @@ class _Positions:
 
 def _numbers(texts: Sequence[str]) -> bool:
     """Whether texts are numbers, of which there is one at least."""
-    return bool(texts) and all(each.lstrip("-").isdigit() for each in texts)
+    return bool(texts) and all(text.lstrip("-").isdigit() for text in texts)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
-from export_engine.programs.component import Component, given_type
+from export_engine.programs.component import Component, find_given_type
 from export_engine.programs.op_walk import Walk
 from export_engine.record import Seam
 
@@ -32,11 +32,11 @@ def check_quantization(components: Sequence[Component], seams: Sequence[Seam]) -
     for number, seam in enumerate(seams):
         giving, taking = components[seam.source], components[seam.target]
         for flow in seam.flows:
-            if given_type(giving, flow).dtype not in _NARROW:
+            if find_given_type(giving, flow).dtype not in _NARROW:
                 continue
-            made, _ = _scale(giving, flow.source_node, back=True)
+            parameters, _ = _scale(giving, flow.source_node, back=True)
             read, node = _scale(taking, flow.target_node, back=False)
-            if made is None or read is None or _agree(made, read):
+            if parameters is None or read is None or _agree(parameters, read):
                 continue
             yield Finding(
                 kind=Kind.SET_QUANTIZATION,
@@ -44,9 +44,9 @@ def check_quantization(components: Sequence[Component], seams: Sequence[Seam]) -
                 sentence=rules.SetQuantization.SENTENCE(
                     giving=giving.name,
                     source_path=flow.source_path,
-                    written=_said(made),
+                    written=_describe_parameters(parameters),
                     taking=taking.name,
-                    read=_said(read),
+                    read=_describe_parameters(read),
                 ),
                 why=rules.SetQuantization.WHY(),
                 component=seam.target,
@@ -75,28 +75,30 @@ def _scale(component: Component, start: int, back: bool) -> tuple[_Parameters | 
         if node in seen or node < 0:
             continue
         seen.add(node)
-        said = _said_by(component, walk, node, zero, back)
-        if said is not None:
-            return said, node
+        parameters = _read_parameters(component, walk, node, zero, back)
+        if parameters is not None:
+            return parameters, node
         name = walk.name(node)
         if name.startswith(("aten.add", "aten.sub")):
             shift = _number(walk, node)
             zero += shift if name.startswith("aten.add") == back else -shift
         elif node != start and not _SAME.match(name):
             continue
-        waiting += [(each, zero) for each in (walk.inputs(node) if back else walk.readers(node))]
+        waiting += [
+            (number, zero) for number in (walk.inputs(node) if back else walk.readers(node))
+        ]
     return None, -1
 
 
-def _said_by(
+def _read_parameters(
     component: Component, walk: Walk, node: int, zero: float, back: bool
 ) -> _Parameters | None:
     name = walk.name(node)
     if name.startswith("quantized_decomposed."):
         wanted = "quantized_decomposed.quantize" if back else "quantized_decomposed.dequantize"
-        numbers = [float(each) for each in walk.arguments(node)[0][1:3] if _NUMBER.fullmatch(each)]
-        said = name.startswith(wanted) and len(numbers) == 2
-        return _Parameters(numbers[0], numbers[1]) if said else None
+        numbers = [float(text) for text in walk.arguments(node)[0][1:3] if _NUMBER.fullmatch(text)]
+        is_said = name.startswith(wanted) and len(numbers) == 2
+        return _Parameters(numbers[0], numbers[1]) if is_said else None
     if not name.startswith(("aten.div", "aten.mul")):
         return None
     divides = name.startswith("aten.div")
@@ -104,7 +106,7 @@ def _said_by(
     if factor:
         return _Parameters(factor if divides == back else 1 / factor, zero)
     inputs = walk.inputs(node)
-    held = {each.node: each.target for each in component.record.signature.inputs if each.target}
+    held = {entry.node: entry.target for entry in component.record.signature.inputs if entry.target}
     target = held.get(inputs[1], "") if len(inputs) > 1 and divides == back else ""
     if target not in component.weights:
         return None
@@ -130,6 +132,6 @@ def _close(mine: float, theirs: float) -> bool:
     return abs(mine - theirs) <= _CLOSE * max(abs(mine), abs(theirs), _CLOSE)
 
 
-def _said(parameters: _Parameters) -> str:
+def _describe_parameters(parameters: _Parameters) -> str:
     named = f"the scale `{parameters.name}`" if parameters.name else f"scale {parameters.scale:.6g}"
     return named + (f" and zero point {parameters.zero:g}" if parameters.zero else "")

@@ -28,7 +28,7 @@ def check_rounding(components: Sequence[Component], seams: Sequence[Seam]) -> It
                     if back
                     else [(flow.target_path, flow.target_node)]
                 )
-                if (cast := _narrowed(components[at], start, back)) is not None
+                if (cast := _find_narrow_cast(components[at], start, back)) is not None
             ]
             if not rounded:
                 continue
@@ -53,7 +53,7 @@ def check_rounding(components: Sequence[Component], seams: Sequence[Seam]) -> It
             )
 
 
-def _narrowed(component: Component, start: int, back: bool) -> tuple[int, str, str] | None:
+def _find_narrow_cast(component: Component, start: int, back: bool) -> tuple[int, str, str] | None:
     """The cast to a narrower type beside a tensor that is wide again, with both types."""
     walk = component.walk
     wide = walk.type(start).dtype
@@ -65,9 +65,9 @@ def _narrowed(component: Component, start: int, back: bool) -> tuple[int, str, s
 def _before(walk: Walk, node: int, wide: str) -> tuple[int, str, str] | None:
     while walk.name(node).startswith((*_CASTS, *VIEWS)):
         inputs = walk.inputs(node)
-        dtype, given = walk.type(node).dtype, walk.type(inputs[0]).dtype
+        dtype, text = walk.type(node).dtype, walk.type(inputs[0]).dtype
         if _is_narrower(dtype, wide):
-            if _is_narrower(dtype, given):
+            if _is_narrower(dtype, text):
                 return node, dtype, wide
             if not walk.name(node).startswith(VIEWS):
                 return None
@@ -79,14 +79,14 @@ def _after(walk: Walk, node: int, wide: str) -> tuple[int, str, str] | None:
     for reader in walk.readers(node):
         name, dtype = walk.name(reader), walk.type(reader).dtype
         if name.startswith(VIEWS):
-            found = _after(walk, reader, wide)
-            if found is not None:
-                return found
+            result = _after(walk, reader, wide)
+            if result is not None:
+                return result
         elif name.startswith(_CASTS) and _is_narrower(dtype, wide):
             widened = [
-                each
-                for each in walk.readers(reader)
-                if walk.name(each).startswith(_CASTS) and walk.type(each).dtype == wide
+                number
+                for number in walk.readers(reader)
+                if walk.name(number).startswith(_CASTS) and walk.type(number).dtype == wide
             ]
             if widened and len(widened) == len(walk.readers(reader)):
                 return reader, dtype, wide

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
-from export_engine.programs.component import Component, given_type
+from export_engine.programs.component import Component, find_given_type
 from export_engine.programs.size_ranges import Range, line_of, range_of
 from export_engine.record import Flow, Seam
 
@@ -24,13 +24,13 @@ class _Where(TypedDict):
 def check_seams(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """What does not fit at the seams of a set, each thing once a seam."""
     for number, seam in enumerate(seams):
-        said: set[tuple[Kind, str]] = set()
+        keys: set[tuple[Kind, str]] = set()
         for flow in seam.flows:
-            for each in _at(components, seams, number, flow):
-                key = each.kind, each.why
-                if key not in said:
-                    said.add(key)
-                    yield each
+            for finding in _at(components, seams, number, flow):
+                key = finding.kind, finding.why
+                if key not in keys:
+                    keys.add(key)
+                    yield finding
 
 
 def _at(
@@ -39,7 +39,7 @@ def _at(
     seam = seams[number]
     giving, taking = components[seam.source], components[seam.target]
     taken = taking.record.signature.inputs[flow.input]
-    one, other = given_type(giving, flow), taking.type_of(taken)
+    one, other = find_given_type(giving, flow), taking.type_of(taken)
     named = f"`{flow.target_path}` of `{taking.name}`"
     own = seam.source == seam.target
     from_ = "its own last call" if own else f"`{giving.name}`"
@@ -81,7 +81,7 @@ def _at(
 def _fixes_rows(component: Component, rows: int) -> bool:
     """Whether all that a program takes has so many rows: it was exported for one batch."""
     sizes = [component.type_of(taken).shape for _, taken in component.taken()]
-    return bool(sizes) and all(each[:1] == [rows] for each in sizes if len(each) > 1)
+    return bool(sizes) and all(size[:1] == [rows] for size in sizes if len(size) > 1)
 
 
 def _grows(component: Component, size: int | str, wanted: int | str) -> bool:
@@ -107,15 +107,15 @@ def _is_full(
     """
     last = seams[number].target
     goes_on = [
-        each
+        other_flow
         for seam in seams
         if seam.source == seam.target == last
-        for each in seam.flows
-        if each.input == flow.input
+        for other_flow in seam.flows
+        if other_flow.input == flow.input
     ]
     if not goes_on or given.upper is None or accepted.upper is None:
         return False
-    reached = range_of(taking.record, given_type(taking, goes_on[0]).shape[dim])
+    reached = range_of(taking.record, find_given_type(taking, goes_on[0]).shape[dim])
     fits = max(accepted.lower, _TAKEN_APART) <= max(given.lower, _TAKEN_APART)
     return fits and reached is not None and reached.upper == given.upper > accepted.upper
 

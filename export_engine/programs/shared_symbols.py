@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from export_engine.programs.component import Component, given_type
+from export_engine.programs.component import Component, find_given_type
 from export_engine.programs.size_ranges import symbol_of
 from export_engine.record import Seam, SharedSymbol, SymbolMember
 
@@ -12,12 +12,14 @@ _Member = tuple[int, int]
 """A component and a symbol of it."""
 
 
-def shared_symbols(components: Sequence[Component], seams: Sequence[Seam]) -> list[SharedSymbol]:
+def find_shared_symbols(
+    components: Sequence[Component], seams: Sequence[Seam]
+) -> list[SharedSymbol]:
     """The symbols of a set that more than one program has."""
     parent: dict[_Member, _Member] = {
         (at, number): (at, number)
-        for at, each in enumerate(components)
-        for number in range(len(each.record.symbols))
+        for at, component in enumerate(components)
+        for number in range(len(component.record.symbols))
     }
 
     def root(member: _Member) -> _Member:
@@ -38,10 +40,10 @@ def shared_symbols(components: Sequence[Component], seams: Sequence[Seam]) -> li
         if seam.source == seam.target:
             continue  # a cache that grows: `past` of one call is `past + 1` of the next
         giving, taking = components[seam.source], components[seam.target]
-        for flow in (each for each in seam.flows if each.known_by != "part"):
-            given = given_type(giving, flow).shape
+        for flow in (other_flow for other_flow in seam.flows if other_flow.known_by != "part"):
+            shape = find_given_type(giving, flow).shape
             taken = taking.type_of(taking.record.signature.inputs[flow.input]).shape
-            for one, other in zip(given, taken, strict=False):
+            for one, other in zip(shape, taken, strict=False):
                 pair = symbol_of(giving.record, one), symbol_of(taking.record, other)
                 if min(pair) >= 0:
                     unite((seam.source, pair[0]), (seam.target, pair[1]))
@@ -49,16 +51,18 @@ def shared_symbols(components: Sequence[Component], seams: Sequence[Seam]) -> li
     for member in parent:
         groups.setdefault(root(member), []).append(member)
     return [
-        _shared(components, members)
+        _make_shared_symbol(components, members)
         for members in groups.values()
         if len({at for at, _ in members}) > 1
     ]
 
 
-def _shared(components: Sequence[Component], members: Sequence[_Member]) -> SharedSymbol:
-    found = [
+def _make_shared_symbol(
+    components: Sequence[Component], members: Sequence[_Member]
+) -> SharedSymbol:
+    items = [
         SymbolMember(at, number, symbol.name, symbol.range)
         for at, number in members
         for symbol in [components[at].record.symbols[number]]
     ]
-    return SharedSymbol(" / ".join(dict.fromkeys(each.name for each in found)), found)
+    return SharedSymbol(" / ".join(dict.fromkeys(member.name for member in items)), items)

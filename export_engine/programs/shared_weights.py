@@ -19,7 +19,7 @@ class Shared(NamedTuple):
     duplicated_bytes: int
 
 
-def shared_weights(components: Sequence[Component], seams: Sequence[Seam] = ()) -> Shared:
+def find_shared_weights(components: Sequence[Component], seams: Sequence[Seam] = ()) -> Shared:
     """The weights that more than one program holds.
 
     Copies under one name that differ count only between programs that have most such weights in
@@ -31,15 +31,15 @@ def shared_weights(components: Sequence[Component], seams: Sequence[Seam] = ()) 
         for seam in seams
         if any(flow.kind == "cache" for flow in seam.flows)
     }
-    rows = list(_shared(components))
+    rows = list(_iter_shared(components))
     done = {
         components[holder].weights[name].place
         for row in rows
         for holder, name in zip(row.holders, row.names, strict=True)
     }  # tied weights have several names and one memory
     left = [
-        {name: held for name, held in each.weights.items() if held.place not in done}
-        for each in components
+        {name: held for name, held in component.weights.items() if held.place not in done}
+        for component in components
     ]
     together = _together(rows)
     copies: dict[tuple[int, str], list[tuple[int, str]]] = {}
@@ -50,7 +50,7 @@ def shared_weights(components: Sequence[Component], seams: Sequence[Seam] = ()) 
         for mine, theirs in pairs:
             ours, copy = left[one][mine], left[other][theirs]
             (equal if ours.content() == copy.content() else apart).append((mine, theirs))
-        equal += _renamed(left[one], left[other], pairs)
+        equal += _iter_renamed(left[one], left[other], pairs)
         telling = sum(_is_telling(left[one][mine]) for mine, _ in equal)
         common = telling + together.get((one, other), 0)
         whole = len(pairs) == len(left[one]) == len(left[other])
@@ -64,7 +64,7 @@ def shared_weights(components: Sequence[Component], seams: Sequence[Seam] = ()) 
                 WeightRow([mine, theirs], [one, other], "different", left[one][mine].bytes)
                 for mine, theirs in apart
             ]
-    rows += _duplicated(copies, left)
+    rows += _iter_duplicates(copies, left)
     return Shared(
         rows,
         sum(row.bytes * (len(row.holders) - 1) for row in rows if row.state == "shared"),
@@ -77,11 +77,11 @@ def _is_telling(held: HeldWeight) -> bool:
     return "," in held.type
 
 
-def _shared(components: Sequence[Component]) -> Iterator[WeightRow]:
+def _iter_shared(components: Sequence[Component]) -> Iterator[WeightRow]:
     holders: dict[str, dict[int, str]] = {}
     sizes: dict[str, int] = {}
-    for at, each in enumerate(components):
-        for name, held in each.weights.items():
+    for at, component in enumerate(components):
+        for name, held in component.weights.items():
             if held.place and held.bytes:
                 holders.setdefault(held.place, {}).setdefault(at, name)
                 sizes[held.place] = held.bytes
@@ -97,11 +97,11 @@ def of_one_model(rows: Sequence[WeightRow]) -> list[tuple[int, int]]:
 
 def _together(rows: Sequence[WeightRow]) -> dict[tuple[int, int], int]:
     """How many weights each two programs share."""
-    found: dict[tuple[int, int], int] = {}
+    result: dict[tuple[int, int], int] = {}
     for row in rows:
         for pair in combinations(row.holders, 2):
-            found[pair] = found.get(pair, 0) + 1
-    return found
+            result[pair] = result.get(pair, 0) + 1
+    return result
 
 
 def _pairs(
@@ -115,48 +115,52 @@ def _pairs(
             by_end.setdefault(".".join(parts[at:]), []).append(name)
     for name, held in ours.items():
         parts = name.split(".")
-        found = [name] if name in theirs else by_end.get(name, [])
+        texts = [name] if name in theirs else by_end.get(name, [])
         for at in range(1, len(parts) - 1):
-            found = found or [each for each in [".".join(parts[at:])] if each in theirs]
-        if len(found) == 1 and theirs[found[0]].type == held.type:
-            yield name, found[0]
+            texts = texts or [text for text in [".".join(parts[at:])] if text in theirs]
+        if len(texts) == 1 and theirs[texts[0]].type == held.type:
+            yield name, texts[0]
 
 
-def _renamed(
+def _iter_renamed(
     ours: Mapping[str, HeldWeight],
     theirs: Mapping[str, HeldWeight],
     pairs: Sequence[tuple[str, str]],
 ) -> Iterator[tuple[str, str]]:
     """Weights of equal values in two programs that call them differently."""
-    mine = _by_content(ours, {name for name, _ in pairs}, {each.type for each in theirs.values()})
-    other = _by_content(theirs, {name for _, name in pairs}, {each.type for each in ours.values()})
+    mine = _by_content(
+        ours, {name for name, _ in pairs}, {weight.type for weight in theirs.values()}
+    )
+    other = _by_content(
+        theirs, {name for _, name in pairs}, {weight.type for weight in ours.values()}
+    )
     for content, names in mine.items():
-        found = other.get(content, [])
-        if len(names) == len(found) == 1:
-            yield names[0], found[0]
+        texts = other.get(content, [])
+        if len(names) == len(texts) == 1:
+            yield names[0], texts[0]
 
 
 def _by_content(
     held: Mapping[str, HeldWeight], paired: Collection[str], types: Collection[str]
 ) -> dict[str, list[str]]:
     """The names of weights that are not paired yet, by values; only types that both have."""
-    found: dict[str, list[str]] = {}
-    for name, each in held.items():
-        if name not in paired and each.type in types and _is_telling(each):
-            found.setdefault(f"{each.type} {each.content()}", []).append(name)
-    return found
+    groups: dict[str, list[str]] = {}
+    for name, weight in held.items():
+        if name not in paired and weight.type in types and _is_telling(weight):
+            groups.setdefault(f"{weight.type} {weight.content()}", []).append(name)
+    return groups
 
 
-def _duplicated(
+def _iter_duplicates(
     copies: Mapping[tuple[int, str], Sequence[tuple[int, str]]],
     held: Sequence[Mapping[str, HeldWeight]],
 ) -> Iterator[WeightRow]:
-    known: set[tuple[int, str]] = set()
+    pairs: set[tuple[int, str]] = set()
     for first, others in copies.items():
-        if first in known:
+        if first in pairs:
             continue
-        group = [first, *(each for each in others if each not in known)]
-        known.update(group)
+        group = [first, *(pair for pair in others if pair not in pairs)]
+        pairs.update(group)
         yield WeightRow(
             [name for _, name in group],
             [at for at, _ in group],

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
-from export_engine.programs.component import Component, given_type
+from export_engine.programs.component import Component, find_given_type
 from export_engine.programs.flows import is_named_alike
-from export_engine.programs.linear_sizes import Linear, parsed
+from export_engine.programs.linear_sizes import Linear, parse_size
 from export_engine.programs.placed_rows import PlacedRows, Rows
 from export_engine.record import Flow, Seam, WeightRow
 
@@ -28,21 +28,21 @@ def check_shifts(
     components: Sequence[Component], seams: Sequence[Seam], rows: Sequence[WeightRow]
 ) -> Iterator[Finding]:
     """Positions that jump between two calls, or go back, by a fixed number."""
-    placed = [PlacedRows(each) for each in components]
+    placed = [PlacedRows(other_component) for other_component in components]
     names = _table_names(rows)
     for at, component in enumerate(components):
-        shift = _miscounted(component, placed[at])
+        shift = _find_miscount(component, placed[at])
         if shift is not None:
             yield _finding(at, shift)
     for number, seam in enumerate(seams):
         if seam.source == seam.target:
             continue
         one, other = components[seam.source], components[seam.target]
-        known = _known(one, other, placed[seam.source], seam.flows)
+        linears = _match_names(one, other, placed[seam.source], seam.flows)
         for mine, theirs in _tables(placed[seam.source], placed[seam.target], names, seam):
-            said = _apart((one.name, mine), (other.name, theirs), known)
-            if said:
-                yield _finding(seam.target, _Shift(theirs.node, said), number)
+            text = _apart((one.name, mine), (other.name, theirs), linears)
+            if text:
+                yield _finding(seam.target, _Shift(theirs.node, text), number)
                 break
 
 
@@ -78,23 +78,23 @@ def _tables(
             yield next(iter(mine.values())), next(iter(used.values()))
 
 
-def _known(
+def _match_names(
     giving: Component, taking: Component, placed: PlacedRows, flows: Sequence[Flow]
 ) -> dict[str, Linear]:
     """What the names of the second program stand for in those of the first."""
-    known: dict[str, Linear] = {}
+    linears: dict[str, Linear] = {}
     for flow in flows:
         taken = taking.record.signature.inputs[flow.input]
         rows = placed.at(flow.source_node)
         if rows is not None and not rows.table:
-            known[taken.path or taken.target] = rows.start
-        given = given_type(giving, flow).shape
-        for size, name in zip(given, taking.type_of(taken).shape, strict=False):
-            value = Linear(size) if isinstance(size, int) else parsed(size)
-            line = parsed(name) if isinstance(name, str) else None
+            linears[taken.path or taken.target] = rows.start
+        shape = find_given_type(giving, flow).shape
+        for size, name in zip(shape, taking.type_of(taken).shape, strict=False):
+            value = Linear(size) if isinstance(size, int) else parse_size(size)
+            line = parse_size(name) if isinstance(name, str) else None
             if value is not None and line is not None and [s for _, s in line.terms] == [1]:
-                known.setdefault(line.terms[0][0], value.plus(Linear(line.number), -1))
-    return known
+                linears.setdefault(line.terms[0][0], value.plus(Linear(line.number), -1))
+    return linears
 
 
 def _apart(one: tuple[str, Rows], other: tuple[str, Rows], known: Mapping[str, Linear]) -> str:
@@ -126,29 +126,29 @@ def _by(off: int) -> str:
     return f"{count} too {'far' if off > 0 else 'early'}"
 
 
-def _miscounted(component: Component, placed: PlacedRows) -> _Shift | None:
+def _find_miscount(component: Component, placed: PlacedRows) -> _Shift | None:
     """A position that a program gives its next call, and that is not the next one."""
-    uses = [each for used in placed.used.values() for each in used.values()]
-    for name, node in _kept(component):
+    uses = [other_rows for used in placed.used.values() for other_rows in used.values()]
+    for name, node in _iter_state(component):
         at = Linear(0, ((name, 1),))
-        used = next((each for each in uses if each.start.terms == at.terms), None)
+        used = next((use for use in uses if use.start.terms == at.terms), None)
         rows = placed.at(node)
         if used is None or rows is None or rows.table or rows.start.terms != at.terms:
             continue
         off = rows.start.plus(at, -1).plus(used.rows or Linear(1), -1)
         if not off.terms and off.number:
-            said = f"uses the position `{name}` and leaves `{rows.start}` for its next call"
-            return _Shift(rows.node, f"`{component.name}` {said}, {_by(off.number)}.")
+            text = f"uses the position `{name}` and leaves `{rows.start}` for its next call"
+            return _Shift(rows.node, f"`{component.name}` {text}, {_by(off.number)}.")
     return None
 
 
-def _kept(component: Component) -> Iterator[tuple[str, int]]:
+def _iter_state(component: Component) -> Iterator[tuple[str, int]]:
     """What a program takes or holds, and what makes it for the next call."""
     for _, taken in component.taken():
-        for given in component.given():
-            if is_named_alike(given.path, taken.path):
-                yield taken.path, given.node
+        for item in component.given():
+            if is_named_alike(item.path, taken.path):
+                yield taken.path, item.node
     written = component.writes()
-    for each in component.record.signature.inputs:
-        if each.kind == "buffer" and each.node in written:
-            yield each.target, written[each.node]
+    for entry in component.record.signature.inputs:
+        if entry.kind == "buffer" and entry.node in written:
+            yield entry.target, written[entry.node]

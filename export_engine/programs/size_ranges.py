@@ -28,10 +28,10 @@ def range_of(record: Record, size: Size) -> Range | None:
     """The range of a size; None where it is not a multiple of one symbol and a number."""
     if isinstance(size, int):
         return Range(size, size)
-    found = line_of(record, size)
-    if found is None:
+    items = line_of(record, size)
+    if items is None:
         return None
-    symbol, scale, offset = found
+    symbol, scale, offset = items
     lower = max((symbol.lower or 0) * scale + offset, 0)
     upper = symbol.upper
     return Range(lower, None if upper is None or upper >= _REACHED else upper * scale + offset)
@@ -42,13 +42,13 @@ def line_of(record: Record, size: str) -> tuple[Symbol, int, int] | None:
     for expression in record.expressions:
         if expression.text == size and len(expression.symbols) == 1:
             symbol = record.symbols[expression.symbols[0]]
-            found = re.fullmatch(
+            match = re.fullmatch(
                 rf"(?:(\d+)\s*\*\s*)?{re.escape(symbol.name)}(?:\s*([+-])\s*(\d+))?", size
             )
-            if found is None:
+            if match is None:
                 return None
-            offset = int(found[3] or 0) * (-1 if found[2] == "-" else 1)
-            return symbol, int(found[1] or 1), offset
+            offset = int(match[3] or 0) * (-1 if match[2] == "-" else 1)
+            return symbol, int(match[1] or 1), offset
     return None
 
 
@@ -56,5 +56,5 @@ def symbol_of(record: Record, size: Size) -> int:
     """The number of the symbol that a size is; -1 for any other size."""
     if isinstance(size, int):
         return -1
-    names = [each.name for each in record.symbols]
+    names = [symbol.name for symbol in record.symbols]
     return names.index(size) if size in names else -1

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
-from export_engine.listing import listed
+from export_engine.listing import join_names
 from export_engine.programs.component import Component
 from export_engine.record import Seam
 
@@ -20,11 +20,11 @@ def check_state(components: Sequence[Component], seams: Sequence[Seam]) -> Itera
 def _buffers(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[Finding]:
     """A buffer that one program updates: each program has its own, as it was at the export."""
     for number, seam in enumerate(seams):
-        states = [each for each in seam.flows if each.kind == "state"]
+        states = [flow for flow in seam.flows if flow.kind == "state"]
         if not states:
             continue
         giving, taking = components[seam.source], components[seam.target]
-        names = listed([each.target_path for each in states])
+        names = join_names([state.target_path for state in states])
         yield Finding(
             kind=Kind.SET_STATE,
             severity="wrong",
@@ -49,8 +49,10 @@ def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[
             component = components[at]
             taken = component.record.signature.inputs[number]
             writer = component.writes().get(taken.node)
-            others = [each for each, _, _ in takers if each not in (at, source)]
-            if writer is None or not others or _given_on(component, taken.path):
+            others = [
+                other_number for other_number, _, _ in takers if other_number not in (at, source)
+            ]
+            if writer is None or not others or _is_given_on(component, taken.path):
                 continue
             yield Finding(
                 kind=Kind.SET_MUTATED,
@@ -68,9 +70,9 @@ def _inputs(components: Sequence[Component], seams: Sequence[Seam]) -> Iterator[
             )
 
 
-def _given_on(component: Component, path: str) -> bool:
+def _is_given_on(component: Component, path: str) -> bool:
     """Whether a program returns what it takes under a path: a cache, whose new state goes on."""
     returned = {
-        each.path for each in component.record.signature.outputs if each.kind == "user_output"
+        output.path for output in component.record.signature.outputs if output.kind == "user_output"
     }
     return path in returned

@@ -7,7 +7,7 @@ from itertools import permutations
 
 from export_engine import rules
 from export_engine.attempt import Finding, Kind
-from export_engine.listing import listed
+from export_engine.listing import join_names
 from export_engine.programs.component import Component
 from export_engine.programs.shared_weights import of_one_model
 from export_engine.record import WeightRow
@@ -25,25 +25,27 @@ def check_weights(components: Sequence[Component], rows: Sequence[WeightRow]) ->
             by_programs.setdefault(tuple(row.holders), []).append(row)
     for apart in by_programs.values():
         yield _apart(components, apart, Kind.SET_WEIGHTS)
-    yield from _tied(components, rows)
+    yield from _check_tied(components, rows)
     copies = [row for row in rows if row.state == "duplicated"]
     if copies:
         spare = sum(row.bytes * (len(row.holders) - 1) for row in copies)
-        names = listed([row.names[0] for row in copies])
+        names = join_names([row.names[0] for row in copies])
         holders = dict.fromkeys(components[at].name for row in copies for at in row.holders)
         yield Finding(
             kind=Kind.SET_COPIES,
             severity="note",
             sentence=rules.SetCopies.SENTENCE(
-                programs=", ".join(f"`{each}`" for each in holders), weights=names, spare=spare
+                programs=", ".join(f"`{holder}`" for holder in holders), weights=names, spare=spare
             ),
             why=rules.SetCopies.WHY(),
         )
 
 
-def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Finding]:
+def _check_tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterator[Finding]:
     """Weights that are one memory in a program, and two in another of the same model."""
-    for one, other in (each for pair in of_one_model(rows) for each in permutations(pair)):
+    for one, other in (
+        permutation for pair in of_one_model(rows) for permutation in permutations(pair)
+    ):
         ours, theirs = components[one].weights, components[other].weights
         by_place: dict[str, list[str]] = {}
         for name, held in ours.items():
@@ -58,7 +60,7 @@ def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
                 kind=Kind.SET_TIED,
                 severity="wrong" if differ else "surprising",
                 sentence=rules.SetTied.SENTENCE(
-                    names=" and ".join(f"`{each}`" for each in names),
+                    names=" and ".join(f"`{text}`" for text in names),
                     one=components[one].name,
                     count=len(places),
                     other=components[other].name,
@@ -71,7 +73,7 @@ def _tied(components: Sequence[Component], rows: Sequence[WeightRow]) -> Iterato
 
 
 def _is_quantized(row: WeightRow) -> bool:
-    return any(row.names[0].lower().endswith(each) for each in _QUANTIZED)
+    return any(row.names[0].lower().endswith(text) for text in _QUANTIZED)
 
 
 def _apart(components: Sequence[Component], rows: Sequence[WeightRow], kind: Kind) -> Finding:
@@ -93,5 +95,5 @@ def _apart(components: Sequence[Component], rows: Sequence[WeightRow], kind: Kin
 
 def _node(component: Component, name: str) -> int:
     return next(
-        (each.node for each in component.record.signature.inputs if each.target == name), -1
+        (entry.node for entry in component.record.signature.inputs if entry.target == name), -1
     )

@@ -58,7 +58,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def backends(self) -> list[str]:
         """The backends that it needs, once each."""
-        return list(dict.fromkeys(each.backend for each in self.delegates))
+        return list(dict.fromkeys(delegate.backend for delegate in self.delegates))
 
 
 class PteProgram(msgspec.Struct, frozen=True, kw_only=True):

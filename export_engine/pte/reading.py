@@ -121,7 +121,7 @@ def _plan(table: Table, segments: _Segments, inline: list[memoryview]) -> Plan:
     spans = _spans(instructions, values)
     ends = _Ends(frozenset(inputs), frozenset(outputs), max(len(instructions) - 1, 0))
     placed = [
-        _placed(number, value, spans, ends)
+        _place_value(number, value, spans, ends)
         for number, value in enumerate(values)
         if value.arena > 0
     ]
@@ -208,13 +208,13 @@ def _value(table: Table) -> _Value:
 
 def _spans(instructions: list[Instruction], values: list[_Value]) -> dict[int, tuple[int, int]]:
     """The first and the last instruction that uses each value."""
-    found: dict[int, tuple[int, int]] = {}
-    for at, each in enumerate(instructions):
-        for number in each.values:
+    result: dict[int, tuple[int, int]] = {}
+    for at, instruction in enumerate(instructions):
+        for number in instruction.values:
             items = values[number].items if 0 <= number < len(values) else []
             for used in (number, *items):
-                found[used] = found.get(used, (at, at))[0], at
-    return found
+                result[used] = result.get(used, (at, at))[0], at
+    return result
 
 
 class _Ends(NamedTuple):
@@ -224,14 +224,16 @@ class _Ends(NamedTuple):
     """The last instruction."""
 
 
-def _placed(number: int, value: _Value, spans: dict[int, tuple[int, int]], ends: _Ends) -> Placed:
+def _place_value(
+    number: int, value: _Value, spans: dict[int, tuple[int, int]], ends: _Ends
+) -> Placed:
     """An input is alive from the first instruction on, an output up to the last."""
     first, last = spans.get(number, (-1, -1))
     if number in ends.inputs:
         first, last = 0, max(last, 0)
     if number in ends.outputs:
         first, last = max(first, 0), ends.last
-    size = prod(max(each, 0) for each in value.shape) * _WIDTHS.get(value.dtype, 4)
+    size = prod(max(other_number, 0) for other_number in value.shape) * _WIDTHS.get(value.dtype, 4)
     return Placed(
         value=number,
         dtype=value.dtype,

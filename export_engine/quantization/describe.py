@@ -26,16 +26,16 @@ def with_quantization(record: Record, held: HeldTensor = lambda place, inner: No
         record: what to look at.
         held: what is at hand of tensors that the program holds.
     """
-    found = _quantization(record, held) if record.graphs and _may_be(record) else None
-    return msgspec.structs.replace(record, quantization=found)
+    quantization = _quantization(record, held) if record.graphs and _may_be(record) else None
+    return msgspec.structs.replace(record, quantization=quantization)
 
 
 def _may_be(record: Record) -> bool:
     """Whether an op or a tensor of the program may be of a quantized one: quickly told."""
-    labels = [label_of(each) for each in record.targets]
-    if any(quantizes(each) or dequantizes(each) for each in labels):
+    labels = [label_of(target) for target in record.targets]
+    if any(quantizes(label) or dequantizes(label) for label in labels):
         return True
-    return any(is_narrow(each) for each in record.types)
+    return any(is_narrow(value_type) for value_type in record.types)
 
 
 def _quantization(record: Record, held: HeldTensor) -> Quantization | None:
@@ -46,8 +46,11 @@ def _quantization(record: Record, held: HeldTensor) -> Quantization | None:
     tensors = Tensors(ops, held)
     layers = [_layer(tensors, fold) for fold in folds]
     read, unread = _held_bytes(ops)
-    every = [each for layer in layers for each in layer.tensors if each.role == "weight"]
-    once = {each.node: each.float_bytes - each.bytes for each in every}
+    every = [tensor for layer in layers for tensor in layer.tensors if tensor.role == "weight"]
+    once = {
+        quantized_tensor.node: quantized_tensor.float_bytes - quantized_tensor.bytes
+        for quantized_tensor in every
+    }
     return Quantization(
         layers=layers,
         in_float=ops_in_float(ops, layers),
@@ -58,24 +61,24 @@ def _quantization(record: Record, held: HeldTensor) -> Quantization | None:
 
 
 def _layer(tensors: Tensors, fold: Fold) -> QuantizedLayer:
-    found = tensors.of(fold)
+    quantized_tensors = tensors.of(fold)
     return QuantizedLayer(
         node=fold.node,
         folded=sorted(fold.nodes - {fold.node}),
         result=fold.result,
-        scheme=_scheme(found),
-        tensors=found,
+        scheme=_scheme(quantized_tensors),
+        tensors=quantized_tensors,
     )
 
 
 def _scheme(tensors: Sequence[QuantizedTensor]) -> str:
     """`int8 weights, dynamic int8 inputs`."""
-    said = Counter(
-        f"{'dynamic ' * each.dynamic}{_short(each)} {each.role}s"
-        for each in tensors
-        if each.role != "output" or len(tensors) == 1
+    counts = Counter(
+        f"{'dynamic ' * tensor.dynamic}{_short(tensor)} {tensor.role}s"
+        for tensor in tensors
+        if tensor.role != "output" or len(tensors) == 1
     )
-    return ", ".join(said)
+    return ", ".join(counts)
 
 
 def _short(each: QuantizedTensor) -> str:
@@ -90,7 +93,7 @@ def _held_bytes(ops: Ops) -> tuple[int, int]:
     read = unread = 0
     for node, entry in ops.held.items():
         users = ops.users(node)
-        inner = [each for each in users if ops.is_inner(each)]
-        size = sum(tensor_bytes(ops.type(each)) for each in inner) if inner else entry.bytes
+        inner = [user for user in users if ops.is_inner(user)]
+        size = sum(tensor_bytes(ops.type(number)) for number in inner) if inner else entry.bytes
         read, unread = (read + size, unread) if users else (read, unread + size)
     return read, unread

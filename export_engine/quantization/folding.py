@@ -42,8 +42,8 @@ class Fold:
         """Constants of few bits that the op reads, or what they are made into."""
         self.outputs: list[int] = []
         """What quantizes the result."""
-        for each in dict.fromkeys(ops.inputs(node)):
-            self._look_behind(each)
+        for number in dict.fromkeys(ops.inputs(node)):
+            self._look_behind(number)
         if self.is_quantized and ops.label(node) in LOWERED:
             self._look_ahead()
         if self.is_quantized:
@@ -73,7 +73,7 @@ class Fold:
         """Goes up from an argument of the op to what quantizes it."""
         ops = self._ops
         if node in ops.constant:
-            if any(is_narrow(ops.type(each)) for each in ops.leaves(node)):
+            if any(is_narrow(ops.type(leaf)) for leaf in ops.leaves(node)):
                 self.weights.append(node)
             return
         while ops.is_moved(node) and ops.inputs(node):
@@ -90,7 +90,7 @@ class Fold:
             users = ops.users(at)
             if len(users) != 1:
                 break
-            user, others = users[0], [each for each in ops.inputs(users[0]) if each != at]
+            user, others = users[0], [source for source in ops.inputs(users[0]) if source != at]
             if ops.label(user) in VIEWS and not others:
                 waiting.append(user)
             elif len(others) == 1 and self._finishes(user, others[0]):
@@ -98,7 +98,7 @@ class Fold:
                 self.result, waiting = user, []
             else:
                 break
-        own = [each for each in waiting if ops.scope(each) == ops.scope(self.node)]
+        own = [number for number in waiting if ops.scope(number) == ops.scope(self.node)]
         if own and own == waiting and self._is_own_scope():
             self.nodes.update(own)
             self.result = own[-1]
@@ -127,7 +127,7 @@ class Fold:
     def _is_scale(self, node: int) -> bool:
         ops = self._ops
         if node in ops.constant:
-            weights = {ops.holder(leaf) for each in self.weights for leaf in ops.leaves(each)}
+            weights = {ops.holder(leaf) for weight in self.weights for leaf in ops.leaves(weight)}
             leaves = ops.leaves(node)
             return all(ops.holder(leaf) in weights or not ops.is_inner(leaf) for leaf in leaves)
         while ops.inputs(node) and (ops.label(node) in VIEWS or ops.label(node) == "getitem"):
@@ -141,17 +141,17 @@ class Fold:
 
     def _close(self) -> None:
         """Adds what only this reads: casts of weights, scales, what quantizes and chooses."""
-        waiting = [each for node in self.nodes for each in self._ops.inputs(node)]
+        waiting = [source for node in self.nodes for source in self._ops.inputs(node)]
         while waiting:
             node = waiting.pop()
             if node not in self.nodes and node not in self._taken and self._belongs(node):
                 self.nodes.add(node)
                 waiting += self._ops.inputs(node)
-                waiting += [each for at in self.inputs for each in self._ops.inputs(at)]
+                waiting += [source for at in self.inputs for source in self._ops.inputs(at)]
 
     def _belongs(self, node: int) -> bool:
         ops = self._ops
-        if not ops.is_call(node) or not all(each in self.nodes for each in ops.users(node)):
+        if not ops.is_call(node) or not all(user in self.nodes for user in ops.users(node)):
             return False
         label = ops.label(node)
         if node in ops.constant or dequantizes(label) or quantizes(label) or chooses(label):
@@ -178,7 +178,7 @@ class Fold:
 def folds_of(ops: Ops) -> list[Fold]:
     """The quantized ops of a graph, each with what is folded into it, in order."""
     taken: set[int] = set()
-    found: dict[int, Fold] = {}
+    entries: dict[int, Fold] = {}
 
     def look(nodes: Iterable[int]) -> None:
         for node in nodes:
@@ -186,13 +186,13 @@ def folds_of(ops: Ops) -> list[Fold]:
                 continue
             fold = Fold(ops, node, taken)
             if fold.is_quantized:
-                found[node] = fold
+                entries[node] = fold
                 taken.update(fold.nodes)
 
     calls = list(ops.calls())
     look(node for node in calls if ops.label(node) in COMPUTE)
     look(node for node in calls if _reads_dequantized(ops, node))
-    by_result = {fold.result: fold for fold in found.values()}
+    by_result = {fold.result: fold for fold in entries.values()}
     for node in calls:
         if quantizes(ops.label(node)) and node not in taken and ops.inputs(node):
             source = ops.inputs(node)[0]
@@ -200,11 +200,11 @@ def folds_of(ops: Ops) -> list[Fold]:
             if given_by is None and ops.is_call(source) and source not in taken:
                 if _is_plumbing(ops, source):
                     continue
-                given_by = found[source] = by_result[source] = Fold(ops, source, taken)
+                given_by = entries[source] = by_result[source] = Fold(ops, source, taken)
             if given_by is not None:
                 given_by.fold_output(node)
                 taken.update(given_by.nodes)
-    return [found[node] for node in sorted(found)]
+    return [entries[node] for node in sorted(entries)]
 
 
 def _is_plumbing(ops: Ops, node: int) -> bool:
@@ -216,5 +216,5 @@ def _is_plumbing(ops: Ops, node: int) -> bool:
 def _reads_dequantized(ops: Ops, node: int) -> bool:
     """Whether an op without a weight is given what was just dequantized."""
     return any(
-        dequantizes(ops.label(each)) and each not in ops.constant for each in ops.inputs(node)
+        dequantizes(ops.label(source)) and source not in ops.constant for source in ops.inputs(node)
     )

@@ -49,7 +49,9 @@ def kind_of(ops: Ops, node: int) -> str:
 
 def _weight(ops: Ops, node: int) -> int:
     """The largest held tensor that an op reads; -1 for none."""
-    held = [leaf for each in ops.inputs(node) if each in ops.constant for leaf in ops.leaves(each)]
+    held = [
+        leaf for source in ops.inputs(node) if source in ops.constant for leaf in ops.leaves(source)
+    ]
     return max(held, key=lambda each: tensor_bytes(ops.type(each)), default=-1)
 
 
@@ -71,8 +73,8 @@ def _why(ops: Ops, node: int, kinds: dict[str, list[QuantizedLayer]]) -> str:
     kind = kind_of(ops, node)
     dtype = ops.type(weight)
     shown = dtype.dtype if dtype else "floating-point"
-    others = [each for each in ops.users(weight) if each != node and ops.is_call(each)]
-    shared = [each for each in others if ops.label(each) in COMPUTE]
+    others = [user for user in ops.users(weight) if user != node and ops.is_call(user)]
+    shared = [other for other in others if ops.label(other) in COMPUTE]
     if shared and kind != kind_of(ops, shared[0]):
         return f"its {shown} weight is shared with `{ops.name(shared[0])}`"
     alike = kinds.get(kind, [])
@@ -87,7 +89,7 @@ def _why(ops: Ops, node: int, kinds: dict[str, list[QuantizedLayer]]) -> str:
 
 def _odd_group(ops: Ops, weight: int, alike: Sequence[QuantizedLayer]) -> tuple[int, int] | None:
     """The group that others of its kind have, and the length of a row that it does not divide."""
-    groups = {each.group for layer in alike for each in layer.tensors if each.group}
+    groups = {tensor.group for layer in alike for tensor in layer.tensors if tensor.group}
     kind = ops.type(weight)
     if len(groups) != 1 or kind is None or not kind.shape or not isinstance(kind.shape[-1], int):
         return None

@@ -87,11 +87,11 @@ class Ops:
         """
         self.record = record
         self._graph = record.graphs[0]
-        self._labels = [label_of(each) for each in record.targets]
+        self._labels = [label_of(target) for target in record.targets]
         self.held: dict[int, InputEntry] = {
-            each.node: each
-            for each in record.signature.inputs
-            if each.kind != "user_input" and each.node >= 0
+            entry.node: entry
+            for entry in record.signature.inputs
+            if entry.kind != "user_input" and entry.node >= 0
         }
 
     def __len__(self) -> int:
@@ -159,22 +159,22 @@ class Ops:
 
     @cached_property
     def _users(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = defaultdict(list)
+        groups: dict[int, list[int]] = defaultdict(list)
         for node in range(len(self)):
             if not self.is_check(node):
-                for each in dict.fromkeys(self.inputs(node)):
-                    found[each].append(node)
-        return found
+                for number in dict.fromkeys(self.inputs(node)):
+                    groups[number].append(node)
+        return groups
 
     @cached_property
     def constant(self) -> set[int]:
         """Nodes made of parameters, buffers and constants alone."""
-        found = set(self.held)
+        numbers = set(self.held)
         for node in range(len(self)):
             inputs = self.inputs(node)
-            if self.is_call(node) and inputs and all(each in found for each in inputs):
-                found.add(node)
-        return found
+            if self.is_call(node) and inputs and all(source in numbers for source in inputs):
+                numbers.add(node)
+        return numbers
 
     def is_inner(self, node: int) -> bool:
         """Whether a node is one of the tensors that a tensor subclass is made of."""
@@ -192,16 +192,16 @@ class Ops:
 
     def leaves(self, node: int) -> list[int]:
         """The tensors held that a constant is made of."""
-        found, waiting, seen = [], [node], {node}
+        numbers, waiting, seen = [], [node], {node}
         while waiting:
-            each = waiting.pop()
-            if self.is_leaf(each):
-                found.append(each)
+            number = waiting.pop()
+            if self.is_leaf(number):
+                numbers.append(number)
                 continue
-            fresh = [source for source in self.inputs(each) if source not in seen]
+            fresh = [source for source in self.inputs(number) if source not in seen]
             seen.update(fresh)
             waiting += fresh
-        return found
+        return numbers
 
     def arguments(self, node: int) -> dict[str, str]:
         """The texts of a quantizing op's arguments by name; `{1}` is the second of its inputs."""
@@ -225,7 +225,7 @@ class Ops:
 def _names_of(schema: str) -> tuple[str, ...]:
     """The names of a schema's arguments; `scales` is `scale`."""
     inside = schema.partition("(")[2].rpartition(" ->")[0].rstrip(")")
-    found = [_ARGUMENT.search(each) for each in inside.split(", ")]
-    names = [each[1] for each in found if each]
+    matches = [_ARGUMENT.search(part) for part in inside.split(", ")]
+    names = [match[1] for match in matches if match]
     plural = {"scales": "scale", "zero_points": "zero_point", "self": "input"}
-    return tuple(plural.get(each, each) for each in names)
+    return tuple(plural.get(name, name) for name in names)

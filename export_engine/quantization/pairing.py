@@ -33,26 +33,28 @@ def layer_pairs(record: Record, other: Record) -> dict[int, int]:
         return {}
     sides = Ops(record), Ops(other)
     one, two = (_places(ops) for ops in sides)
-    found: dict[int, int] = {}
+    entries: dict[int, int] = {}
 
     def match(key: Callable[[_Place], Hashable]) -> None:
-        left = [each for each in one if each.node not in found]
-        right = [each for each in two if each.node not in found.values()]
+        left = [place for place in one if place.node not in entries]
+        right = [place for place in two if place.node not in entries.values()]
         by_key = _by(right, key)
         for which, mine in _by(left, key).items():
             theirs = by_key.get(which, [])
             if len(mine) == len(theirs):
-                found.update(zip((at.node for at in mine), (at.node for at in theirs), strict=True))
+                entries.update(
+                    zip((at.node for at in mine), (at.node for at in theirs), strict=True)
+                )
 
     match(lambda each: (each.module, each.kind))
     match(lambda each: each.kind)
-    return dict(_through_norms(sides, pair) for pair in found.items())
+    return dict(_through_norms(sides, pair) for pair in entries.items())
 
 
 def _places(ops: Ops) -> list[_Place]:
     record = ops.record
     layers = record.quantization.layers if record.quantization else []
-    results = {each.node: each.result for each in layers}
+    results = {layer.node: layer.result for layer in layers}
     return [
         _Place(_module(record, ops.scope(node)), kind_of(ops, node), results.get(node, node))
         for node in ops.calls()
@@ -67,10 +69,10 @@ def _module(record: Record, scope: int) -> str:
 def _by(
     places: Sequence[_Place], key: Callable[[_Place], Hashable]
 ) -> dict[Hashable, list[_Place]]:
-    found: dict[Hashable, list[_Place]] = defaultdict(list)
-    for each in places:
-        found[key(each)].append(each)
-    return found
+    groups: dict[Hashable, list[_Place]] = defaultdict(list)
+    for place in places:
+        groups[key(place)].append(place)
+    return groups
 
 
 def _through_norms(sides: tuple[Ops, Ops], pair: tuple[int, int]) -> tuple[int, int]:
@@ -86,5 +88,5 @@ def _norm_after(ops: Ops, node: int) -> int:
     users = ops.users(node)
     if len(users) != 1 or "batch_norm" not in ops.label(users[0]):
         return -1
-    picks = [each for each in ops.users(users[0]) if ops.label(each) == "getitem"]
+    picks = [user for user in ops.users(users[0]) if ops.label(user) == "getitem"]
     return picks[0] if picks else users[0]

@@ -34,24 +34,24 @@ class Tensors:
 
     def of(self, fold: Fold) -> list[QuantizedTensor]:
         """Those of a layer: weights, inputs, outputs."""
-        weights = [self._weight(fold, each) for each in fold.weights]
-        inputs = [self._activation("input", each) for each in fold.inputs]
-        return [*weights, *inputs, *(self._activation("output", each) for each in fold.outputs)]
+        weights = [self._weight(fold, weight) for weight in fold.weights]
+        inputs = [self._activation("input", source) for source in fold.inputs]
+        return [*weights, *inputs, *(self._activation("output", output) for output in fold.outputs)]
 
     def _activation(self, role: Literal["input", "output"], node: int) -> QuantizedTensor:
         ops = self._ops
-        given = ops.arguments(node)
+        arguments = ops.arguments(node)
         quantized = ops.inputs(node)[0] if dequantizes(ops.label(node)) else node
         source = quantized
         if quantizes(ops.label(quantized)) and ops.inputs(quantized):
             source = ops.inputs(quantized)[0]
         kind = ops.type(quantized)
-        low, high = _range(given)
-        granularity, axis, group = self._granularity(node, given, ops.type(source))
-        if granularity == "channel" and "block_size" in given:
+        low, high = _range(arguments)
+        granularity, axis, group = self._granularity(node, arguments, ops.type(source))
+        if granularity == "channel" and "block_size" in arguments:
             granularity, axis = "token", -1  # one scale a row: of activations, a row is a token
-        scale = self._numbers(node, given.get("scale", ""))
-        zeros = self._numbers(node, given.get("zero_point", "")) or []
+        scale = self._numbers(node, arguments.get("scale", ""))
+        zeros = self._numbers(node, arguments.get("zero_point", "")) or []
         return QuantizedTensor(
             role=role,
             node=quantized,
@@ -65,7 +65,7 @@ class Tensors:
             group=group,
             scales=0 if scale is None else 1,
             scale=scale or [],
-            zero_point=[int(each) for each in zeros],
+            zero_point=[int(zero) for zero in zeros],
             dynamic=scale is None,
         )
 
@@ -73,21 +73,23 @@ class Tensors:
         ops = self._ops
         leaves = ops.leaves(node)
         through = self._dequantizing(node)
-        made = (
+        numbers = (
             ops.leaves(ops.inputs(through)[0]) if through >= 0 and ops.inputs(through) else leaves
         )
-        narrow = [each for each in made if is_narrow(ops.type(each))] or made or leaves
+        narrow = [number for number in numbers if is_narrow(ops.type(number))] or numbers or leaves
         data = max(narrow, key=lambda each: _numel(ops.type(each)))
-        given = ops.arguments(through) if through >= 0 else {}
-        scales, zeros = self._parameters(fold, data, through, given, leaves)
+        entries = ops.arguments(through) if through >= 0 else {}
+        scales, zeros = self._parameters(fold, data, through, entries, leaves)
         stored = ops.type(data)
         floats = self._float_type(fold, data, through)
-        low, high = _range(given)
-        count = _numel(ops.type(scales)) if scales >= 0 else len(given.get("scale", "") and "1")
-        granularity, axis, group = self._granularity(through, given, floats)
-        if not given:
+        low, high = _range(entries)
+        count = _numel(ops.type(scales)) if scales >= 0 else len(entries.get("scale", "") and "1")
+        granularity, axis, group = self._granularity(through, entries, floats)
+        if not entries:
             granularity, axis, group = _by_scales(ops.type(scales), floats)
-        own = tensor_bytes(stored) + sum(tensor_bytes(ops.type(each)) for each in (scales, zeros))
+        own = tensor_bytes(stored) + sum(
+            tensor_bytes(ops.type(number)) for number in (scales, zeros)
+        )
         bits = _bits(stored, low, high)
         if _numel(floats) > _numel(stored) > 0:
             bits = max(bits * _numel(stored) // _numel(floats), 1)  # several to a byte
@@ -103,9 +105,9 @@ class Tensors:
             axis=axis,
             group=group,
             scales=count,
-            scale=self._values(through, given.get("scale", ""), scales),
+            scale=self._values(through, entries.get("scale", ""), scales),
             zero_point=[
-                int(each) for each in self._values(through, given.get("zero_point", ""), zeros)
+                int(value) for value in self._values(through, entries.get("zero_point", ""), zeros)
             ],
             bytes=own,
             float_bytes=tensor_bytes(floats),
@@ -115,11 +117,11 @@ class Tensors:
         """What dequantizes a weight, at a constant or before it; -1 for none."""
         waiting = [node]
         while waiting:
-            each = waiting.pop()
-            if dequantizes(self._ops.label(each)):
-                return each
-            if not self._ops.is_leaf(each):
-                waiting += self._ops.inputs(each)
+            number = waiting.pop()
+            if dequantizes(self._ops.label(number)):
+                return number
+            if not self._ops.is_leaf(number):
+                waiting += self._ops.inputs(number)
         return -1
 
     def _parameters(
@@ -128,19 +130,21 @@ class Tensors:
         """The tensors with a weight's scales and zero points; -1 for none."""
         ops = self._ops
         if through >= 0:
-            found = [ops.node_in(through, given.get(each, "")) for each in ("scale", "zero_point")]
-            return self._leaf(found[0]), self._leaf(found[1])
+            numbers = [
+                ops.node_in(through, given.get(text, "")) for text in ("scale", "zero_point")
+            ]
+            return self._leaf(numbers[0]), self._leaf(numbers[1])
         beside = {
-            ops.positional(each)[1].strip("'"): each
-            for each in ops.users(ops.holder(data))
-            if ops.is_inner(each) and len(ops.positional(each)) > 1
+            ops.positional(user)[1].strip("'"): user
+            for user in ops.users(ops.holder(data))
+            if ops.is_inner(user) and len(ops.positional(user)) > 1
         }
         if beside:
             return beside.get("scale", -1), beside.get("zero_point", -1)
-        scaled = [each for each in sorted(fold.nodes) if ops.label(each) in ("mul", "mul_")]
-        read = [at for each in [fold.node, *scaled] for at in ops.inputs(each)]
+        scaled = [node for node in sorted(fold.nodes) if ops.label(node) in ("mul", "mul_")]
+        read = [at for number in [fold.node, *scaled] for at in ops.inputs(number)]
         near = [*leaves, *(leaf for at in read if at in ops.constant for leaf in ops.leaves(at))]
-        floats = [each for each in near if not is_narrow(ops.type(each)) and each != data]
+        floats = [number for number in near if not is_narrow(ops.type(number)) and number != data]
         return (floats[0] if floats else -1), -1
 
     def _leaf(self, node: int) -> int:
@@ -199,13 +203,13 @@ class Tensors:
         if leaf < 0:
             return None
         inner = ops.positional(leaf)[1].strip("'") if ops.is_inner(leaf) else ""
-        found = self._held(ops.held[ops.holder(leaf)].target, inner)
-        return list(found) if found else None
+        pair = self._held(ops.held[ops.holder(leaf)].target, inner)
+        return list(pair) if pair else None
 
 
 def _range(given: dict[str, str]) -> tuple[int, int]:
     """Least and greatest quantized value; zeros where they are not given."""
-    low, high = (_number(given.get(each, "")) for each in ("quant_min", "quant_max"))
+    low, high = (_number(given.get(text, "")) for text in ("quant_min", "quant_max"))
     if low is None or high is None or not low < high <= 2**31:
         return 0, 0
     return int(low), int(high)
@@ -214,13 +218,13 @@ def _range(given: dict[str, str]) -> tuple[int, int]:
 def _bits(kind: ValueType | None, low: int, high: int) -> int:
     if low < high:
         return (high - low).bit_length()
-    found = _BITS.search(kind.dtype) if kind else None
-    return int(found[1]) if found else 0
+    match = _BITS.search(kind.dtype) if kind else None
+    return int(match[1]) if match else 0
 
 
 def _of_blocks(text: str, kind: ValueType | None) -> tuple[Granularity, int, int]:
     """Of torchao's block size: how many elements along each axis share a scale."""
-    blocks = [int(each) for each in re.findall(r"\d+", text)]
+    blocks = [int(value) for value in re.findall(r"\d+", text)]
     shape = list(kind.shape) if kind else []
     if len(blocks) != len(shape):
         return "", -1, 0
@@ -255,23 +259,23 @@ def _by_scales(scales: ValueType | None, floats: ValueType | None) -> tuple[Gran
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _numel(kind: ValueType | None) -> int:
     """How many elements; 0 where a size is not a number."""
     if kind is None or kind.kind != "tensor":
         return 0
-    sizes = [each for each in kind.shape if isinstance(each, int)]
+    sizes = [item for item in kind.shape if isinstance(item, int)]
     return math.prod(sizes) if len(sizes) == len(kind.shape) else 0
 
 
 def _itemsize(kind: ValueType | None) -> float:
-    found = _BITS.search(kind.dtype) if kind else None
-    return int(found[1]) / 8 if found else 0
+    match = _BITS.search(kind.dtype) if kind else None
+    return int(match[1]) / 8 if match else 0
 
 
 def tensor_bytes(kind: ValueType | None) -> int:

@@ -15,7 +15,7 @@ Values = list[tuple[tuple[int, int], Sequence[T]]]
 """Per node, what it has; a test holds of a node if it holds of one of them."""
 
 _KINDS = {"user_input": "input"}
-_CALLS = {OPS.index(each) for each in ("call_function", "call_module", "call_method")}
+_CALLS = {OPS.index(text) for text in ("call_function", "call_module", "call_method")}
 
 
 def _columns(record: Record) -> Iterator[tuple[int, Graph]]:
@@ -33,11 +33,11 @@ def _by_table(column: str, texts: Sequence[Sequence[T]], record: Record) -> Valu
 
 
 def _op(record: Record) -> Values[str]:
-    return _by_table("target", [(each.name, each.label) for each in record.targets], record)
+    return _by_table("target", [(target.name, target.label) for target in record.targets], record)
 
 
 def _tag(record: Record) -> Values[str]:
-    tags = [(*each.tags, *(("core",) if each.core else ())) for each in record.targets]
+    tags = [(*target.tags, *(("core",) if target.core else ())) for target in record.targets]
     return _by_table("target", tags, record)
 
 
@@ -50,83 +50,83 @@ def _name(record: Record) -> Values[str]:
 
 
 def _kind(record: Record) -> Values[str]:
-    kinds = {each.node: each.kind for each in record.signature.inputs}
-    found: Values[str] = []
+    kinds = {entry.node: entry.kind for entry in record.signature.inputs}
+    pairs: Values[str] = []
     for number, graph in _columns(record):
         for node, op in enumerate(graph.op):
             kind = kinds.get(node, "user_input") if number == 0 else "user_input"
             told = "op" if op in _CALLS else OPS[op]
             if OPS[op] == "placeholder":
                 told = _KINDS.get(kind, kind)
-            found.append(((number, node), (told,)))
-    return found
+            pairs.append(((number, node), (told,)))
+    return pairs
 
 
-def _typed(record: Record, of: Callable[[ValueType], Sequence[T]]) -> Values[T]:
+def _type_values(record: Record, of: Callable[[ValueType], Sequence[T]]) -> Values[T]:
     """What the types of values have; of a tuple, what its items have."""
 
-    def told(kind: ValueType, depth: int = 0) -> Sequence[T]:
+    def list_values(kind: ValueType, depth: int = 0) -> Sequence[T]:
         if not kind.items or depth > 8:
             return of(kind)
-        return [one for item in kind.items for one in told(record.types[item], depth + 1)]
+        return [one for item in kind.items for one in list_values(record.types[item], depth + 1)]
 
-    return _by_table("type", [told(each) for each in record.types], record)
+    return _by_table("type", [list_values(value_type) for value_type in record.types], record)
 
 
 def _dtype(record: Record) -> Values[str]:
-    def told(kind: ValueType) -> Sequence[str]:
+    def list_values(kind: ValueType) -> Sequence[str]:
         return (kind.dtype, kind.text.partition("[")[0]) if kind.dtype else ()
 
-    return _typed(record, told)
+    return _type_values(record, list_values)
 
 
 def _shape(record: Record) -> Values[str]:
     shapes = [
-        [str(size) for size in each.shape] if each.kind == "tensor" else None
-        for each in record.types
+        [str(size) for size in value_type.shape] if value_type.kind == "tensor" else None
+        for value_type in record.types
     ]
-    found = _by_table("type", [each or [] for each in shapes], record)
-    tensors = {number for number, each in enumerate(shapes) if each is not None}
+    pairs = _by_table("type", [shape or [] for shape in shapes], record)
+    tensors = {number for number, shape in enumerate(shapes) if shape is not None}
     return [
         (place, sizes)
-        for place, sizes in found
+        for place, sizes in pairs
         if record.graphs[place[0]].type[place[1]] in tensors
     ]
 
 
 def _symbol(record: Record) -> Values[str]:
     symbols = {
-        each.text: [record.symbols[number].name for number in each.symbols]
-        for each in record.expressions
+        expression.text: [record.symbols[number].name for number in expression.symbols]
+        for expression in record.expressions
     }
 
-    def told(kind: ValueType) -> Sequence[str]:
+    def list_values(kind: ValueType) -> Sequence[str]:
         sizes = [*kind.shape, *([kind.value] if kind.value is not None else [])]
         return [name for size in sizes for name in symbols.get(str(size), ())]
 
-    return _typed(record, told)
+    return _type_values(record, list_values)
 
 
 def _device(record: Record) -> Values[str]:
-    return _typed(record, lambda kind: (kind.device,) if kind.device else ())
+    return _type_values(record, lambda kind: (kind.device,) if kind.device else ())
 
 
 def _enclosing(record: Record, of: str) -> Values[str]:
-    found: list[Sequence[str]] = []
-    for each in record.scopes:  # parents come before children
-        outer = found[each.parent] if each.parent >= 0 else ()
-        found.append((*outer, getattr(each, of)))
-    return _by_table("scope", found, record)
+    groups: list[Sequence[str]] = []
+    for scope in record.scopes:  # parents come before children
+        outer = groups[scope.parent] if scope.parent >= 0 else ()
+        groups.append((*outer, getattr(scope, of)))
+    return _by_table("scope", groups, record)
 
 
 def _module(record: Record) -> Values[str]:
-    found = _by_table("scope", [(each.path,) for each in record.scopes], record)
+    pairs = _by_table("scope", [(scope.path,) for scope in record.scopes], record)
     held = [
-        ((0, each.node), (each.target,))
-        for each in record.signature.inputs
-        if each.node >= 0 and each.target
+        ((0, entry.node), (entry.target,))
+        for entry in record.signature.inputs
+        if entry.node >= 0 and entry.target
     ]
-    return found + held
+    return pairs + held
 
 
 def _stacks(record: Record) -> list[list[tuple[str, int]]]:
@@ -135,15 +135,15 @@ def _stacks(record: Record) -> list[list[tuple[str, int]]]:
 
 def _file(record: Record) -> Values[str]:
     told = [
-        [text for name, line in each for text in (name, f"{name}:{line}")]
-        for each in _stacks(record)
+        [text for name, line in stack for text in (name, f"{name}:{line}")]
+        for stack in _stacks(record)
     ]
     return _by_table("stack", told, record)
 
 
 def _line(record: Record) -> Values[float]:
-    torchs = {each.name for each in record.files if each.origin == "torch"}
-    told = [[line for name, line in each if name not in torchs] for each in _stacks(record)]
+    torchs = {file.name for file in record.files if file.origin == "torch"}
+    told = [[line for name, line in stack if name not in torchs] for stack in _stacks(record)]
     return _by_table("stack", told, record)
 
 
@@ -158,9 +158,9 @@ def _function(record: Record) -> Values[str]:
 
 def _finding(record: Record) -> Values[str]:
     return [
-        ((0, each.node), (each.code, each.kind, each.heading, each.sentence))
-        for each in record.findings
-        if each.node >= 0
+        ((0, finding.node), (finding.code, finding.kind, finding.heading, finding.sentence))
+        for finding in record.findings
+        if finding.node >= 0
     ]
 
 
@@ -183,37 +183,37 @@ TEXTS: dict[str, Callable[[Record], Values[str]]] = {
 
 
 def _rank(record: Record) -> Values[float]:
-    return _typed(record, lambda kind: (len(kind.shape),) if kind.kind == "tensor" else ())
+    return _type_values(record, lambda kind: (len(kind.shape),) if kind.kind == "tensor" else ())
 
 
 def _numel(record: Record) -> Values[float]:
-    def told(kind: ValueType) -> Sequence[float]:
-        found = 1.0
+    def list_values(kind: ValueType) -> Sequence[float]:
+        number = 1.0
         for size in kind.shape:
             if not isinstance(size, int):
                 return ()
-            found *= size
-        return (found,) if kind.kind == "tensor" else ()
+            number *= size
+        return (number,) if kind.kind == "tensor" else ()
 
-    return _typed(record, told)
+    return _type_values(record, list_values)
 
 
-def _counted(record: Record, users: bool) -> Values[float]:
-    found: Values[float] = []
+def _count_edges(record: Record, users: bool) -> Values[float]:
+    pairs: Values[float] = []
     for number, graph in _columns(record):
         starts, items = graph.inputs.starts, graph.inputs.items
         sources = [set(items[starts[at] : starts[at + 1]]) for at in range(len(graph.name))]
-        counts = [len(each) for each in sources]
+        counts = [len(other_source) for other_source in sources]
         if users:
             counts = [0] * len(graph.name)
-            for each in sources:
-                for source in each:
+            for numbers in sources:
+                for source in numbers:
                     counts[source] += 1
-        found += [((number, node), (count,)) for node, count in enumerate(counts)]
-    return found
+        pairs += [((number, node), (count,)) for node, count in enumerate(counts)]
+    return pairs
 
 
-def _profiled(record: Record, column: str) -> Values[float] | None:
+def _profile_values(record: Record, column: str) -> Values[float] | None:
     if record.profile is None:
         return None
     costs = getattr(record.profile, column)
@@ -226,44 +226,44 @@ _STATISTICS = ("min", "max", "mean", "std", "norm", "zeros", "saturated", *_COUN
 _PAIRED = ("own", "relative", "absolute", "cosine", "sqnr", "overflow", "underflow")
 
 
-def _watched(record: Record, name: str) -> Values[float] | None:
+def _watch_values(record: Record, name: str) -> Values[float] | None:
     if record.values is None:
         return None
-    found: Values[float] = []
-    for each in record.values.graphs:
-        column = getattr(each, _COUNTS.get(name, _FLOATS.get(name, name)))
+    pairs: Values[float] = []
+    for graph in record.values.graphs:
+        column = getattr(graph, _COUNTS.get(name, _FLOATS.get(name, name)))
         numbers = column if name in _COUNTS else floats(column)
-        found += [
-            ((each.graph, node), (numbers[node],)) for node, runs in enumerate(each.runs) if runs
+        pairs += [
+            ((graph.graph, node), (numbers[node],)) for node, runs in enumerate(graph.runs) if runs
         ]
-    return found
+    return pairs
 
 
-def _paired(record: Record, name: str) -> Values[float] | None:
+def _pair_values(record: Record, name: str) -> Values[float] | None:
     pairs = record.pairs
     if pairs is None:
         return None
-    found: Values[float] = []
-    for each in pairs.graphs:
-        column = getattr(each, name)
+    result: Values[float] = []
+    for graph in pairs.graphs:
+        column = getattr(graph, name)
         numbers = column if name in ("overflow", "underflow") else floats(column)
-        found += [
-            ((each.graph, node), (numbers[node],))
-            for node, partner in enumerate(each.partner)
+        result += [
+            ((graph.graph, node), (numbers[node],))
+            for node, partner in enumerate(graph.partner)
             if partner >= 0
         ]
-    return found
+    return result
 
 
 NUMBERS: dict[str, Callable[[Record], Values[float] | None]] = {
     "rank": _rank,
     "numel": _numel,
     "line": _line,
-    "users": lambda record: _counted(record, users=True),
-    "inputs": lambda record: _counted(record, users=False),
-    "time": lambda record: _profiled(record, "microseconds"),
-    "memory": lambda record: _profiled(record, "bytes"),
-    **{f"value.{each}": partial(_watched, name=each) for each in _STATISTICS},
-    **{f"error.{each}": partial(_paired, name=each) for each in _PAIRED},
+    "users": lambda record: _count_edges(record, users=True),
+    "inputs": lambda record: _count_edges(record, users=False),
+    "time": lambda record: _profile_values(record, "microseconds"),
+    "memory": lambda record: _profile_values(record, "bytes"),
+    **{f"value.{text}": partial(_watch_values, name=text) for text in _STATISTICS},
+    **{f"error.{text}": partial(_pair_values, name=text) for text in _PAIRED},
 }
 """Of each field that is a number, what nodes have; None where the Record has none of it."""

@@ -57,30 +57,30 @@ def _matching(record: Record, tree: Tree, everything: Nodes) -> Nodes:
         case Not(of):
             return everything - _matching(record, of, everything)
         case All(of):
-            return set.intersection(*(_matching(record, each, everything) for each in of))
+            return set.intersection(*(_matching(record, item, everything) for item in of))
         case Test():
-            return _tested(record, tree) & everything
-    return set().union(*(_matching(record, each, everything) for each in tree.of))
+            return _evaluate_test(record, tree) & everything
+    return set().union(*(_matching(record, item, everything) for item in tree.of))
 
 
-def _tested(record: Record, test: Test) -> Nodes:
+def _evaluate_test(record: Record, test: Test) -> Nodes:
     name = test.field.name
     if name == "overlay":
-        return _overlaid(record, test)
+        return _match_overlay(record, test)
     if test.field.match == "number":
-        found = NUMBERS[name](record)
-        if found is None:
+        pairs = NUMBERS[name](record)
+        if pairs is None:
             lacks = LACKS.get(test.field.needs, "is not known of this program")
             raise QueryError(f"{name} {lacks}", test.column)
         compare, wanted = _COMPARE[test.compare], test.number or 0.0
-        return {place for place, values in found for each in values if compare(each, wanted)}
+        return {place for place, values in pairs for value in values if compare(value, wanted)}
     asked = TEXTS[name](record)
     if test.compare == "!=":
-        return {place for place, texts in asked if texts} - _found(asked, test)
-    return _found(asked, test)
+        return {place for place, texts in asked if texts} - _match_text(asked, test)
+    return _match_text(asked, test)
 
 
-def _found(asked: Values[str], test: Test) -> Nodes:
+def _match_text(asked: Values[str], test: Test) -> Nodes:
     text = test.text
     if test.field.match == "shape":
         fits = sizes_finder(text)
@@ -88,43 +88,45 @@ def _found(asked: Values[str], test: Test) -> Nodes:
     if test.field.name == "dtype":
         text = text.removeprefix("torch.")
     find = finder(test.field.match, text, test.compare in ("=", "!="))
-    known: dict[str, bool] = {}
-    found: Nodes = set()
+    entries: dict[str, bool] = {}
+    places: Nodes = set()
     for place, texts in asked:
-        for each in texts:
-            told = known.get(each)
+        for other_text in texts:
+            told = entries.get(other_text)
             if told is None:
-                told = known[each] = find(each)
+                told = entries[other_text] = find(other_text)
             if told:
-                found.add(place)
+                places.add(place)
                 break
-    return found
+    return places
 
 
-def _overlaid(record: Record, test: Test) -> Nodes:
-    names = [each.name for each in record.overlays]
+def _match_overlay(record: Record, test: Test) -> Nodes:
+    names = [other_overlay.name for other_overlay in record.overlays]
     if test.overlay and test.overlay not in names:
         there = f"; there are {', '.join(names)}" if names else ": .annotate() adds one"
         raise QueryError(f"There is no overlay {test.overlay}{there}", test.column)
     ordered = test.compare in ("<", "<=", ">", ">=")
     if ordered and all(
-        each.kind != "number" for each in record.overlays if each.name == test.overlay
+        other_overlay.kind != "number"
+        for other_overlay in record.overlays
+        if other_overlay.name == test.overlay
     ):
         raise QueryError(f"The overlay {test.overlay} has no numbers", test.column)
     find = finder("contains", test.text, test.compare in ("=", "!="))
-    found: Nodes = set()
-    for each in record.overlays:
-        if test.overlay not in ("", each.name):
+    pairs: Nodes = set()
+    for overlay in record.overlays:
+        if test.overlay not in ("", overlay.name):
             continue
-        places = list(zip(each.graphs, each.nodes, strict=True))
-        if each.kind == "number" and test.number is not None:
+        places = list(zip(overlay.graphs, overlay.nodes, strict=True))
+        if overlay.kind == "number" and test.number is not None:
             compare = _COMPARE[test.compare]
-            of = zip(places, each.numbers, strict=True)
-            found.update(place for place, number in of if compare(number, test.number))
-        elif each.kind != "number" and test.compare in (":", "=", "!="):
-            of_texts = zip(places, each.texts, strict=True)
+            of = zip(places, overlay.numbers, strict=True)
+            pairs.update(place for place, number in of if compare(number, test.number))
+        elif overlay.kind != "number" and test.compare in (":", "=", "!="):
+            of_texts = zip(places, overlay.texts, strict=True)
             wanted = test.compare != "!="
-            found.update(place for place, text in of_texts if find(text) == wanted)
-        if test.compare == ":" and (test.text == "*" or (not test.overlay and find(each.name))):
-            found.update(places)
-    return found
+            pairs.update(place for place, text in of_texts if find(text) == wanted)
+        if test.compare == ":" and (test.text == "*" or (not test.overlay and find(overlay.name))):
+            pairs.update(places)
+    return pairs

@@ -78,7 +78,7 @@ FIELDS = (
 )  # fmt: skip
 """All of them, in the order in which they are offered."""
 
-BY_NAME = {each.name: each for each in FIELDS}
+BY_NAME = {field.name: field for field in FIELDS}
 ALSO = {"scope": "module", "target": "op", "stack": "file"}
 """Other names for some."""
 LACKS: dict[str, str] = {

@@ -101,12 +101,12 @@ def parse(text: str) -> Tree:
     if parser.at == len(text):
         return Words(())
     try:
-        found = parser.any(0)
+        result = parser.any(0)
         if parser.at < len(text):
             raise QueryError("There is no ( for this )", parser.at + 1)
     except QueryError as error:
         raise QueryError(error.reason, error.column, text) from None
-    return found
+    return result
 
 
 class _Parser:
@@ -115,9 +115,9 @@ class _Parser:
         self.at = 0
 
     def space(self) -> None:
-        found = _SPACE.match(self.text, self.at)
-        assert found
-        self.at = found.end()
+        match = _SPACE.match(self.text, self.at)
+        assert match
+        self.at = match.end()
 
     def take(self, sign: str) -> bool:
         if not self.text.startswith(sign, self.at):
@@ -127,22 +127,22 @@ class _Parser:
         return True
 
     def any(self, depth: int) -> Tree:
-        found = [self.all(depth)]
+        items = [self.all(depth)]
         while self.take("|"):
-            found.append(self.all(depth))
-        return found[0] if len(found) == 1 else Any(tuple(found))
+            items.append(self.all(depth))
+        return items[0] if len(items) == 1 else Any(tuple(items))
 
     def all(self, depth: int) -> Tree:
-        found = [self.one(depth)]
+        items = [self.one(depth)]
         apart = False
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             apart = self.take("&")
-            one, last = self.one(depth), found[-1]
+            one, last = self.one(depth), items[-1]
             if isinstance(one, Words) and isinstance(last, Words) and not apart:
-                found[-1] = Words(last.words + one.words)
+                items[-1] = Words(last.words + one.words)
             else:
-                found.append(one)
-        return found[0] if len(found) == 1 else All(tuple(found))
+                items.append(one)
+        return items[0] if len(items) == 1 else All(tuple(items))
 
     def one(self, depth: int) -> Tree:
         if depth > DEEPEST:
@@ -151,11 +151,11 @@ class _Parser:
             return Not(self.one(depth + 1))
         start = self.at
         if self.take("("):
-            found = self.any(depth + 1)
+            result = self.any(depth + 1)
             if not self.take(")"):
                 raise QueryError("There is no ) for this (", start + 1)
             # Bracketed words stand by themselves, also beside others.
-            return All((found,)) if isinstance(found, Words) else found
+            return All((result,)) if isinstance(result, Words) else result
         test = self.test()
         return test if test is not None else self.word()
 
@@ -182,23 +182,23 @@ class _Parser:
     def value(self, field: Field, compare: str) -> tuple[str, int]:
         start = self.at
         quoted = _QUOTED.match(self.text, start)
-        found = quoted or _TEXT.match(self.text, start)
-        if found is None:
+        match = quoted or _TEXT.match(self.text, start)
+        if match is None:
             raise QueryError(f"What {field.name}{compare} is missing", start + 1)
-        self.at = found.end()
+        self.at = match.end()
         self.space()
-        return (quoted["text"] if quoted else found[0]), start + 1
+        return (quoted["text"] if quoted else match[0]), start + 1
 
     def word(self) -> Words:
         quoted = _QUOTED.match(self.text, self.at)
-        found = quoted or _WORD.match(self.text, self.at)
-        if found is None:
+        match = quoted or _WORD.match(self.text, self.at)
+        if match is None:
             here = self.text[self.at : self.at + 1]
-            said = f"There is nothing before this {here}" if here else "Something is missing here"
-            raise QueryError(said, self.at + 1)
-        self.at = found.end()
+            text = f"There is nothing before this {here}" if here else "Something is missing here"
+            raise QueryError(text, self.at + 1)
+        self.at = match.end()
         self.space()
-        return Words((quoted["text"] if quoted else found[0],))
+        return Words((quoted["text"] if quoted else match[0],))
 
 
 def _field(name: str) -> tuple[Field | None, str]:
@@ -206,8 +206,8 @@ def _field(name: str) -> tuple[Field | None, str]:
     head, _, rest = name.partition(".")
     if head.lower() == "overlay" and rest:
         return BY_NAME["overlay"], rest.strip('"')
-    known = name.lower()
-    return BY_NAME.get(ALSO.get(known, known)), ""
+    text = name.lower()
+    return BY_NAME.get(ALSO.get(text, text)), ""
 
 
 def float_of(text: str) -> float | None:
@@ -239,8 +239,8 @@ def _check(
 
 def _nearest(name: str) -> str:
     """What may have been meant, as a sentence; the last parts of names count too."""
-    near = [(_apart(name, each), each) for each in (*BY_NAME, *ALSO)]
-    near += [(_apart(name, each.partition(".")[2]), each) for each in BY_NAME if "." in each]
+    near = [(_apart(name, text), text) for text in (*BY_NAME, *ALSO)]
+    near += [(_apart(name, text.partition(".")[2]), text) for text in BY_NAME if "." in text]
     least, best = min(near)
     return f" Nearest: {best}" if least <= max(1, len(name) // 3) else ""
 
@@ -250,6 +250,6 @@ def _apart(one: str, other: str) -> int:
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):
         before, row[0] = row[0], at
-        for to, each in enumerate(other, 1):
-            before, row[to] = row[to], min(row[to] + 1, row[to - 1] + 1, before + (letter != each))
+        for to, text in enumerate(other, 1):
+            before, row[to] = row[to], min(row[to] + 1, row[to - 1] + 1, before + (letter != text))
     return row[-1]

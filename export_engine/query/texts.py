@@ -33,9 +33,9 @@ def finder(match: Match, text: str, exact: bool) -> Callable[[str], bool]:
         text: of the query.
         exact: whether all of it has to match: `=` instead of `:`.
     """
-    made = _whole if exact else {"contains": contains, "parts": _parts}.get(match, _whole)
-    found = made(text)
-    return lambda each: found.search(each) is not None
+    function = _whole if exact else {"contains": contains, "parts": _parts}.get(match, _whole)
+    result = function(text)
+    return lambda each: result.search(each) is not None
 
 
 def sizes_finder(text: str) -> Callable[[list[str]], bool]:
@@ -45,9 +45,11 @@ def sizes_finder(text: str) -> Callable[[list[str]], bool]:
     """
     if not text.startswith("["):
         one = _whole(text)
-        return lambda sizes: any(one.search(each) for each in sizes)
-    wanted = [each.strip() for each in text.strip("[]").split(",")]
-    patterns = [None if each == "..." else _whole(each) for each in wanted if each]
+        return lambda sizes: any(one.search(size) for size in sizes)
+    wanted = [part.strip() for part in text.strip("[]").split(",")]
+    patterns = [
+        None if other_text == "..." else _whole(other_text) for other_text in wanted if other_text
+    ]
     return lambda sizes: _fits(patterns, sizes)
 
 

@@ -16,14 +16,14 @@ _HEAD = """// What a query can ask of a node. Do not edit: `make types` writes i
 def generate() -> str:
     """The text of `fields.gen.ts`."""
     union = {
-        name: " | ".join(json.dumps(each) for each in get_args(kind))
+        name: " | ".join(json.dumps(argument) for argument in get_args(kind))
         for name, kind in (("Match", Match), ("Needs", Needs))
     }
     names = list(Field.__annotations__)
     declared = "".join(
         f"  {name}: {name.title() if name in ('match', 'needs') else 'string'};\n" for name in names
     )
-    rows = "".join(f"  {{ {_row(names, each)} }},\n" for each in FIELDS)
+    rows = "".join(f"  {{ {_row(names, field)} }},\n" for field in FIELDS)
     return (
         f"{_HEAD}export type Match = {union['Match']};\n"
         f"export type Needs = {union['Needs']};\n\n"
@@ -35,7 +35,7 @@ def generate() -> str:
 
 
 def _row(names: list[str], field: Field) -> str:
-    return ", ".join(f"{name}: {_text(each)}" for name, each in zip(names, field, strict=True))
+    return ", ".join(f"{name}: {_text(text)}" for name, text in zip(names, field, strict=True))
 
 
 def _table(table: dict[str, str]) -> str:

@@ -37,30 +37,34 @@ def matching_words(
     if not words:
         return set()
     joined = [_BLANK_IN_BRACKETS.sub(lambda each: "".join(each[0].split()), one) for one in words]
-    patterns = [contains(each) for each in joined]
+    patterns = [contains(text) for text in joined]
     return {place for place, entry in _entries(record) if _matches(entry, patterns, alone)}
 
 
 def _matches(entry: _Entry, patterns: list[re.Pattern[str]], alone: bool) -> bool:
     own = not alone
-    for each in patterns:
-        in_path = each.search(entry.path)
-        here = each.search(entry.own) or (in_path and not each.search(entry.above))
+    for pattern in patterns:
+        in_path = pattern.search(entry.path)
+        here = pattern.search(entry.own) or (in_path and not pattern.search(entry.above))
         own = own or bool(here)
-        if not here and not in_path and not each.search(entry.around):
+        if not here and not in_path and not pattern.search(entry.around):
             return False
     return own
 
 
 def _entries(record: Record) -> Iterator[tuple[tuple[int, int], _Entry]]:
     around: list[str] = []
-    for each in record.scopes:  # parents come before children
-        outer = around[each.parent] if each.parent >= 0 else ""
-        around.append(f"{outer}\n{each.path}\n{each.cls}")
-    types = [each.text.replace(", ", ",") for each in record.types]
+    for other_scope in record.scopes:  # parents come before children
+        outer = around[other_scope.parent] if other_scope.parent >= 0 else ""
+        around.append(f"{outer}\n{other_scope.path}\n{other_scope.cls}")
+    types = [value_type.text.replace(", ", ",") for value_type in record.types]
     stacks = ["\n".join(f"{name}:{line}" for name, line in places_of(record, number))
               for number in range(len(record.stacks.starts) - 1)]  # fmt: skip
-    inputs = {each.node: each for each in record.signature.inputs if each.node >= 0}
+    inputs = {
+        other_entry.node: other_entry
+        for other_entry in record.signature.inputs
+        if other_entry.node >= 0
+    }
     for number, graph in enumerate(record.graphs):
         for node, op in enumerate(graph.op):
             if op == _GET_ATTR:
@@ -77,8 +81,8 @@ def _entries(record: Record) -> Iterator[tuple[tuple[int, int], _Entry]]:
             ]
             path = (entry.target if entry else "") or ""
             above = path.rpartition(".")[0]
-            found = _Entry("\n".join(own), path, above, around[scope] if scope >= 0 else "")
-            yield (number, node), found
+            result = _Entry("\n".join(own), path, above, around[scope] if scope >= 0 else "")
+            yield (number, node), result
 
 
 def places_of(record: Record, stack: int) -> list[tuple[str, int]]:

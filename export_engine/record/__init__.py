@@ -83,15 +83,15 @@ if TYPE_CHECKING:
     from export_engine.record.json_schema import record_schema as record_schema
     from export_engine.record.leaf_paths import join_path as join_path
     from export_engine.record.leaf_paths import split_path as split_path
-    from export_engine.record.leaf_paths import unquoted as unquoted
+    from export_engine.record.leaf_paths import strip_quotes as strip_quotes
     from export_engine.record.op_schema import SchemaArgument as SchemaArgument
     from export_engine.record.op_schema import call_arguments as call_arguments
+    from export_engine.record.op_schema import find_written_arguments as find_written_arguments
     from export_engine.record.op_schema import may_write as may_write
     from export_engine.record.op_schema import schema_arguments as schema_arguments
     from export_engine.record.op_schema import sequence_text as sequence_text
     from export_engine.record.op_schema import split_arguments as split_arguments
     from export_engine.record.op_schema import string_text as string_text
-    from export_engine.record.op_schema import written_arguments as written_arguments
     from export_engine.record.overlays import Overlay as Overlay
     from export_engine.record.program_diff import Became as Became
     from export_engine.record.program_diff import Change as Change

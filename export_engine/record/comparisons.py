@@ -14,10 +14,10 @@ _NUMBER_FIRST = re.compile(r"(-?\d+) (<=|>=|<|>|==|!=) ((?:(?! and | or |[<>]|[=
 
 def number_last(text: str) -> str:
     """A comparison as text, with a number on its right: `2*a >= 0` for `0 <= 2*a`."""
-    found = _NUMBER_FIRST.fullmatch(text)
-    if found is None or found[3].lstrip("-").isdecimal():
+    match = _NUMBER_FIRST.fullmatch(text)
+    if match is None or match[3].lstrip("-").isdecimal():
         return text
-    return f"{found[3]} {TURNED[found[2]]} {found[1]}"
+    return f"{match[3]} {TURNED[match[2]]} {match[1]}"
 
 
 def canonical(formula: Formula) -> tuple[int | float | str, ...]:

@@ -85,7 +85,7 @@ class Symbol(msgspec.Struct, frozen=True):
     @property
     def is_from_data(self) -> bool:
         """Whether the program itself finds it, in values: no input has it."""
-        return self.kind == "unbacked" and all(each.io != "input" for each in self.places)
+        return self.kind == "unbacked" and all(place.io != "input" for place in self.places)
 
 
 def sizes_said(symbols: Sequence[Symbol]) -> str:
@@ -93,15 +93,17 @@ def sizes_said(symbols: Sequence[Symbol]) -> str:
 
     Sizes that the program finds in data have names of torch's, and stand apart.
     """
-    placed = [each for each in symbols if each.places]
-    given = "".join(f", {each.name} in {each.range}" for each in placed if not each.is_from_data)
-    found = [f"{each.name} in {each.range}" for each in placed if each.is_from_data]
-    return f"{given}; from data: {', '.join(found)}" if found else given
+    placed = [symbol for symbol in symbols if symbol.places]
+    text = "".join(
+        f", {symbol.name} in {symbol.range}" for symbol in placed if not symbol.is_from_data
+    )
+    texts = [f"{symbol.name} in {symbol.range}" for symbol in placed if symbol.is_from_data]
+    return f"{text}; from data: {', '.join(texts)}" if texts else text
 
 
 def in_user_names(text: str, symbols: Sequence[Symbol]) -> str:
     """A text of torch's with the program's names of sizes for torch's own."""
-    names = {each.torch_name: each.name for each in symbols}
+    names = {symbol.torch_name: symbol.name for symbol in symbols}
     return _TORCH_NAME.sub(lambda found: names.get(found[0], found[0]), text)
 
 

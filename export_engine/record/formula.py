@@ -97,15 +97,15 @@ class Evaluator:
         for token in formula:
             arity, function = OPERATORS.get(str(token), (0, None))
             first = len(stack) - arity
-            given = tuple(stack[first:])
+            numbers = tuple(stack[first:])
             del stack[first:]
-            place = places.setdefault((type(token), token, given), len(places))
+            place = places.setdefault((type(token), token, numbers), len(places))
             stack.append(place)
             if place < len(self._values):
                 continue
             self._values.append(None if isinstance(token, str) else token)
             if function is not None:
-                self._steps.append((place, function, given))
+                self._steps.append((place, function, numbers))
             elif isinstance(token, str):
                 self._sizes.append((place, int(token[1:])))
         self._result = stack[0]
@@ -115,12 +115,12 @@ class Evaluator:
         values = self._values.copy()
         for place, number in self._sizes:
             values[place] = sizes[number]
-        for place, function, given in self._steps:
-            values[place] = function(*[values[each] for each in given])
+        for place, function, numbers in self._steps:
+            values[place] = function(*[values[other_number] for other_number in numbers])
         return values[self._result]
 
 
 def sizes_in(formula: Formula) -> list[int]:
     """The numbers of the sizes that a formula is about, each once."""
-    names = (each for each in formula if isinstance(each, str) and each not in OPERATORS)
+    names = (item for item in formula if isinstance(item, str) and item not in OPERATORS)
     return list(dict.fromkeys(int(name[1:]) for name in names))

@@ -80,10 +80,10 @@ class _Parser:
 
     def whole(self) -> Formula:
         """The formula of all of the text."""
-        found = self._expression(0)
+        result = self._expression(0)
         if self._at < len(self._tokens):
             raise NoFormula(self._text[:200])
-        return found
+        return result
 
     def _split(self) -> Iterator[tuple[str, str]]:
         if len(self._text) > _LONGEST:
@@ -101,20 +101,20 @@ class _Parser:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise NoFormula("a text nested too deeply")
-        found = self._operand()
+        result = self._operand()
         compared: Formula | None = None  # what stands to the right of the last comparison
         while (level := _LEVELS.get(sign := self._sign(), -1)) >= max(least, 1):
             self._at += 1
             right = self._expression(level if sign == "**" else level + 1)
             if sign in _COMPARISONS and compared is not None:
-                found = [*found, *compared, *right, sign, "and"]
+                result = [*result, *compared, *right, sign, "and"]
             else:
-                found = [*found, *right, sign]
-            if len(found) > _MOST_TOKENS:  # a chain of comparisons has its middle twice
+                result = [*result, *right, sign]
+            if len(result) > _MOST_TOKENS:  # a chain of comparisons has its middle twice
                 raise NoFormula(self._text[:200])
             compared = right if sign in _COMPARISONS else None
         self._depth -= 1
-        return found
+        return result
 
     def _operand(self) -> Formula:
         kind, text = self._tokens[self._at] if self._at < len(self._tokens) else ("", "")
@@ -124,7 +124,7 @@ class _Parser:
                 raise NoFormula(text[:40])
             return [int(text) if text.isdigit() else float(text)]
         if kind == "name":
-            return self._named(text)
+            return self._parse_named(text)
         match text:
             case "-":
                 return [*self._expression(_SIGNED), "neg"]
@@ -136,14 +136,14 @@ class _Parser:
                 return inner
         raise NoFormula(self._text[:200])
 
-    def _named(self, text: str) -> Formula:
+    def _parse_named(self, text: str) -> Formula:
         if text in _CONSTANTS:
             return [_CONSTANTS[text]]
         if self._sign() != "(":
-            known = self._resolve(text.replace('"', "'"))
-            if known is None:
+            result = self._resolve(text.replace('"', "'"))
+            if result is None:
                 raise NoFormula(text)
-            return known
+            return result
         self._at += 1
         parts = [self._expression(0)]
         while self._sign() == ",":
@@ -152,10 +152,10 @@ class _Parser:
         self._expect(")")
         name = _CALLS.get(text, "")
         if name in ("min", "max"):
-            found = list(parts[0])
+            items = list(parts[0])
             for part in parts[1:]:
-                found += [*part, name]
-            return found
+                items += [*part, name]
+            return items
         if not name or len(parts) != 1:
             raise NoFormula(text)
         return [*parts[0], name]

@@ -16,7 +16,7 @@ from itertools import pairwise
 import msgspec
 
 from export_engine.record.graph import OPS, Graph, Group
-from export_engine.record.plumbing import neighbours, plumbing_nodes
+from export_engine.record.mask_and_position_ops import neighbours, plumbing_nodes
 from export_engine.record.record import Record
 
 _CALLS = frozenset(OPS.index(op) for op in ("call_function", "call_module", "call_method"))
@@ -36,38 +36,40 @@ def with_groups(record: Record) -> Record:
         return record
     outer: dict[int, int] = {}
     for graph in record.graphs:
-        outer.update((each.graph, graph.scope[each.node]) for each in graph.nested)
+        outer.update(
+            (nested_graph.graph, graph.scope[nested_graph.node]) for nested_graph in graph.nested
+        )
     stacks = _Stacks(record)
     graphs = [
-        _grouped(record, graph, stacks, outer.get(number, OUTERMOST))
+        _group_nodes(record, graph, stacks, outer.get(number, OUTERMOST))
         for number, graph in enumerate(record.graphs)
     ]
     return msgspec.structs.replace(record, graphs=graphs)
 
 
-def _grouped(record: Record, graph: Graph, stacks: _Stacks, outer: int) -> Graph:
+def _group_nodes(record: Record, graph: Graph, stacks: _Stacks, outer: int) -> Graph:
     """A graph with its groups; `outer` is the scope of the node that runs it."""
-    shown = _shown(record, graph)
+    shown = _visible_nodes(record, graph)
     modules = _Modules(record, outer)
     calls = _Calls(graph, stacks, modules, shown)
     calls.keep_readable()
     plumbing = plumbing_nodes(record, graph)
-    made = calls.groups(plumbing)
+    groups = calls.groups(plumbing)
     of_node = calls.of_node
     for places in neighbours(
-        graph, [node for node in shown if node in plumbing], of_node, made, modules.of_scope
+        graph, [node for node in shown if node in plumbing], of_node, groups, modules.of_scope
     ):
         group = of_node[places[0]]
         scope = modules.of_scope(graph.scope[places[0]])
-        made.append(Group("", group, scope, plumbing=True))
+        groups.append(Group("", group, scope, plumbing=True))
         for node in places:
-            of_node[node] = len(made) - 1
-    return msgspec.structs.replace(graph, group=array("i", of_node), groups=made)
+            of_node[node] = len(groups) - 1
+    return msgspec.structs.replace(graph, group=array("i", of_node), groups=groups)
 
 
-def _shown(record: Record, graph: Graph) -> list[int]:
+def _visible_nodes(record: Record, graph: Graph) -> list[int]:
     """The nodes that stand for themselves: calls, but for checks and for picks of one result."""
-    picks = {at for at, each in enumerate(record.targets) if each.label == "getitem"}
+    picks = {at for at, target in enumerate(record.targets) if target.label == "getitem"}
     return [
         node
         for node, op in enumerate(graph.op)
@@ -93,26 +95,26 @@ class _Stacks:
         """How many functions two stacks are in together, on whatever line of the last."""
         if one == other:
             return len(self._entries[one])
-        known = self._together.get((one, other))
-        if known is None:
-            known = 0
+        number = self._together.get((one, other))
+        if number is None:
+            number = 0
             for a, b in zip(self._entries[one], self._entries[other], strict=False):
                 if self._functions[a] != self._functions[b]:
                     break
-                known += 1
+                number += 1
                 if a != b:
                     break
-            self._together[one, other] = known
-        return known
+            self._together[one, other] = number
+        return number
 
     def calls(self, stack: int, depth: int) -> tuple[_Call, ...]:
         """The calls of functions that a stack has below its first `depth` functions."""
-        known = self._calls.get((stack, depth))
-        if known is None:
+        pairs = self._calls.get((stack, depth))
+        if pairs is None:
             frames = self._entries[stack][max(depth, 1) - 1 :]
-            made = [(at, self._functions[to]) for at, to in pairwise(frames)]
-            known = self._calls[stack, depth] = tuple(made[:_DEEPEST])
-        return known
+            items = [(at, self._functions[to]) for at, to in pairwise(frames)]
+            pairs = self._calls[stack, depth] = tuple(items[:_DEEPEST])
+        return pairs
 
     def name(self, call: _Call) -> str:
         return self._strings[call[1][1]]
@@ -136,11 +138,11 @@ class _Modules:
 
     def path(self, module: int) -> list[int]:
         """The module and those that it is in, the outermost left out."""
-        found: list[int] = []
+        modules: list[int] = []
         while module != OUTERMOST:
-            found.append(module)
+            modules.append(module)
             module = self.parent(module)
-        return found
+        return modules
 
 
 @dataclass
@@ -172,8 +174,8 @@ class _Calls:
         self._last = (OUTERMOST, OUTERMOST)
         """The module and the stack of the node before, which this one often shares."""
         self._running_now = OUTERMOST
-        self._depth = _own_depths(graph, stacks, modules, shown)
-        self._inner = {modules.parent(each) for each in self._depth if each != OUTERMOST}
+        self._depth = _count_depths(graph, stacks, modules, shown)
+        self._inner = {modules.parent(number) for number in self._depth if number != OUTERMOST}
         is_shown = set(shown)
         for node, stack in enumerate(graph.stack):
             if stack >= 0 and graph.op[node] in _CALLS:
@@ -222,91 +224,95 @@ class _Calls:
 
     def keep_readable(self) -> None:
         """Drops calls that do not help a reader; their content takes their place."""
-        made = self._made
-        own = [each.ops for each in made]
-        total = [each.ops + len(each.modules) for each in made]
-        layered = [any(module in self._inner for module in each.modules) for each in made]
-        for number in reversed(range(len(made))):
-            parent = made[number].parent
+        runnings = self._made
+        own = [each.ops for each in runnings]
+        total = [each.ops + len(each.modules) for each in runnings]
+        layered = [any(module in self._inner for module in each.modules) for each in runnings]
+        for number in reversed(range(len(runnings))):
+            parent = runnings[number].parent
             if parent >= 0:
                 own[parent] += own[number]
                 total[parent] += total[number]
                 layered[parent] |= layered[number]
-        for number, each in enumerate(made):
-            each.is_kept = own[number] > 0 and total[number] > 1 and not layered[number]
+        for number, running in enumerate(runnings):
+            running.is_kept = own[number] > 0 and total[number] > 1 and not layered[number]
         self._lift()
         children: dict[int, list[int]] = defaultdict(list)
-        for number, each in enumerate(made):
-            if each.is_kept:
-                children[each.parent].append(number)
-        for number, each in enumerate(made):
+        for number, other_running in enumerate(runnings):
+            if other_running.is_kept:
+                children[other_running.parent].append(number)
+        for number, item in enumerate(runnings):
             # The outer name stays: it is the one that the module's author wrote.
-            while each.is_kept and each.ops + len(each.modules) == 0:
+            while item.is_kept and item.ops + len(item.modules) == 0:
                 only, *others = children[number]
                 if others:
                     break
-                made[only].is_kept = False
-                each.ops, each.modules = made[only].ops, made[only].modules
-                made[only].ops, made[only].modules = 0, []
+                runnings[only].is_kept = False
+                item.ops, item.modules = runnings[only].ops, runnings[only].modules
+                runnings[only].ops, runnings[only].modules = 0, []
                 children[number] = children[only]
         self._lift()
 
     def _lift(self) -> None:
         """Hands what is in calls that are not kept to those above."""
-        made = self._made
-        for number in reversed(range(len(made))):
-            each = made[number]
-            if not each.is_kept and each.parent >= 0:
-                made[each.parent].ops += each.ops
-                made[each.parent].modules += each.modules
-                each.ops, each.modules = 0, []
-        place = [OUTERMOST] * len(made)
-        for number, each in enumerate(made):
-            above = place[each.parent] if each.parent >= 0 else OUTERMOST
-            place[number] = number if each.is_kept else above
-            each.parent = above
-        self.of_node = [place[each] if each >= 0 else each for each in self.of_node]
+        runnings = self._made
+        for number in reversed(range(len(runnings))):
+            running = runnings[number]
+            if not running.is_kept and running.parent >= 0:
+                runnings[running.parent].ops += running.ops
+                runnings[running.parent].modules += running.modules
+                running.ops, running.modules = 0, []
+        place = [OUTERMOST] * len(runnings)
+        for number, running in enumerate(runnings):
+            above = place[running.parent] if running.parent >= 0 else OUTERMOST
+            place[number] = number if running.is_kept else above
+            running.parent = above
+        self.of_node = [
+            place[other_number] if other_number >= 0 else other_number
+            for other_number in self.of_node
+        ]
 
     def groups(self, plumbing: Iterable[int]) -> list[Group]:
         """The groups of the calls that are kept, renumbered."""
-        made = self._made
+        runnings = self._made
         numbers = {
-            number: at for at, number in enumerate(n for n, each in enumerate(made) if each.is_kept)
+            number: at
+            for at, number in enumerate(n for n, running in enumerate(runnings) if running.is_kept)
         }
         numbers[OUTERMOST] = OUTERMOST
-        self.of_node = [numbers[each] for each in self.of_node]
+        self.of_node = [numbers[number] for number in self.of_node]
         is_plumbing = self._all_plumbing(len(numbers) - 1, frozenset(plumbing), numbers)
         return [
             Group(
-                self._stacks.name(each.call),
-                numbers[each.parent],
-                each.module,
+                self._stacks.name(running.call),
+                numbers[running.parent],
+                running.module,
                 is_plumbing[numbers[number]],
-                sorted(each.modules),
+                sorted(running.modules),
             )
-            for number, each in enumerate(made)
-            if each.is_kept
+            for number, running in enumerate(runnings)
+            if running.is_kept
         ]
 
     def _all_plumbing(
         self, count: int, plumbing: frozenset[int], numbers: dict[int, int]
     ) -> list[bool]:
         """Per group, whether all its ops are plumbing; one that runs modules is not."""
-        found = [True] * count
+        result = [True] * count
         for node, group in enumerate(self.of_node):
             if group >= 0 and node not in plumbing:
-                found[group] = False
-        for number, each in reversed(list(enumerate(self._made))):
-            if not each.is_kept:
+                result[group] = False
+        for number, running in reversed(list(enumerate(self._made))):
+            if not running.is_kept:
                 continue
-            at, above = numbers[number], numbers[each.parent]
-            found[at] = found[at] and not each.modules
-            if above >= 0 and not found[at]:
-                found[above] = False
-        return found
+            at, above = numbers[number], numbers[running.parent]
+            result[at] = result[at] and not running.modules
+            if above >= 0 and not result[at]:
+                result[above] = False
+        return result
 
 
-def _own_depths(
+def _count_depths(
     graph: Graph, stacks: _Stacks, modules: _Modules, shown: Iterable[int]
 ) -> dict[int, int]:
     """Per module, how many functions the stacks of all ops in it have together."""
@@ -319,10 +325,10 @@ def _own_depths(
         if stack < 0 or (module, stack) in seen:
             continue
         seen.add((module, stack))
-        for each in (*modules.path(module), OUTERMOST):
-            if each not in first:
-                first[each] = stack
-                depths[each] = stacks.depth(stack)
+        for number in (*modules.path(module), OUTERMOST):
+            if number not in first:
+                first[number] = stack
+                depths[number] = stacks.depth(stack)
             else:
-                depths[each] = min(depths[each], stacks.together(first[each], stack))
+                depths[number] = min(depths[number], stacks.together(first[number], stack))
     return depths

@@ -46,7 +46,7 @@ def _column(kind: type) -> dict[str, Any]:
 
 def structs_of(*roots: Any) -> list[type]:
     """The Structs and named tuples that types are made of, each after those it is made of."""
-    found: list[type] = []
+    classes: list[type] = []
 
     def visit(kind: msgspec.inspect.Type) -> None:
         match kind:
@@ -56,8 +56,8 @@ def structs_of(*roots: Any) -> list[type]:
             ):
                 for field in fields:
                     visit(field.type)
-                if cls not in found:
-                    found.append(cls)
+                if cls not in classes:
+                    classes.append(cls)
             case msgspec.inspect.ListType(item_type=item):
                 visit(item)
             case msgspec.inspect.DictType(value_type=value):
@@ -70,17 +70,17 @@ def structs_of(*roots: Any) -> list[type]:
 
     for root in roots:
         visit(msgspec.inspect.type_info(root))
-    return found
+    return classes
 
 
 def _comments(kind: type) -> dict[str, str]:
     """Per field of a class, the text below it in the source."""
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
     assert isinstance(tree, ast.ClassDef)
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for field, text in zip(tree.body, tree.body[1:], strict=False):
         if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
             continue
         if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-            found[field.target.id] = inspect.cleandoc(str(text.value.value))
-    return found
+            result[field.target.id] = inspect.cleandoc(str(text.value.value))
+    return result

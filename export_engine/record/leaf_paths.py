@@ -18,7 +18,7 @@ _PLAIN = {escaped: plain for plain, escaped in _ESCAPED.items()}
 
 def join_path(parts: Iterable[object]) -> str:
     """A path of keys and indices as text. A part that is neither a name nor a number is quoted."""
-    return ".".join(_written(str(part)) for part in parts)
+    return ".".join(_format_part(str(part)) for part in parts)
 
 
 def split_path(path: str) -> list[str] | None:
@@ -26,18 +26,18 @@ def split_path(path: str) -> list[str] | None:
     parts, end = [], 0
     while match := _PARTS.match(path, end):
         part, end = match[1], match.end()
-        parts.append(unquoted(part) if part.startswith('"') else part)
+        parts.append(strip_quotes(part) if part.startswith('"') else part)
         if end == len(path):
             break
     return parts if parts and join_path(parts) == path else None
 
 
-def unquoted(part: str) -> str:
+def strip_quotes(part: str) -> str:
     """The text of a quoted part."""
     return re.sub(r"\\.", lambda match: _PLAIN.get(match[0], match[0]), part[1:-1])
 
 
-def _written(part: str) -> str:
+def _format_part(part: str) -> str:
     if part.isidentifier() or _INDEX.fullmatch(part):
         return part
     return '"' + re.sub(r'[\\"\n]', lambda match: _ESCAPED[match[0]], part) + '"'

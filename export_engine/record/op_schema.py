@@ -50,10 +50,10 @@ class SchemaArgument(NamedTuple):
 def schema_arguments(schema: str) -> tuple[SchemaArgument, ...]:
     """The arguments of a schema: `aten::add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor`."""
     inside, _, results = schema.partition("(")[2].rpartition(" -> ")
-    returned = {name for found in _ALIAS.finditer(results) for name in found[1].split("|")}
+    returned = {name for match in _ALIAS.finditer(results) for name in match[1].split("|")}
     declared = []
     for part in split_arguments(inside.removesuffix(")")):
-        written, given, default = part.partition("=")
+        written, text, default = part.partition("=")
         kind, _, name = written.rpartition(" ")
         if not kind:  # the `*` before those that are passed by name
             continue
@@ -62,7 +62,7 @@ def schema_arguments(schema: str) -> tuple[SchemaArgument, ...]:
             SchemaArgument(
                 name,
                 kind,
-                default if given else None,
+                default if text else None,
                 writes=alias is not None and alias[2] == "!",
                 annotated=alias is not None,
                 returned=alias is not None and not returned.isdisjoint(alias[1].split("|")),
@@ -125,7 +125,7 @@ def split_arguments(text: str) -> list[str]:
     return [*parts, last] if last else parts
 
 
-def written_arguments(
+def find_written_arguments(
     name: str, schema: str, argument: Callable[[str], str | None]
 ) -> tuple[str, ...]:
     """The arguments that a call writes to, by their names in the schema, undeclared ones too.
@@ -135,14 +135,18 @@ def written_arguments(
         schema: of the same.
         argument: the text of an argument of the call; None for one that it lacks.
     """
-    written = tuple(each.name for each in schema_arguments(schema) if each.writes)
+    written = tuple(
+        schema_argument.name
+        for schema_argument in schema_arguments(schema)
+        if schema_argument.writes
+    )
     namespace, _, rest = name.partition(".")
     flag = _UNDECLARED.get(rest.partition(".")[0]) if namespace == "aten" else None
     if written or flag is None or (flag and argument(flag) != "True"):
         return written
-    return tuple(each for each in _STATISTICS if argument(each) not in (None, "None"))
+    return tuple(text for text in _STATISTICS if argument(text) not in (None, "None"))
 
 
 def may_write(name: str, schema: str) -> bool:
     """Whether calls of a target write to an argument, all or some of them."""
-    return bool(written_arguments(name, schema, lambda _: "True"))
+    return bool(find_written_arguments(name, schema, lambda _: "True"))

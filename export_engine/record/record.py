@@ -128,5 +128,5 @@ def codes_in(record: Record) -> list[str]:
     """The stable codes in a Record: of its failure, its findings and its guarantees, in order."""
     rows = record.verification.rows if record.verification else []
     failure = [record.failure.code] if record.failure else []
-    found = [*failure, *(each.code for each in record.findings), *(each.code for each in rows)]
-    return [each for each in dict.fromkeys(found) if each]
+    texts = [*failure, *(finding.code for finding in record.findings), *(row.code for row in rows)]
+    return [text for text in dict.fromkeys(texts) if text]

@@ -35,13 +35,13 @@ class ProbeResult:
     @property
     def sentence(self) -> str:
         """What the guards say, and what a run of both showed."""
-        said = _GUARDS[self.verdict]
+        text = _GUARDS[self.verdict]
         if self.broken:
-            said += f" {self.broken[0].text or 'a check in the program'}"
+            text += f" {self.broken[0].text or 'a check in the program'}"
         if self.trial is None:
-            return f"{said}. Not run."
+            return f"{text}. Not run."
         detail = f": {self.trial.detail.rstrip('.')}" if self.trial.detail else ""
-        return f"{said}. {_RUN[self.trial.outcome]}{detail}."
+        return f"{text}. {_RUN[self.trial.outcome]}{detail}."
 
     def __str__(self) -> str:
         return self.sentence
@@ -74,7 +74,7 @@ def probe_sizes(probe: Probe, sizes: Sequence[int]) -> ProbeResult:
     if broken:
         verdict = "refused" if refusing else "unchecked"
     ordered = (*refusing, *(rule for rule in broken if not rule.enforced))
-    outputs = tuple(_size(each.formula, sizes) for each in probe.outputs)
+    outputs = tuple(_size(output.formula, sizes) for output in probe.outputs)
     return ProbeResult(verdict, ordered, unknown, outputs)
 
 
@@ -98,14 +98,14 @@ def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
         ValueError: there is no such symbol or place, or a value is not an int.
     """
     probe = record.probe
-    places = {each.text: number for number, each in enumerate(probe.inputs)}
+    places = {size.text: number for number, size in enumerate(probe.inputs)}
     symbols = {
-        record.symbols[each.symbol].name: each.symbol for each in probe.inputs if each.symbol >= 0
+        record.symbols[size.symbol].name: size.symbol for size in probe.inputs if size.symbol >= 0
     }
     unknown = [name for name in named if name not in places and name not in symbols]
     if unknown:
-        known = ", ".join([*symbols, *(each for each in places if each not in symbols)]) or "none"
-        raise WrongArgument(f"There is no size {unknown[0]!r}. There are: {known}")
+        text = ", ".join([*symbols, *(place for place in places if place not in symbols)]) or "none"
+        raise WrongArgument(f"There is no size {unknown[0]!r}. There are: {text}")
     for name, value in named.items():
         if not _is_int(value):
             raise WrongArgument(f"A size is an int, and {name} is {value!r}.")
@@ -125,8 +125,8 @@ def _is_int(value: object) -> bool:
 def sizes_of_symbols(probe: Probe, values: Mapping[int, int]) -> list[int]:
     """Every size, where symbols have the given values; others stay as in the example."""
     return [
-        each.scale * values[each.symbol] + each.offset if each.symbol in values else each.example
-        for each in probe.inputs
+        size.scale * values[size.symbol] + size.offset if size.symbol in values else size.example
+        for size in probe.inputs
     ]
 
 

@@ -23,14 +23,14 @@ def sizes_tried(choices: Sequence[Mapping[str, int]]) -> str:
     Args:
         choices: per run, the value of each symbol.
     """
-    named = [each for each in choices if each]
+    named = [choice for choice in choices if choice]
     if not named:
         return "the example's sizes"
-    names = list(dict.fromkeys(name for each in named for name in each))
+    names = list(dict.fromkeys(name for group in named for name in group))
     if len(names) > 1 and len(named) <= _MOST_CHOICES:
-        return "; ".join(sizes_shown(each) for each in named)
+        return "; ".join(sizes_shown(group) for group in named)
     values = [
-        f"{name} {_listed(sorted({each[name] for each in named if name in each}))}"
+        f"{name} {_format_values(sorted({group[name] for group in named if name in group}))}"
         for name in names
     ]
     if len(names) == 1:
@@ -38,7 +38,7 @@ def sizes_tried(choices: Sequence[Mapping[str, int]]) -> str:
     return f"{len(named)} combinations of {' and '.join(values)}"
 
 
-def _listed(values: Sequence[int]) -> str:
+def _format_values(values: Sequence[int]) -> str:
     """`0, 1, 2, 3, 7`; of many, the first and the last."""
     if len(values) <= _MOST_VALUES:
         return ", ".join(map(str, values))

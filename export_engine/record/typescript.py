@@ -64,10 +64,10 @@ def type_text(kind: Any) -> str:
 def _declaration(kind: inspect.Type) -> str:
     match kind:
         case inspect.StructType(cls=cls, fields=fields):
-            rows = "".join(f"  {each.encode_name}: {_type(each.type)};\n" for each in fields)
+            rows = "".join(f"  {field.encode_name}: {_type(field.type)};\n" for field in fields)
             return f"export interface {cls.__name__} {{\n{rows}}}\n"
         case inspect.NamedTupleType(cls=cls, fields=fields):
-            items = ", ".join(f"{each.name}: {_type(each.type)}" for each in fields)
+            items = ", ".join(f"{field.name}: {_type(field.type)}" for field in fields)
             return f"export type {cls.__name__} = [{items}];\n"
     raise TypeError(f"no declaration for {kind}")
 

@@ -31,9 +31,9 @@ def check_record(record: Record) -> None:
     _same(count, len(frames.line), len(frames.function))
     _inside(frames.file, len(record.files), least=0)
     _inside(frames.function, len(record.strings), least=0)
-    _ragged(record.stacks, count)
-    _inside((each.parent for each in record.scopes), len(record.scopes))
-    if any(each.parent >= number for number, each in enumerate(record.scopes)):
+    _check_ragged(record.stacks, count)
+    _inside((scope.parent for scope in record.scopes), len(record.scopes))
+    if any(scope.parent >= number for number, scope in enumerate(record.scopes)):
         raise BrokenRecord("a scope comes before the one it is in")
     for kind in record.types:
         _inside(kind.items, len(record.types), least=0)
@@ -41,7 +41,11 @@ def check_record(record: Record) -> None:
         _inside(expression.symbols, len(record.symbols), least=0)
     for number, graph in enumerate(record.graphs):
         _graph(record, graph)
-        _inside((each.graph for each in graph.nested), len(record.graphs), least=number + 1)
+        _inside(
+            (nested_graph.graph for nested_graph in graph.nested),
+            len(record.graphs),
+            least=number + 1,
+        )
     _signature(record)
     _inside(_stacks(record), len(record.stacks.starts) - 1)
     _contract(record)
@@ -66,9 +70,9 @@ def _graph(record: Record, graph: Graph) -> None:
     _inside(graph.type, len(record.types))
     _inside(graph.scope, len(record.scopes))
     _inside(graph.stack, len(record.stacks.starts) - 1)
-    _ragged(graph.inputs, nodes)
+    _check_ragged(graph.inputs, nodes)
     _groups(record, graph)
-    _inside((each.node for each in graph.nested), nodes, least=0)
+    _inside((nested_graph.node for nested_graph in graph.nested), nodes, least=0)
 
 
 def _groups(record: Record, graph: Graph) -> None:
@@ -123,8 +127,8 @@ def _formula(formula: Formula, sizes: int) -> None:
         if isinstance(token, str) and token in OPERATORS:
             left -= OPERATORS[token][0] - 1
         else:
-            known = not isinstance(token, str) or (token[1:].isdigit() and token[0] == "d")
-            if not known or (isinstance(token, str) and int(token[1:]) >= sizes):
+            is_known = not isinstance(token, str) or (token[1:].isdigit() and token[0] == "d")
+            if not is_known or (isinstance(token, str) and int(token[1:]) >= sizes):
                 raise BrokenRecord(f"{token!r} does not belong in a formula")
             left += 1
         if left < 1:
@@ -140,24 +144,24 @@ def _level(record: Record) -> None:
     _same(nodes, len(record.level.origins))
     _inside(record.level.origins, len(record.strings))
     _inside([*record.level.fallback, *record.level.untied], nodes, least=0)
-    _inside((each.file for each in record.level.replaced), len(record.files))
+    _inside((replaced_op.file for replaced_op in record.level.replaced), len(record.files))
 
 
 def _runs(record: Record) -> None:
     nodes = len(record.graphs[0].name) if record.graphs else 0
-    _inside((each.node for each in record.runs), nodes)
+    _inside((run.node for run in record.runs), nodes)
     if record.profile is not None:
         _same(nodes, len(record.profile.microseconds), len(record.profile.bytes))
 
 
 def _values(record: Record) -> None:
-    for each in record.values.graphs if record.values else []:
-        _inside([each.graph], len(record.graphs), least=0)
-        columns = (each.runs, each.count, each.minimum, each.maximum, each.mean, each.std)
-        others = (each.norm, each.zeros, each.saturated, each.nans, each.infs)
-        nodes = len(record.graphs[each.graph].name)
+    for graph in record.values.graphs if record.values else []:
+        _inside([graph.graph], len(record.graphs), least=0)
+        columns = (graph.runs, graph.count, graph.minimum, graph.maximum, graph.mean, graph.std)
+        others = (graph.norm, graph.zeros, graph.saturated, graph.nans, graph.infs)
+        nodes = len(record.graphs[graph.graph].name)
         _same(nodes, *map(len, columns), *map(len, others))
-        _same(nodes * BINS, len(each.histogram))
+        _same(nodes * BINS, len(graph.histogram))
     if record.pairs is not None:
         _pairs(record, record.pairs)
 
@@ -179,8 +183,8 @@ def _quantization(record: Record) -> None:
     nodes = len(record.graphs[0].name) if record.graphs else 0
     for layer in record.quantization.layers:
         _inside([layer.node, layer.result, *layer.folded], nodes, least=0)
-        _inside((each.node for each in layer.tensors), nodes)
-    _inside((each.node for each in record.quantization.in_float), nodes, least=0)
+        _inside((tensor.node for tensor in layer.tensors), nodes)
+    _inside((float_op.node for float_op in record.quantization.in_float), nodes, least=0)
 
 
 def _stages(record: Record, stages: Stages) -> None:
@@ -189,10 +193,13 @@ def _stages(record: Record, stages: Stages) -> None:
         count, rows = len(graph.ops), len(graph.text.split("\n"))
         _same(count, len(graph.targets), len(graph.types), len(graph.line))
         _same(count, len(graph.nodes.starts) - 1)
-        _ragged(graph.nodes, nodes)
+        _check_ragged(graph.nodes, nodes)
         _inside(graph.line, rows + 1, least=0)
-    ops = max((len(each.ops) for each in stages.graphs if each.name == "post-grad"), default=0)
-    lengths = [len(each.text.split("\n")) for each in stages.codes]
+    ops = max(
+        (len(stage_graph.ops) for stage_graph in stages.graphs if stage_graph.name == "post-grad"),
+        default=0,
+    )
+    lengths = [len(stage_code.text.split("\n")) for stage_code in stages.codes]
     for kernel in stages.kernels:
         _inside(kernel.ops, ops, least=0)
         _inside(kernel.nodes, nodes, least=0)
@@ -201,7 +208,7 @@ def _stages(record: Record, stages: Stages) -> None:
             _inside([code], len(lengths))
             if code >= 0:
                 _inside([line], lengths[code] + 1, least=1)
-    _inside((each.file for each in stages.lines), len(record.files))
+    _inside((stage_line.file for stage_line in stages.lines), len(record.files))
     _inside(stages.removed, nodes, least=0)
     for remark in stages.remarks:
         _inside([remark.kernel], len(stages.kernels), least=0)
@@ -209,36 +216,36 @@ def _stages(record: Record, stages: Stages) -> None:
 
 
 def _overlays(record: Record) -> None:
-    for each in record.overlays:
-        values = each.numbers if each.kind == "number" else each.texts
-        _same(len(each.nodes), len(each.graphs), len(values))
-        _inside(each.graphs, len(record.graphs), least=0)
-        for graph, node in zip(each.graphs, each.nodes, strict=True):
+    for overlay in record.overlays:
+        values = overlay.numbers if overlay.kind == "number" else overlay.texts
+        _same(len(overlay.nodes), len(overlay.graphs), len(values))
+        _inside(overlay.graphs, len(record.graphs), least=0)
+        for graph, node in zip(overlay.graphs, overlay.nodes, strict=True):
             _inside([node], len(record.graphs[graph].name), least=0)
 
 
 def _verdicts(record: Record) -> None:
     nodes = len(record.graphs[0].name) if record.graphs else 0
-    _inside((each.node for each in record.findings), nodes)
-    _inside((each.guard for each in record.findings), len(record.guards))
+    _inside((finding.node for finding in record.findings), nodes)
+    _inside((finding.guard for finding in record.findings), len(record.guards))
     if record.verification:
-        _inside((each.node for each in record.verification.rows), nodes)
+        _inside((row.node for row in record.verification.rows), nodes)
 
 
 def _stacks(record: Record) -> Iterable[int]:
-    yield from (each.stack for each in record.symbols)
-    yield from (each.stack for each in record.guards)
-    yield from (each.stack for each in record.timeline)
-    yield from (each.stack for each in record.probe.rules)
-    yield from (each.stack for each in record.findings)
-    yield from (each.card.stack for each in record.findings if each.card)
+    yield from (symbol.stack for symbol in record.symbols)
+    yield from (guard.stack for guard in record.guards)
+    yield from (event.stack for event in record.timeline)
+    yield from (rule.stack for rule in record.probe.rules)
+    yield from (finding.stack for finding in record.findings)
+    yield from (finding.card.stack for finding in record.findings if finding.card)
     if record.failure:
         yield record.failure.stack
-        yield from (each.stack for each in record.failure.related)
-        yield from (each.stack for each in record.failure.fixes)
+        yield from (related.stack for related in record.failure.related)
+        yield from (fix.stack for fix in record.failure.fixes)
 
 
-def _ragged(lists: Ragged, count: int) -> None:
+def _check_ragged(lists: Ragged, count: int) -> None:
     starts = list(lists.starts)
     if not starts or starts[0] != 0 or starts[-1] != len(lists.items) or starts != sorted(starts):
         raise BrokenRecord("the lists of a table do not fit it")

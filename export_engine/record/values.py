@@ -122,17 +122,17 @@ class ValuePairs(msgspec.Struct, frozen=True, kw_only=True):
 def floats(column: Column) -> array[float]:
     """The floats whose bits a column has."""
     packed = array("i", column)
-    found = array("f")
-    found.frombytes(packed.tobytes())
-    return found
+    result = array("f")
+    result.frombytes(packed.tobytes())
+    return result
 
 
 def bits(values: list[float]) -> Column:
     """Floats as a column; one that a 32-bit float cannot hold becomes the largest that it can."""
-    kept = array("f", (max(min(each, _MOST), -_MOST) for each in values))
-    found = array("i")
-    found.frombytes(kept.tobytes())
-    return found
+    kept = array("f", (max(min(value, _MOST), -_MOST) for value in values))
+    result = array("i")
+    result.frombytes(kept.tobytes())
+    return result
 
 
 _MOST = 3.4028234663852886e38

@@ -32,35 +32,39 @@ def definition_of(value: Any, edits: Sequence[Edit]) -> ast.stmt | ast.Lambda | 
         return None
     else:
         name = code.co_qualname
-    found = [
-        each
-        for qualified, each in _named(text)
-        if qualified == name and isinstance(each, ast.ClassDef) == isinstance(value, type)
+    statements = [
+        statement
+        for qualified, statement in _list_definitions(text)
+        if qualified == name and isinstance(statement, ast.ClassDef) == isinstance(value, type)
     ]
     if code is not None and name.endswith("<lambda>"):
         return _lambda_at(text, code)
-    if len(found) > 1 and code is not None:  # defined several times: the one around this code
+    if len(statements) > 1 and code is not None:  # defined several times: the one around this code
         first = code.co_firstlineno
-        around = [each for each in found if _start(each) <= first <= (each.end_lineno or first)]
-        found = around or found
-    return _copied(found[-1]) if found else None
+        around = [
+            statement
+            for statement in statements
+            if _start(statement) <= first <= (statement.end_lineno or first)
+        ]
+        statements = around or statements
+    return _copy(statements[-1]) if statements else None
 
 
 def beside(name: str, file: str, edits: Sequence[Edit]) -> list[ast.stmt]:
     """The statements of a file that make a global name, and those that register something of it."""
-    found = []
-    for each in _tree(_text(file, edits)).body:
-        if isinstance(each, _DEFINITIONS):
-            decorated = any(name in _names(part) for part in each.decorator_list)
-            if each.name == name or (decorated and isinstance(each, ast.FunctionDef)):
-                found.append(_copied(each))
-        elif isinstance(each, ast.Assign | ast.AnnAssign):
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+    result = []
+    for statement in _tree(_text(file, edits)).body:
+        if isinstance(statement, _DEFINITIONS):
+            decorated = any(name in _names(part) for part in statement.decorator_list)
+            if statement.name == name or (decorated and isinstance(statement, ast.FunctionDef)):
+                result.append(_copy(statement))
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if any(isinstance(to, ast.Name) and to.id == name for to in targets):
-                found.append(_copied(each))
-        elif registers(each, name):
-            found.append(_copied(each))
-    return found
+                result.append(_copy(statement))
+        elif registers(statement, name):
+            result.append(_copy(statement))
+    return result
 
 
 def registers(statement: ast.stmt, name: str) -> bool:
@@ -73,34 +77,36 @@ def registers(statement: ast.stmt, name: str) -> bool:
         root = root.value if isinstance(root, ast.Attribute) else root.func
     if not isinstance(root, ast.Name):
         return False
-    given = any(isinstance(each, ast.Name) and each.id == name for each in called.args)
-    return root.id == name or (given and "register" in ast.unparse(called.func))
+    is_given = any(
+        isinstance(argument, ast.Name) and argument.id == name for argument in called.args
+    )
+    return root.id == name or (is_given and "register" in ast.unparse(called.func))
 
 
 def scope_of(value: Any) -> dict[str, Any]:
     """The globals and the variables of enclosing functions that a function or a class can see."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for function in functions_of(value):
-        found.update(function.__globals__)
+        result.update(function.__globals__)
     for function in functions_of(value):
-        found.update(closure_of(function))
-    return found
+        result.update(closure_of(function))
+    return result
 
 
 def functions_of(value: Any) -> Iterator[FunctionType]:
     """A function itself, or the functions that a class defines."""
     if isinstance(value, type):
-        for each in vars(value).values():
-            found = function_behind(each)
-            if found is not None and found.__qualname__.startswith(f"{value.__qualname__}."):
-                yield found
+        for item in vars(value).values():
+            function = function_behind(item)
+            if function is not None and function.__qualname__.startswith(f"{value.__qualname__}."):
+                yield function
     else:
-        found = function_behind(value)
-        if found is not None:
-            yield found
+        function = function_behind(value)
+        if function is not None:
+            yield function
 
 
-def stripped(node: ast.stmt | ast.Lambda, module: bool) -> ast.stmt | ast.Lambda:
+def strip_definition(node: ast.stmt | ast.Lambda, module: bool) -> ast.stmt | ast.Lambda:
     """A definition without docstrings, without annotations that nobody reads.
 
     Args:
@@ -108,17 +114,19 @@ def stripped(node: ast.stmt | ast.Lambda, module: bool) -> ast.stmt | ast.Lambda
         module: whether it is a class of an nn.Module, whose `__init__` then goes too: what that
             made is written as it is.
     """
-    for each in ast.walk(node):
-        if isinstance(each, Function) and not each.decorator_list:
-            each.returns = None
-            for argument in ast.walk(each.args):
+    for inner in ast.walk(node):
+        if isinstance(inner, Function) and not inner.decorator_list:
+            inner.returns = None
+            for argument in ast.walk(inner.args):
                 if isinstance(argument, ast.arg):
                     argument.annotation = None
-        if isinstance(each, _DEFINITIONS):
-            documented = ast.get_docstring(each, clean=False) is not None
-            each.body = (each.body[1:] if documented else each.body) or [ast.Pass()]
+        if isinstance(inner, _DEFINITIONS):
+            documented = ast.get_docstring(inner, clean=False) is not None
+            inner.body = (inner.body[1:] if documented else inner.body) or [ast.Pass()]
     if module and isinstance(node, ast.ClassDef):
-        node.body = [each for each in node.body if not _only_makes(each)] or [ast.Pass()]
+        node.body = [statement for statement in node.body if not _only_makes(statement)] or [
+            ast.Pass()
+        ]
     return node
 
 
@@ -139,18 +147,20 @@ def without_marks(node: ast.stmt | ast.Lambda, value: Any, is_own: Callable[[str
         function = scope.get(called.id) if isinstance(called, ast.Name) else None
         return isinstance(function, FunctionType) and is_own(function.__code__.co_filename)
 
-    node.decorator_list = [each for each in node.decorator_list if not marks(each)]
+    node.decorator_list = [
+        expression for expression in node.decorator_list if not marks(expression)
+    ]
 
 
 def _is_plain(node: Function | ast.ClassDef, value: Any) -> bool:
     """Whether a value is what its definition alone makes."""
     if isinstance(value, FunctionType):
         return function_behind(value) is value and value.__closure__ is None
-    bound = {each.name for each in node.body if isinstance(each, _DEFINITIONS)}
+    bound = {statement.name for statement in node.body if isinstance(statement, _DEFINITIONS)}
     bound |= {
-        each.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        inner.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
     }
     own = {name for name in vars(value) if not name.startswith("__")}
     return own <= bound
@@ -167,8 +177,8 @@ def names_in(node: ast.AST) -> list[str]:
 
 
 def _names(node: ast.AST) -> list[str]:
-    found = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
-    return [each.id for each in found if isinstance(each.ctx, ast.Load)]
+    nodes = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+    return [other_node.id for other_node in nodes if isinstance(other_node.ctx, ast.Load)]
 
 
 def file_of(value: Any) -> str:
@@ -185,8 +195,8 @@ def file_of(value: Any) -> str:
 
 
 def _code_of(value: Any) -> CodeType | None:
-    found = (each.__code__ for each in functions_of(value))
-    return next((each for each in found if each.co_filename != "<string>"), None)
+    codes = (function.__code__ for function in functions_of(value))
+    return next((code for code in codes if code.co_filename != "<string>"), None)
 
 
 def _text(file: str, edits: Sequence[Edit]) -> str:
@@ -204,38 +214,38 @@ def _tree(text: str) -> ast.Module:
         return ast.Module([], [])
 
 
-def _copied(node: Any) -> Any:
+def _copy(node: Any) -> Any:
     return ast.parse(ast.unparse(node)).body[0]
 
 
 def _start(node: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(each.lineno for each in decorators)])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 @lru_cache(maxsize=64)
-def _named(text: str) -> list[tuple[str, ast.stmt]]:
+def _list_definitions(text: str) -> list[tuple[str, ast.stmt]]:
     """Every definition of a text with its qualified name."""
-    found: list[tuple[str, ast.stmt]] = []
+    pairs: list[tuple[str, ast.stmt]] = []
 
     def walk(node: ast.AST, prefix: str) -> None:
-        for each in ast.iter_child_nodes(node):
-            if isinstance(each, _DEFINITIONS):
-                found.append((prefix + each.name, each))
-                local = "" if isinstance(each, ast.ClassDef) else "<locals>."
-                walk(each, f"{prefix}{each.name}.{local}")
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, _DEFINITIONS):
+                pairs.append((prefix + inner.name, inner))
+                local = "" if isinstance(inner, ast.ClassDef) else "<locals>."
+                walk(inner, f"{prefix}{inner.name}.{local}")
             else:
-                walk(each, prefix)
+                walk(inner, prefix)
 
     walk(_tree(text), "")
-    return found
+    return pairs
 
 
 def _lambda_at(text: str, code: CodeType) -> ast.Lambda | None:
     """The lambda of a code; where its line has several, the one with the same arguments."""
-    for each in ast.walk(_tree(text)):
-        if isinstance(each, ast.Lambda) and each.lineno == code.co_firstlineno:
-            arguments = [argument.arg for argument in each.args.args]
+    for node in ast.walk(_tree(text)):
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            arguments = [argument.arg for argument in node.args.args]
             if arguments == list(code.co_varnames[: code.co_argcount]):
-                return each
+                return node
     return None

@@ -85,22 +85,24 @@ def write_export_script(exported: Exported) -> str:
 
 
 def _head(exported: Exported, request: Request, *, weights: bool) -> str:
-    made = f"Exports {exported.title or request.title or 'a model'} with torch {torch.__version__}."
+    message = (
+        f"Exports {exported.title or request.title or 'a model'} with torch {torch.__version__}."
+    )
     fixes = [f"Fix: {title}." for title in request.fixed_by]
     use = "Run it with a file name, and it saves the program there"
     use += "; with that of a state dict as well, the program has its weights." if weights else "."
-    lines = [textwrap.fill(each, 96) for each in (made, *fixes, use)]
+    lines = [textwrap.fill(other_text, 96) for other_text in (message, *fixes, use)]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}"""\n\nimport copy\nimport sys\n\nimport torch\nfrom torch import nn'
 
 
 def _export(request: Request, call: Call) -> list[str]:
-    given = ["model", "args", "kwargs"]
-    given += ["dynamic_shapes=dynamic_shapes"] if call.shapes else []
-    given += [f"strict={request.strict}"]
+    texts = ["model", "args", "kwargs"]
+    texts += ["dynamic_shapes=dynamic_shapes"] if call.shapes else []
+    texts += [f"strict={request.strict}"]
     deferred = "prefer_deferred_runtime_asserts_over_guards"
-    given += [f"{deferred}=True"] if deferred in request.options else []
-    exports = f"program = torch.export.export({', '.join(given)})"
+    texts += [f"{deferred}=True"] if deferred in request.options else []
+    exports = f"program = torch.export.export({', '.join(texts)})"
     if "backed_size_oblivious" not in request.options:
         return [exports]
     return ["import torch.fx.experimental._config", f"with {_OBLIVIOUS}:", f"    {exports}"]

@@ -51,8 +51,8 @@ def tensor_text(tensor: torch.Tensor) -> str:
     dtype = f", dtype={tensor.dtype}"
     if tensor.is_floating_point() or tensor.is_complex():
         plain = tensor.dtype == torch.float32
-        made = "torch.randn" if tensor.dtype.itemsize > 1 else "torch.zeros"
-        return f"{made}({sizes}{'' if plain else dtype}{options})"
+        text = "torch.randn" if tensor.dtype.itemsize > 1 else "torch.zeros"
+        return f"{text}({sizes}{'' if plain else dtype}{options})"
     if tensor.numel() > _FEW or tensor.device.type == "meta":
         return f"torch.ones({sizes}{dtype}{options})"
     with torch.no_grad():
@@ -71,31 +71,33 @@ def torch_module(module: torch.nn.Module) -> str:
     Raises:
         NoText: it does not keep them, or is not torch's.
     """
-    made = type(module)
-    if getattr(torch.nn, made.__name__, None) is not made or module._modules:
-        raise NoText(f"{made.__name__} is not one of torch.nn that can be made again")
-    given = []
-    for name, parameter in _parameters(made).items():
+    result = type(module)
+    if getattr(torch.nn, result.__name__, None) is not result or module._modules:
+        raise NoText(f"{result.__name__} is not one of torch.nn that can be made again")
+    texts = []
+    for name, parameter in _parameters(result).items():
         required = parameter.default is parameter.empty
         if required and not hasattr(module, name):
-            raise NoText(f"{made.__name__} does not keep {name}")
+            raise NoText(f"{result.__name__} does not keep {name}")
         value = getattr(module, name, parameter.default)
         if isinstance(parameter.default, bool) and not isinstance(value, bool):
             value = value is not None
         if required or value != parameter.default:
             text = f"{tuple(value)!r}" if isinstance(value, tuple) else literal(value)
-            given.append(text if required else f"{name}={text}")
-    dtypes = {each.dtype for each in module.parameters()} - {torch.float32}
+            texts.append(text if required else f"{name}={text}")
+    dtypes = {other_parameter.dtype for other_parameter in module.parameters()} - {torch.float32}
     cast = f".to({dtypes.pop()})" if dtypes else ""
-    return f"nn.{made.__name__}({', '.join(given)}){cast}"
+    return f"nn.{result.__name__}({', '.join(texts)}){cast}"
 
 
 def _parameters(made: type) -> dict[str, inspect.Parameter]:
     """The arguments that say what a module is; those of an LSTM are its base's."""
-    for each in made.__mro__:
-        parameters = dict(inspect.signature(each).parameters)
-        stars = {each.kind for each in parameters.values()}
+    for item in made.__mro__:
+        parameters = dict(inspect.signature(item).parameters)
+        stars = {parameter.kind for parameter in parameters.values()}
         if inspect.Parameter.VAR_POSITIONAL not in stars:
-            left_out = ("mode", "device", "dtype") if each is not made else ("device", "dtype")
-            return {name: each for name, each in parameters.items() if name not in left_out}
+            left_out = ("mode", "device", "dtype") if item is not made else ("device", "dtype")
+            return {
+                name: parameter for name, parameter in parameters.items() if name not in left_out
+            }
     return {}

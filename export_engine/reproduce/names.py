@@ -23,7 +23,7 @@ from export_engine.reproduce.definitions import (
     functions_of,
     names_in,
     scope_of,
-    stripped,
+    strip_definition,
     without_marks,
 )
 from export_engine.source import LIBRARIES, TORCH, is_own
@@ -101,12 +101,12 @@ class Names:
         if type(value).__module__.startswith("torch") and not isinstance(
             value, torch.Tensor | torch.nn.Module | torch.dtype | torch.device | torch.Size
         ):
-            imported = _imported(name, value)
+            imported = _find_import(name, value)
             if imported:
                 self.statements.append(imported)
-            for each in [] if imported else beside(name, file, self._edits):
-                self._needs(each, dict(vars(_module_of(file) or builtins)), file)
-                self.statements.append(ast.unparse(each))
+            for statement in [] if imported else beside(name, file, self._edits):
+                self._needs(statement, dict(vars(_module_of(file) or builtins)), file)
+                self.statements.append(ast.unparse(statement))
             return
         if isinstance(value, logging.Logger):
             self.statements += ["import logging", f"{name} = logging.getLogger({value.name!r})"]
@@ -125,7 +125,7 @@ class Names:
         self.statements.append(f"class {name}:\n    pass")
 
     def _definition(self, name: str, value: Any) -> None:
-        imported = _imported(name, value)
+        imported = _find_import(name, value)
         if imported and (not is_written(value) or len(self.statements) > _MOST):
             self.statements.append(imported)
             return
@@ -135,7 +135,7 @@ class Names:
             return
         without_marks(node, value, is_own)
         file = file_of(value)
-        stripped(node, isinstance(value, type) and issubclass(value, torch.nn.Module))
+        strip_definition(node, isinstance(value, type) and issubclass(value, torch.nn.Module))
         self._needs(node, scope_of(value), file)
         if isinstance(node, ast.Lambda):
             self.statements.append(f"{name} = {ast.unparse(node)}")
@@ -144,20 +144,20 @@ class Names:
         self.statements.append(ast.unparse(node))
         if defined != name:
             self.statements.append(f"{name} = {defined}")
-        for each in beside(defined, file, self._edits) if isinstance(value, type) else []:
-            if isinstance(each, ast.Expr):
-                self._needs(each, scope_of(value), file)
-                self.statements.append(ast.unparse(each))
+        for statement in beside(defined, file, self._edits) if isinstance(value, type) else []:
+            if isinstance(statement, ast.Expr):
+                self._needs(statement, scope_of(value), file)
+                self.statements.append(ast.unparse(statement))
 
     def _needs(self, node: ast.AST, scope: Mapping[str, Any], file: str) -> None:
         """Binds what a definition reads."""
-        local = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+        local = {child.arg for child in ast.walk(node) if isinstance(child, ast.arg)}
         for name in names_in(node):
             if name in scope and name not in local:
                 self.bind(name, scope[name], file)
-        for each in ast.walk(node):
-            if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
-                self._member(each.value.id, each.attr, file)
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+                self._member(inner.value.id, inner.attr, file)
         for namespace, name in _OPS.findall(ast.unparse(node)):
             self._op(namespace, name)
 
@@ -203,19 +203,19 @@ def functions_in(value: Any) -> bool:
 
 def is_written(value: Any) -> bool:
     """Whether a function or a class is written out: the user's, and models of a package."""
-    files = {each.__code__.co_filename for each in functions_of(value)} - {"<string>"}
+    files = {function.__code__.co_filename for function in functions_of(value)} - {"<string>"}
     if not files:
         module = sys.modules.get(getattr(value, "__module__", None) or "")
         files = {getattr(module, "__file__", None) or "<builtin>"}
-    if all(is_own(each) for each in files):
+    if all(is_own(file) for file in files):
         return True
-    if any(each.startswith(TORCH) for each in files):
+    if any(file.startswith(TORCH) for file in files):
         return False
     model = isinstance(value, type) and issubclass(value, torch.nn.Module)
-    return model and any(each.startswith(LIBRARIES) for each in files)
+    return model and any(file.startswith(LIBRARIES) for file in files)
 
 
-def _imported(name: str, value: Any) -> str:
+def _find_import(name: str, value: Any) -> str:
     """An import that gives the value; empty if there is none, as for what a notebook defines."""
     for home in dict.fromkeys([getattr(value, "__module__", None) or "", "typing", "math"]):
         inside = str(getattr(value, "__qualname__", None) or getattr(value, "__name__", name))
@@ -230,5 +230,7 @@ def _imported(name: str, value: Any) -> str:
 
 
 def _module_of(file: str) -> ModuleType | None:
-    found = [each for each in list(sys.modules.values()) if getattr(each, "__file__", "") == file]
-    return found[0] if found else sys.modules.get("__main__")
+    modules = [
+        module for module in list(sys.modules.values()) if getattr(module, "__file__", "") == file
+    ]
+    return modules[0] if modules else sys.modules.get("__main__")

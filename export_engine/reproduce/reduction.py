@@ -42,11 +42,11 @@ class Reduction:
         while before != self.text:
             before = self.text
             self._lists(("body",))
-            self._unwrapped()
+            self._unwrap_blocks()
             self._lists(_LISTS)
             self._inputs()
             self._dicts()
-            self._hoisted()
+            self._hoist()
             self._sizes()
 
     def _try(self, owner: Any, field: str, new: Any) -> bool:
@@ -76,9 +76,9 @@ class Reduction:
         for node in list(ast.walk(self._tree)):
             for field in () if isinstance(node, ast.arguments) else fields:
                 if isinstance(getattr(node, field, None), list) and not _is_call(node):
-                    self._shortened(node, field)
+                    self._remove_items(node, field)
 
-    def _shortened(self, node: ast.AST, field: str) -> None:
+    def _remove_items(self, node: ast.AST, field: str) -> None:
         size = len(getattr(node, field))
         while size >= 1:
             end = len(getattr(node, field))
@@ -92,13 +92,13 @@ class Reduction:
                 end -= size
             size //= 2
 
-    def _unwrapped(self) -> None:
+    def _unwrap_blocks(self) -> None:
         """`if`, loops, `with` and `try` become what is inside of them."""
         for node in list(ast.walk(self._tree)):
             for field in ("body", "orelse", "finalbody"):
                 value = getattr(node, field, None)
-                for each in list(value) if isinstance(value, list) else []:
-                    self._unwrap(node, field, each)
+                for item in list(value) if isinstance(value, list) else []:
+                    self._unwrap(node, field, item)
 
     def _unwrap(self, node: ast.AST, field: str, statement: ast.stmt) -> None:
         now = getattr(node, field)
@@ -111,30 +111,30 @@ class Reduction:
 
     def _inputs(self) -> None:
         """Inputs of the exported call go together with the parameters that take them."""
-        call = next((each for each in ast.walk(self._tree) if _is_call(each)), None)
-        given = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
-        if not isinstance(given, ast.Tuple):
+        call = next((node for node in ast.walk(self._tree) if _is_call(node)), None)
+        expression = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+        if not isinstance(expression, ast.Tuple):
             return
-        for at in reversed(range(len(given.elts))):
-            self._without_input(given, at)
+        for at in reversed(range(len(expression.elts))):
+            self._without_input(expression, at)
 
     def _without_input(self, given: ast.Tuple, at: int) -> None:
         own = given.elts
         taken = [
-            each.args
-            for each in ast.walk(self._tree)
-            if isinstance(each, ast.FunctionDef)
-            and each.name == "forward"
-            and len(each.args.args) == len(own) + 1
+            inner.args
+            for inner in ast.walk(self._tree)
+            if isinstance(inner, ast.FunctionDef)
+            and inner.name == "forward"
+            and len(inner.args.args) == len(own) + 1
         ]
-        old = [each.args for each in taken]
+        old = [item.args for item in taken]
         given.elts = own[:at] + own[at + 1 :]
-        for each in taken:
-            each.args = each.args[: at + 1] + each.args[at + 2 :]
+        for node in taken:
+            node.args = node.args[: at + 1] + node.args[at + 2 :]
         if not self._holds():
             given.elts = own
-            for each, arguments in zip(taken, old, strict=True):
-                each.args = arguments
+            for other_node, arguments in zip(taken, old, strict=True):
+                other_node.args = arguments
 
     def _dicts(self) -> None:
         """Dicts lose their pairs."""
@@ -147,14 +147,14 @@ class Reduction:
                 if not self._holds():
                     node.keys, node.values = keys, values
 
-    def _hoisted(self) -> None:
+    def _hoist(self) -> None:
         """Expressions become a part of themselves."""
         for node in list(ast.walk(self._tree)):
             for field, at in _places(node):
-                while self._hoisted_at(node, field, at):
+                while self._hoist_at(node, field, at):
                     pass
 
-    def _hoisted_at(self, node: ast.AST, field: str, at: int) -> bool:
+    def _hoist_at(self, node: ast.AST, field: str, at: int) -> bool:
         now = getattr(node, field)
         if at >= 0 and at >= len(now):
             return False
@@ -167,19 +167,19 @@ class Reduction:
 
     def _sizes(self) -> None:
         """A number becomes a small one wherever it stands."""
-        numbers = [each for each in ast.walk(self._tree) if isinstance(each, ast.Constant)]
-        values: set[Any] = {each.value for each in numbers if _is_size(each)}
+        numbers = [inner for inner in ast.walk(self._tree) if isinstance(inner, ast.Constant)]
+        values: set[Any] = {number.value for number in numbers if _is_size(number)}
         for value in sorted(values, reverse=True):
-            same = [each for each in numbers if _is_size(each) and each.value == value]
+            same = [number for number in numbers if _is_size(number) and number.value == value]
             for small in (*_SMALL, value // 2):
                 if small >= value:
                     continue
-                for each in same:
-                    each.value = small
+                for node in same:
+                    node.value = small
                 if self._holds():
                     break
-                for each in same:
-                    each.value = value
+                for other_node in same:
+                    other_node.value = value
 
 
 def _is_call(node: ast.AST) -> bool:
@@ -199,13 +199,13 @@ def _insides(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 def _places(node: ast.AST) -> list[tuple[str, int]]:
     """The fields of a node that hold an expression, and which element where it is a list."""
-    found = []
+    pairs = []
     for field, value in ast.iter_fields(node):
         if isinstance(value, ast.expr) and field not in ("target", "func"):
-            found.append((field, -1))
+            pairs.append((field, -1))
         elif isinstance(value, list) and field not in ("targets", "decorator_list", "bases"):
-            found += [(field, at) for at, each in enumerate(value) if isinstance(each, ast.expr)]
-    return found
+            pairs += [(field, at) for at, item in enumerate(value) if isinstance(item, ast.expr)]
+    return pairs
 
 
 def _parts(expression: ast.expr) -> list[ast.expr]:

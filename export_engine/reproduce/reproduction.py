@@ -89,16 +89,16 @@ def reproduce(
     with closing(Trials(compared)) as trials:
         search = _Search(attempt, trials, started + seconds, progress)
         text, wanted = search.first()
-        minimal = search.shorten()
-        accepted = _accepted(attempt)
+        minimal = search.reduce_script()
+        accepted = _is_accepted(attempt)
         text = showing_constants(search.text) if accepted else search.text
-        proof = trials.prove(_headed(text, wanted))
+        proof = trials.prove(_add_header(text, wanted))
         if (proof.code, proof.error) != wanted[:2] or not (proof.raised or accepted):
             raise NotReproduced(
                 "The script that was found fails only beside others, not in a fresh process."
             )
         return Reproduction(
-            script=_headed(text, wanted),
+            script=_add_header(text, wanted),
             code=wanted.code,
             heading=_heading(wanted.code),
             error=wanted.error,
@@ -121,7 +121,7 @@ class _Search:
         self._trials = trials
         self._until = until
         self._progress = progress
-        self._wanted = _wanted(attempt)
+        self._wanted = _find_outcome(attempt)
 
     def first(self) -> tuple[str, Outcome]:
         """The first script that shows the same: of a small part of the model, or of all of it."""
@@ -140,7 +140,7 @@ class _Search:
             f"down.{reason}"
         )
 
-    def shorten(self) -> bool:
+    def reduce_script(self) -> bool:
         """Reduces the script; whether nothing more can go."""
         reduction = Reduction(self.text, lambda text: self._shows(text, self._until))
         try:
@@ -187,19 +187,19 @@ _OTHERS = (
 
 def _on(other: str, request: Request) -> str:
     """A script that compares on such inputs."""
-    *lines, given, compared = script_of(request, compared=True).split("\n")
-    name, _, value = given.partition(" = ")
+    *lines, text, compared = script_of(request, compared=True).split("\n")
+    name, _, value = text.partition(" = ")
     changed = f"{name} = {other.format(value)}"
     return "\n".join(["import torch", "torch.manual_seed(0)", *lines[1:], changed, compared])
 
 
-def _wanted(attempt: Attempt) -> Outcome:
+def _find_outcome(attempt: Attempt) -> Outcome:
     if isinstance(attempt, Failed):
         return Outcome(diagnose(attempt).kind.code, type(attempt.error).__name__)
     return Outcome(WRONG, "AssertionError")
 
 
-def _accepted(attempt: Attempt) -> bool:
+def _is_accepted(attempt: Attempt) -> bool:
     """Whether torch raises nothing, and gives a program with a fake tensor in it."""
     return isinstance(attempt, Failed) and type(attempt.error).__name__ == _OURS
 
@@ -208,7 +208,7 @@ def _heading(code: str) -> str:
     return page_on(code).title if code != WRONG else "The program differs from the model"
 
 
-def _headed(text: str, wanted: Outcome) -> str:
+def _add_header(text: str, wanted: Outcome) -> str:
     code = f" ({wanted.code})" if wanted.code != WRONG else ""
     error = "a fake tensor is in the program" if wanted.error == _OURS else wanted.error
     return f"# torch {torch.__version__}. {_heading(wanted.code)}{code}: {error}\n{text}\n"
@@ -216,10 +216,10 @@ def _headed(text: str, wanted: Outcome) -> str:
 
 def _packages(text: str) -> tuple[str, ...]:
     """What a script imports beside torch and Python's own."""
-    found = set()
-    for each in ast.walk(ast.parse(text)):
-        if isinstance(each, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in each.names}
-        elif isinstance(each, ast.ImportFrom):
-            found.add((each.module or "").partition(".")[0])
-    return tuple(sorted(found - set(sys.stdlib_module_names) - {"torch", ""}))
+    texts = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            texts |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            texts.add((node.module or "").partition(".")[0])
+    return tuple(sorted(texts - set(sys.stdlib_module_names) - {"torch", ""}))

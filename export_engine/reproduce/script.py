@@ -12,7 +12,7 @@ import torch
 from export_engine.attempt import Request, signature_of
 from export_engine.reproduce.literals import NoText
 from export_engine.reproduce.names import Names
-from export_engine.reproduce.state import written_value
+from export_engine.reproduce.state import write_value
 from export_engine.shapes import ShapesError, forms, shapes_of
 
 _HEAD = "import torch\nfrom torch import nn"
@@ -40,11 +40,11 @@ def call_of(request: Request) -> Call:
     Raises:
         NoText: an argument, or something that the model needs, cannot be written.
     """
-    names = Names(request, written_value)
-    arguments = {name: names.reserve(name) for name, _ in _given(request)}
+    names = Names(request, write_value)
+    arguments = {name: names.reserve(name) for name, _ in _name_arguments(request)}
     model = _model(request, names)
-    for name, value in _given(request):
-        written_value(names, arguments[name], value)
+    for name, value in _name_arguments(request):
+        write_value(names, arguments[name], value)
     positional = list(arguments.values())[: len(request.args)]
     args = f"({', '.join(positional)}{',' if len(positional) == 1 else ''})"
     keywords = list(arguments.items())[len(request.args) :]
@@ -63,10 +63,10 @@ def script_of(request: Request, compared: bool = False) -> str:
         NoText: an argument, or something that the model needs, cannot be written.
     """
     parts = call_of(request)
-    given = [parts.model, parts.args, *([parts.kwargs] if parts.kwargs != "{}" else [])]
-    given += ["dynamic_shapes=dynamic_shapes"] if parts.shapes else []
-    given += ["strict=True"] if request.strict else []
-    call = f"torch.export.export({', '.join(given)})"
+    texts = [parts.model, parts.args, *([parts.kwargs] if parts.kwargs != "{}" else [])]
+    texts += ["dynamic_shapes=dynamic_shapes"] if parts.shapes else []
+    texts += ["strict=True"] if request.strict else []
+    call = f"torch.export.export({', '.join(texts)})"
     lines = [_HEAD, *parts.statements, *parts.shapes]
     if compared:
         answer = f"torch.testing.assert_close(program(*other), {parts.model}(*other))"
@@ -85,15 +85,17 @@ def showing_constants(text: str) -> str:
 def imports_first(text: str) -> str:
     """Statements as Python prints them, imports first."""
     body = ast.parse(text).body
-    imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
-    others = [each for each in body if each not in imports]
+    imports = [
+        statement for statement in body if isinstance(statement, ast.Import | ast.ImportFrom)
+    ]
+    others = [statement for statement in body if statement not in imports]
     return ast.unparse(ast.Module([*imports, *others], []))
 
 
-def _given(request: Request) -> list[tuple[str, Any]]:
+def _name_arguments(request: Request) -> list[tuple[str, Any]]:
     """The arguments, each with a name for it: its parameter's."""
     parameters = list(signature_of(request.target).parameters.values())
-    positional = [each.name for each in parameters if each.kind in _POSITIONAL]
+    positional = [parameter.name for parameter in parameters if parameter.kind in _POSITIONAL]
     listed = [
         (positional[at] if at < len(positional) else f"arg{at}", value)
         for at, value in enumerate(request.args)
@@ -107,22 +109,22 @@ def _model(request: Request, names: Names) -> str:
     owner = getattr(target, "__self__", None)
     if isinstance(target, torch.nn.Module):
         name = names.reserve("model")
-        written_value(names, name, target)
+        write_value(names, name, target)
         if request.eval_mode or not target.training:
             names.statements.append(f"{name}.eval()")
         return name
     parameters = signature_of(target).parameters.values()
-    taken = ", ".join(["self", *(_taken(each) for each in parameters)])
-    passed = ", ".join(_passed(each) for each in parameters)
+    taken = ", ".join(["self", *(_parameter_text(parameter) for parameter in parameters)])
+    passed = ", ".join(_argument_text(parameter) for parameter in parameters)
     if owner is not None and not inspect.isbuiltin(target):
         held = names.reserve("owner")
-        written_value(names, held, owner)
+        write_value(names, held, owner)
         called = f"{held}.{getattr(target, '__name__', '')}"
     elif isinstance(target, type) or inspect.isroutine(target):
         called = names.reference(target)
     else:
         called = names.reserve("called")
-        written_value(names, called, target)
+        write_value(names, called, target)
     defined = names.reserve("Model")
     names.statements.append(
         f"class {defined}(nn.Module):\n    def forward({taken}):\n        return {called}({passed})"
@@ -130,12 +132,12 @@ def _model(request: Request, names: Names) -> str:
     return f"{defined}()"
 
 
-def _taken(parameter: inspect.Parameter) -> str:
+def _parameter_text(parameter: inspect.Parameter) -> str:
     default = "" if parameter.default is parameter.empty else "=None"
     return f"{_STARS.get(parameter.kind.name, '')}{parameter.name}{default}"
 
 
-def _passed(parameter: inspect.Parameter) -> str:
+def _argument_text(parameter: inspect.Parameter) -> str:
     if parameter.kind is parameter.KEYWORD_ONLY:
         return f"{parameter.name}={parameter.name}"
     return f"{_STARS.get(parameter.kind.name, '')}{parameter.name}"

@@ -10,7 +10,7 @@ import torch
 
 from export_engine.attempt import Failed, Request
 from export_engine.capture import capture, model_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.diagnose import diagnose
 from export_engine.process import sandbox
 from export_engine.reproduce.definitions import functions_of
@@ -40,9 +40,9 @@ def smaller_calls(failed: Failed, stack: Stack) -> Iterator[Request]:
         return
     kind = diagnose(failed).kind
     parts = [
-        each
-        for each in request.target.modules()
-        if each is not request.target and _depth(each, stack) >= 0
+        module
+        for module in request.target.modules()
+        if module is not request.target and _depth(module, stack) >= 0
     ]
     parts = sorted(parts, key=lambda each: -_depth(each, stack))[:_MOST]
     for part, (args, kwargs) in _calls_of(request, parts):
@@ -50,7 +50,7 @@ def smaller_calls(failed: Failed, stack: Stack) -> Iterator[Request]:
         try:
             attempt = capture(smaller)
         except (TypeError, ValueError) as error:
-            passed_over(error, "exporting a part of the model")
+            log_internal_error(error, "exporting a part of the model")
             continue
         if isinstance(attempt, Failed) and diagnose(attempt).kind is kind:
             yield smaller
@@ -59,9 +59,9 @@ def smaller_calls(failed: Failed, stack: Stack) -> Iterator[Request]:
 def _depth(module: torch.nn.Module, stack: Stack) -> int:
     """The innermost frame of a stack that is in a module's class; -1 if none is."""
     spans = []
-    for each in functions_of(type(module)):
-        lines = [line for _, _, line in each.__code__.co_lines() if line is not None]
-        spans.append((each.__code__.co_filename, min(lines, default=0), max(lines, default=0)))
+    for function in functions_of(type(module)):
+        lines = [line for _, _, line in function.__code__.co_lines() if line is not None]
+        spans.append((function.__code__.co_filename, min(lines, default=0), max(lines, default=0)))
     depths = [
         at
         for at, place in enumerate(stack)
@@ -79,12 +79,12 @@ def _calls_of(
     seen: dict[int, _Call] = {}
 
     def entering(part: torch.nn.Module) -> Callable[..., None]:
-        def entered(_: Any, args: Any, kwargs: Any) -> None:
+        def note_call(_: Any, args: Any, kwargs: Any) -> None:
             seen.setdefault(id(part), (tuple(args), dict(kwargs)))
             if len(seen) == len(parts):
                 raise _Enough
 
-        return entered
+        return note_call
 
     with sandbox(), model_kept(request.target), ExitStack() as hooks:
         for part in parts:
@@ -93,5 +93,5 @@ def _calls_of(
         try:
             run(request.target, request, seed=0)
         except Exception as error:  # noqa: BLE001 - the model may raise anything, and so do we
-            passed_over(error, "running the model in eager")
+            log_internal_error(error, "running the model in eager")
     return [(part, seen[id(part)]) for part in parts if id(part) in seen]

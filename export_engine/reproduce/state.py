@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.reproduce.literals import NoText, literal, tensor_text, torch_module
 from export_engine.reproduce.names import Names, is_written
 
@@ -20,14 +20,14 @@ _DEEPEST = 40
 _READS_ANY = re.compile(r"\b(getattr|vars|__dict__|state_dict)\b")
 
 
-def written_value(names: Names, name: str, value: Any) -> None:
+def write_value(names: Names, name: str, value: Any) -> None:
     """Writes statements that bind a name to such a value.
 
     Raises:
         NoText: it cannot be made again.
     """
     state = _State(names)
-    text = state.made(value, name)
+    text = state.build(value, name)
     names.statements += [f"{name} = {text}", *state.later]
 
 
@@ -41,7 +41,7 @@ class _State:
         self._kept: list[Any] = []
         """Values whose `id` is known stay alive."""
 
-    def made(self, value: Any, path: str) -> str:
+    def build(self, value: Any, path: str) -> str:
         """An expression for a value that will be found at a path."""
         if len(path) > _DEEPEST * 20:
             raise NoText("it is nested too deeply")
@@ -57,9 +57,9 @@ class _State:
             return f"{self._names.reference(type(value))}.{value.name}"
         if isinstance(value, MethodType) and id(value.__self__) in self._known:
             return f"{self._known[id(value.__self__)]}.{value.__name__}"
-        found = self._container(value, path)
-        if found:
-            return found
+        text = self._container(value, path)
+        if text:
+            return text
         self._known[id(value)] = path
         self._kept.append(value)
         if isinstance(value, torch.nn.Parameter):
@@ -75,7 +75,7 @@ class _State:
         kind = type(value)
         named = isinstance(value, tuple) and kind not in (tuple, torch.Size)
         if kind in (tuple, list, set, frozenset, torch.Size) or named:
-            parts = [self.made(each, f"{path}[{at}]") for at, each in enumerate(value)]
+            parts = [self.build(item, f"{path}[{at}]") for at, item in enumerate(value)]
             listed = ", ".join(parts)
             if kind is list:
                 return f"[{listed}]"
@@ -86,8 +86,8 @@ class _State:
             return f"{kind.__name__ if kind is not torch.Size else 'torch.Size'}([{listed}])"
         if kind is dict:
             pairs = [
-                f"{literal(key)}: {self.made(each, f'{path}[{key!r}]')}"
-                for key, each in value.items()
+                f"{literal(key)}: {self.build(item, f'{path}[{key!r}]')}"
+                for key, item in value.items()
             ]
             return "{" + ", ".join(pairs) + "}"
         return ""
@@ -96,14 +96,18 @@ class _State:
         try:
             return torch_module(module)
         except NoText as missing:
-            passed_over(missing, "writing a module")
-        children = [each for each in module._modules.values() if each is not None]
+            log_internal_error(missing, "writing a module")
+        children = [
+            other_module for other_module in module._modules.values() if other_module is not None
+        ]
         if type(module) in _LISTS:
-            parts = [self.made(each, f"{path}[{at}]") for at, each in enumerate(children)]
+            parts = [
+                self.build(other_child, f"{path}[{at}]") for at, other_child in enumerate(children)
+            ]
             if type(module) is torch.nn.Sequential:
                 return f"nn.Sequential({', '.join(parts)})"
             return f"nn.ModuleList([{', '.join(parts)}])"
-        made = self._names.reference(type(module))
+        text = self._names.reference(type(module))
         begins = len(self.later)
         for name, child in module._modules.items():
             self._put(path, name, child)
@@ -116,13 +120,13 @@ class _State:
                 self._put(path, name, value, needed=False)
         if _needs_arguments(type(module)):
             self.later.insert(begins, f"nn.Module.__init__({path})")
-            return f"{made}.__new__({made})"
-        return f"{made}()"
+            return f"{text}.__new__({text})"
+        return f"{text}()"
 
     def _buffer(
         self, path: str, name: str, tensor: torch.Tensor | None, module: torch.nn.Module
     ) -> None:
-        text = self.made(tensor, f"{path}.{name}")
+        text = self.build(tensor, f"{path}.{name}")
         kept = "" if name in module.state_dict(keep_vars=True) else ", persistent=False"
         self.later.append(f"{path}.register_buffer({name!r}, {text}{kept})")
 
@@ -132,11 +136,11 @@ class _State:
         place = f"{path}.{name}" if plain else f"getattr({path}, {name!r})"
         at = len(self.later)
         try:
-            text = self.made(value, place)
+            text = self.build(value, place)
         except NoText as missing:
             if needed:
                 raise
-            passed_over(missing, "writing an attribute")
+            log_internal_error(missing, "writing an attribute")
             return
         self.later.insert(
             at, f"{place} = {text}" if plain else f"setattr({path}, {name!r}, {text})"
@@ -154,22 +158,22 @@ class _State:
         held = getattr(value, "__dict__", None)
         if held is None:
             raise NoText(f"a {type(value).__name__} cannot be made again")
-        made = self._names.reference(type(value))
+        text = self._names.reference(type(value))
         if dataclasses.is_dataclass(value):
             parts = [
-                f"{each.name}={self.made(getattr(value, each.name), f'{path}.{each.name}')}"
-                for each in dataclasses.fields(value)
-                if each.init
+                f"{field.name}={self.build(getattr(value, field.name), f'{path}.{field.name}')}"
+                for field in dataclasses.fields(value)
+                if field.init
             ]
-            return f"{made}({', '.join(parts)})"
-        for name, each in held.items():
-            self._put(path, name, each, needed=False)
-        return f"{made}.__new__({made})"
+            return f"{text}({', '.join(parts)})"
+        for name, item in held.items():
+            self._put(path, name, item, needed=False)
+        return f"{text}.__new__({text})"
 
 
 def _needs_arguments(made: type) -> bool:
     """Whether a class that is written without its own `__init__` inherits one with arguments."""
-    for each in made.__mro__:
-        if "__init__" in vars(each) and not is_written(each):
-            return each is not torch.nn.Module
+    for item in made.__mro__:
+        if "__init__" in vars(item) and not is_written(item):
+            return item is not torch.nn.Module
     return False

@@ -17,7 +17,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.source import TORCH
 
 WRONG = "wrong answer"
@@ -41,16 +41,16 @@ def main() -> None:
     if len(sys.argv) > 1:
         asked, request = sys.argv[1], json.loads(sys.argv[2])
         if asked == "raised":
-            found = {"raised": _raised(request["file"], request["compared"])}
+            entries = {"raised": _run_script(request["file"], request["compared"])}
         else:
-            found = outcome(**request)
-        answers.write(json.dumps(found) + "\n")
+            entries = outcome(**request)
+        answers.write(json.dumps(entries) + "\n")
         answers.flush()
         return
     _warm()
     gc.freeze()  # collecting what was imported would copy it into each fork
     for line in sys.stdin:
-        answers.write(_forked(json.loads(line)) + "\n")
+        answers.write(_ask_fork(json.loads(line)) + "\n")
         answers.flush()
 
 
@@ -67,14 +67,14 @@ def outcome(file: str, compared: bool, seconds: float = 0) -> dict[str, str]:
         empty where the script ends otherwise.
     """
     if compared:
-        code = WRONG if _raised(file, compared) == "AssertionError" else ""
+        code = WRONG if _run_script(file, compared) == "AssertionError" else ""
         return {"code": code, "error": "AssertionError" if code else ""}
     import torch
 
-    found = {"code": "", "error": ""}
+    result = {"code": "", "error": ""}
     export = torch.export.export
 
-    def recorded(
+    def record_call(
         mod: Any,
         args: Any,
         kwargs: Any = None,
@@ -83,23 +83,23 @@ def outcome(file: str, compared: bool, seconds: float = 0) -> dict[str, str]:
         strict: bool = False,
     ) -> NoReturn:
         torch.export.export = export
-        found.update(_diagnosed(mod, args, kwargs, dynamic_shapes, strict))
+        result.update(_diagnose_call(mod, args, kwargs, dynamic_shapes, strict))
         raise _Ended
 
-    torch.export.export = recorded  # type: ignore[assignment]
+    torch.export.export = record_call  # type: ignore[assignment]
     try:
         runpy.run_path(file, run_name="__main__")
     except _Ended:
         pass
     except Exception as error:  # noqa: BLE001 - a script that is cut may end in any way
-        passed_over(error, "running a script")
+        log_internal_error(error, "running a script")
         return {"code": "", "error": ""}
     finally:
         torch.export.export = export
-    return found
+    return result
 
 
-def _diagnosed(mod: Any, args: Any, kwargs: Any, shapes: Any, strict: bool) -> dict[str, str]:
+def _diagnose_call(mod: Any, args: Any, kwargs: Any, shapes: Any, strict: bool) -> dict[str, str]:
     from export_engine.attempt import Failed, Request
     from export_engine.capture import capture
     from export_engine.diagnose import diagnose
@@ -113,7 +113,7 @@ def _diagnosed(mod: Any, args: Any, kwargs: Any, shapes: Any, strict: bool) -> d
     return {"code": diagnose(attempt).kind.code, "error": type(attempt.error).__name__}
 
 
-def _raised(file: str, compared: bool) -> str:
+def _run_script(file: str, compared: bool) -> str:
     """The class of what a script raises, run as it is; empty if it raises nothing.
 
     Where results are compared, only what `torch.testing` says of them counts of AssertionErrors.
@@ -121,7 +121,7 @@ def _raised(file: str, compared: bool) -> str:
     try:
         runpy.run_path(file, run_name="__main__")
     except Exception as error:  # noqa: BLE001 - a script may raise anything
-        passed_over(error, "running a script")
+        log_internal_error(error, "running a script")
         last = traceback.extract_tb(error.__traceback__)[-1].filename
         tested = Path(last).is_relative_to(Path(TORCH) / "testing")
         counts = tested or not compared or type(error) is not AssertionError
@@ -144,7 +144,7 @@ def _warm() -> None:
     diagnose(refused)  # type: ignore[arg-type] # its sizes do not fit
 
 
-def _forked(request: dict[str, Any]) -> str:
+def _ask_fork(request: dict[str, Any]) -> str:
     """An answer from a fork; that of a script that ends otherwise where it takes too long."""
     nothing = json.dumps({"code": "", "error": ""})
     read, write = os.pipe()
@@ -157,11 +157,11 @@ def _forked(request: dict[str, Any]) -> str:
             os.kill(os.getpid(), signal.SIGKILL)  # nothing of this process's is to run at its end
     os.close(write)
     ready, _, _ = select.select([read], [], [], request["seconds"])
-    said = os.read(read, 4096).decode() if ready else ""
+    text = os.read(read, 4096).decode() if ready else ""
     os.close(read)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return said or nothing
+    return text or nothing
 
 
 if __name__ == "__main__":

@@ -62,54 +62,54 @@ class Trials:
         seconds = max(0.1, min(_LONGEST, until - time.monotonic()))
         self._file.write_text(text, encoding="utf-8")
         if not hasattr(os, "fork"):
-            return Outcome(**self._asked(("diagnosed",), seconds + _LONGEST))
-        process = self._started()
+            return Outcome(**self._ask(("diagnosed",), seconds + _LONGEST))
+        process = self._ensure_process()
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps(self._request(seconds)) + "\n")
         process.stdin.flush()
-        said = process.stdout.readline()
-        if not said:
+        message = process.stdout.readline()
+        if not message:
             self._end()
             return Outcome("", "")
-        return Outcome(**json.loads(said))
+        return Outcome(**json.loads(message))
 
     def prove(self, text: str) -> Outcome:
         """Runs a script in processes of their own, which import everything again."""
         self._file.write_text(text, encoding="utf-8")
-        return Outcome(**self._asked(("diagnosed", "raised"), _PROOF))
+        return Outcome(**self._ask(("diagnosed", "raised"), _PROOF))
 
-    def _asked(self, questions: tuple[str, ...], seconds: float) -> dict[str, str]:
+    def _ask(self, questions: tuple[str, ...], seconds: float) -> dict[str, str]:
         """What processes say of the script, one a question; no more than they say in time."""
         request = json.dumps(self._request(seconds))
         until = time.monotonic() + seconds
         processes: list[subprocess.Popen[str]] = []
         nothing = {"code": "", "error": ""}
-        found = dict(nothing)
+        result = dict(nothing)
         try:
             for question in questions:
-                processes.append(self._opened(question, request))
+                processes.append(self._open_process(question, request))
             for process in processes:
-                said, _ = process.communicate(timeout=max(0.1, until - time.monotonic()))
-                found |= json.loads(said)
+                text, _ = process.communicate(timeout=max(0.1, until - time.monotonic()))
+                result |= json.loads(text)
         except (subprocess.TimeoutExpired, ValueError):
             return nothing
         finally:
             for process in processes:
                 process.kill()
                 process.communicate()
-        return found
+        return result
 
-    def _opened(self, *arguments: str) -> subprocess.Popen[str]:
+    def _open_process(self, *arguments: str) -> subprocess.Popen[str]:
         """A process in an empty folder."""
         return another_python(["-m", _MODULE, *arguments], self._folder.name)
 
     def _request(self, seconds: float) -> dict[str, Any]:
         return {"file": str(self._file), "compared": self._compared, "seconds": seconds}
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _ensure_process(self) -> subprocess.Popen[str]:
         if self._process is None:
-            self._process = self._opened()
+            self._process = self._open_process()
         return self._process
 
     def _end(self) -> None:

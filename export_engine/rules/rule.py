@@ -86,10 +86,10 @@ class Rule:
         """Its page, with each paragraph in a line."""
         parts = _FENCED.split(inspect.cleandoc(cls.__doc__ or ""))
         text = "".join(part if part.startswith("```") else _unwrap(part) for part in parts)
-        found = _PARTS.fullmatch(text)
-        assert found is not None, f"the docstring of {cls.__name__} lacks a part of its page"
+        match = _PARTS.fullmatch(text)
+        assert match is not None, f"the docstring of {cls.__name__} lacks a part of its page"
         code, title = cls.kind.code, cls.kind.value
-        return CodePage(code, title, **found.groupdict(), text=f"# {code}: {title}\n\n{text}\n")
+        return CodePage(code, title, **match.groupdict(), text=f"# {code}: {title}\n\n{text}\n")
 
 
 def _unwrap(text: str) -> str:

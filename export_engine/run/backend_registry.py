@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, TypeVar
 
-from export_engine.defects import passed_over
-from export_engine.error_text import error_text, typed_text
+from export_engine.defects import log_internal_error
+from export_engine.error_text import error_text, format_with_type
 from export_engine.plain_errors import WrongArgument
 from export_engine.run.backend import Backend, Job, Ready
 from export_engine.run.builtin_backends.aot_inductor import AOTInductor
@@ -60,14 +60,14 @@ def collect_backends(
         protocol: what each of them has to be.
         broken: makes what takes the place of one that cannot be used, of a name and the reason.
     """
-    known = {backend.name: backend for backend in (kind() for kind in built_in)}
+    result = {backend.name: backend for backend in (kind() for kind in built_in)}
     for point in entry_points(group=group):
         added = _load(point, protocol, broken)
-        if added.name in known:
-            name = point.value if point.name in known else point.name
+        if added.name in result:
+            name = point.value if point.name in result else point.name
             added = broken(name, f"{point.value} has the name of another backend, {added.name!r}.")
-        known[added.name] = added
-    return known
+        result[added.name] = added
+    return result
 
 
 def _load(point: EntryPoint, protocol: type[B], broken: Callable[[str, str], B]) -> B:
@@ -77,10 +77,10 @@ def _load(point: EntryPoint, protocol: type[B], broken: Callable[[str, str], B])
         if not isinstance(added, protocol):
             raise TypeError(f"{point.value} does not make a {protocol.__name__}")
         told: tuple[object, ...] = added.name, added.title
-        if not all(isinstance(each, str) for each in told):
+        if not all(isinstance(value, str) for value in told):
             raise TypeError("its name or title is not a str")
     except Exception as error:  # noqa: BLE001 - whatever it raises
-        passed_over(error, "loading a backend")
+        log_internal_error(error, "loading a backend")
         return broken(point.name, f"{point.value} cannot be loaded: {error_text(error)}")
     return added
 
@@ -93,13 +93,13 @@ def missing_for(backend: Backend, device: str) -> str | None:
     try:
         reason = backend.missing(device)
     except Exception as error:  # noqa: BLE001 - whatever it raises
-        passed_over(error, "asking a backend what it lacks")
-        said = typed_text(error)
-        return f"{backend.title} cannot say whether it runs here: its missing() raised {said}."
+        log_internal_error(error, "asking a backend what it lacks")
+        text = format_with_type(error)
+        return f"{backend.title} cannot say whether it runs here: its missing() raised {text}."
     return reason if reason is None else str(reason)
 
 
-def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[Backend]:
+def choose_backends(names: str | Iterable[str] | None, device: str, eager: bool) -> list[Backend]:
     """The backends of these names; of `all`, those that can run on the device.
 
     Args:
@@ -110,14 +110,14 @@ def chosen(names: str | Iterable[str] | None, device: str, eager: bool) -> list[
     Raises:
         ValueError: there is no backend of such a name.
     """
-    known = backends()
+    entries = backends()
     if names is None:
         names = ("eager", "program") if eager else ("program",)
     wanted = check_names(names)
     if wanted == ["all"]:
-        able = [each for each in known.values() if missing_for(each, device) is None]
-        return able if eager else [each for each in able if each.name != "eager"]
-    return [known[each] for each in dict.fromkeys(wanted)]
+        able = [backend for backend in entries.values() if missing_for(backend, device) is None]
+        return able if eager else [backend for backend in able if backend.name != "eager"]
+    return [entries[text] for text in dict.fromkeys(wanted)]
 
 
 def check_names(names: str | Iterable[str] | None) -> list[str]:
@@ -128,14 +128,14 @@ def check_names(names: str | Iterable[str] | None) -> list[str]:
     """
     if names is None:
         return []
-    wanted = [each.strip() for each in names.split(",")] if isinstance(names, str) else list(names)
+    wanted = [part.strip() for part in names.split(",")] if isinstance(names, str) else list(names)
     if wanted == ["all"]:
         return wanted
-    known = backends()
-    unknown = [each for each in wanted if each not in known]
+    entries = backends()
+    unknown = [other_text for other_text in wanted if other_text not in entries]
     if unknown or not wanted:
-        said = f"There is no backend {unknown[0]!r}." if unknown else "Name a backend."
-        raise WrongArgument(f"{said} There are: {', '.join(known)}; or all.")
+        text = f"There is no backend {unknown[0]!r}." if unknown else "Name a backend."
+        raise WrongArgument(f"{text} There are: {', '.join(entries)}; or all.")
     return wanted
 
 

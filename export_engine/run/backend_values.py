@@ -8,18 +8,18 @@ from tempfile import TemporaryDirectory
 import torch
 
 from export_engine.attempt import Exported, Request
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
 from export_engine.record import Record
-from export_engine.run.accepted_call import Rejected
 from export_engine.run.backend import Backend, WatchedBackend
 from export_engine.run.backend_registry import backends, missing_for
+from export_engine.run.check_call import Rejected
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.failure_text import sentence_of
 from export_engine.run.measure import check_memory
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import missing_device
-from export_engine.verify import examined
+from export_engine.verify import examine
 
 _COPIES = 3
 """How often the values of all ops are held at one time while they are read."""
@@ -50,19 +50,19 @@ def op_values(
     check_memory(space * _COPIES)
     with (
         TemporaryDirectory(prefix="export-explorer-") as folder,
-        examined(exported, record, 0) as subject,
+        examine(exported, record, 0) as subject,
     ):
         bench = Bench(subject, Call("", lambda: request), device)
         reason = bench.other_inputs or bench.broken_condition
         if reason:
-            said = f"{backend.title} was not called, since the program rejects these inputs"
-            raise Rejected(f"{said}: {reason}.")
+            text = f"{backend.title} was not called, since the program rejects these inputs"
+            raise Rejected(f"{text}: {reason}.")
         try:
-            return bench.seeded(lambda: backend.values(bench.job(Path(folder)), space))  # type: ignore[no-any-return]
+            return bench.run_seeded(lambda: backend.values(bench.job(Path(folder)), space))  # type: ignore[no-any-return]
         except MemoryError:
             raise
         except Exception as error:
-            passed_over(error, "reading values of ops from a backend")
+            log_internal_error(error, "reading values of ops from a backend")
             raise ValueError(sentence_of(error, backend.title, device, "compile")) from error
 
 
@@ -72,7 +72,7 @@ def without_values(backend: Backend) -> str | None:
         try:
             return backend.without_values()
         except Exception as error:  # noqa: BLE001 - of someone else's package
-            passed_over(error, "asking a backend whether it tells values")
+            log_internal_error(error, "asking a backend whether it tells values")
             return f"{backend.title} cannot say whether it tells values: {error_text(error)}."
     return (
         f"{backend.title} tells no values of ops. Only its outputs can be compared: "

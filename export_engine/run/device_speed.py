@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from export_engine.run.measure import timed
+from export_engine.run.measure import time_call
 
 _SIDE = 1024
 """Of the matrices that are multiplied."""
@@ -22,6 +22,6 @@ def measure_speed(device: str) -> tuple[float, float]:
     matrix = torch.ones(_SIDE, _SIDE, device=device)
     source = torch.ones(_ELEMENTS, device=device)
     target = torch.empty_like(source)
-    multiply = min(timed(lambda: matrix @ matrix, device)[1] for _ in range(_TRIES))
-    copy = min(timed(lambda: target.copy_(source), device)[1] for _ in range(_TRIES))
+    multiply = min(time_call(lambda: matrix @ matrix, device)[1] for _ in range(_TRIES))
+    copy = min(time_call(lambda: target.copy_(source), device)[1] for _ in range(_TRIES))
     return 2 * _SIDE**3 / multiply, 2 * source.nbytes / copy

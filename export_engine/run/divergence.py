@@ -15,10 +15,10 @@ from tempfile import mkdtemp
 import torch
 
 from export_engine.capture import model_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.run.backend import Backend
 from export_engine.run.eager_baseline import LOOSE, SEED, Bench, to_cpu
-from export_engine.torch_internals import shortened_program
+from export_engine.torch_internals import truncate_program
 from export_engine.verify import (
     UNKNOWN,
     Divergence,
@@ -43,15 +43,15 @@ def locate_divergence(bench: Bench, backend: Backend, folder: Path) -> Divergenc
         nodes = list(bench.program().graph.nodes)
         return bisect(nodes, _outputs(bench, nodes), partial(_differs, bench, backend, folder))
     except Exception as error:  # noqa: BLE001 - a help to the reader; the row stands without it
-        passed_over(error, "looking for the op at which a backend diverges")
+        log_internal_error(error, "looking for the op at which a backend diverges")
         return UNKNOWN
 
 
 def _of_program(bench: Bench) -> Divergence:
     if bench.subject.eager is None:
         return Divergence("", "Which op diverges is unknown.")
-    found = first_difference(bench.subject, bench.request, SEED)
-    return found._replace(sentence=f"{_BY_ITSELF} {found.sentence}")
+    divergence = first_difference(bench.subject, bench.request, SEED)
+    return divergence._replace(sentence=f"{_BY_ITSELF} {divergence.sentence}")
 
 
 def _outputs(bench: Bench, nodes: list[torch.fx.Node]) -> list[torch.fx.Node]:
@@ -63,11 +63,11 @@ def _outputs(bench: Bench, nodes: list[torch.fx.Node]) -> list[torch.fx.Node]:
 def _differs(bench: Bench, backend: Backend, folder: Path, node: torch.fx.Node) -> bool:
     """Whether an op's value differs, with everything up to it compiled by the backend."""
     full = bench.job(Path(mkdtemp(prefix="cut-", dir=folder)))
-    short = shortened_program(full.program, node.name)
+    short = truncate_program(full.program, node.name)
     module = short.module()
     with model_kept(module):  # a moved program's buffers are not restored elsewhere
-        expected = bench.seeded(lambda: to_cpu(module(*full.args, **full.kwargs)))
+        expected = bench.run_seeded(lambda: to_cpu(module(*full.args, **full.kwargs)))
     job = replace(bench.job(full.folder), program=short, model=None)  # its inputs are untouched
-    ready = bench.seeded(lambda: backend.prepare(job))
-    result = bench.seeded(lambda: to_cpu(ready.result(ready.call())))
+    ready = bench.run_seeded(lambda: backend.prepare(job))
+    result = bench.run_seeded(lambda: to_cpu(ready.result(ready.call())))
     return not compare([result], [expected], loose=LOOSE).same

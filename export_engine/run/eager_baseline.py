@@ -12,12 +12,12 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Request, as_module
-from export_engine.defects import passed_over, user_code
+from export_engine.defects import log_internal_error, user_code
 from export_engine.findings import inputs_written, state_written
 from export_engine.process import sandbox, seed
 from export_engine.record import Record
-from export_engine.run.accepted_call import find_refusal
 from export_engine.run.backend import Backend, Job, Ready
+from export_engine.run.check_call import find_refusal
 from export_engine.run.failure_text import memory_told
 from export_engine.run.repeated_calls import (
     CALLS,
@@ -26,21 +26,21 @@ from export_engine.run.repeated_calls import (
     Written,
     attribute_reader,
     call_in_a_row,
-    changed_names,
     copies_of,
+    find_changed_names,
     input_tensors,
 )
 from export_engine.run.run_inputs import Call
 from export_engine.run.torch_devices import home_of
-from export_engine.torch_internals import callable_module, moved_program, pytree
+from export_engine.torch_internals import callable_module, move_program, pytree
 from export_engine.verify import (
     Difference,
     Subject,
     compare,
-    copied_leaf,
+    copy_leaf,
+    find_unwritten,
     in_eager,
     is_condition,
-    unwritten_in,
     without_unwritten,
 )
 
@@ -52,9 +52,11 @@ kernels may sum in another order; a wrong one is off by far more.
 """
 
 
-def named_symbols(record: Record) -> dict[str, str]:
+def name_symbols(record: Record) -> dict[str, str]:
     """What the user calls torch's symbols, for `Job.names`."""
-    named = {each.torch_name: each.name for each in record.symbols if each.name.isidentifier()}
+    named = {
+        symbol.torch_name: symbol.name for symbol in record.symbols if symbol.name.isidentifier()
+    }
     return {symbol: name for symbol, name in named.items() if symbol != name}
 
 
@@ -77,7 +79,9 @@ class Bench:
         written = state_written(subject.record)
         constants = subject.program.constants
         held = [constants[name] for name in written if name in constants]
-        self._constants = [(each, each.clone()) for each in held if isinstance(each, torch.Tensor)]
+        self._constants = [
+            (value, value.clone()) for value in held if isinstance(value, torch.Tensor)
+        ]
         """What the program alone holds and writes to, and what it was."""
 
     def job(self, folder: Path, eager_random: bool = False) -> Job:
@@ -92,13 +96,13 @@ class Bench:
                 device=self.device,
                 folder=folder,
                 eager_random=eager_random,
-                names=named_symbols(self.subject.record),
+                names=name_symbols(self.subject.record),
             )
 
     def program(self) -> torch.export.ExportedProgram:
         """The program on the device; on its own device it is the user's, restored afterwards."""
         program = self.subject.program
-        return program if self.at_home else moved_program(program, self.device)
+        return program if self.at_home else move_program(program, self.device)
 
     @cached_property
     def request(self) -> Request:
@@ -133,7 +137,7 @@ class Bench:
         except Exception as error:
             if not is_condition(error):
                 raise
-            passed_over(error, "running the program before a backend")
+            log_internal_error(error, "running the program before a backend")
             return self.subject.refusal(error)
         return ""
 
@@ -169,44 +173,44 @@ class Bench:
         read = attribute_reader(as_module(called))
         runs = "the model" if job.model else "the program"
         return self.in_eager(  # type: ignore[no-any-return]
-            lambda: self._watched(lambda: _call(runs, called, job), read, job)
+            lambda: self._watch(lambda: _call(runs, called, job), read, job)
         )
 
-    def _watched(
+    def _watch(
         self, call: Callable[[], Any], read: ReadBuffer, job: Job
     ) -> tuple[Written, list[SeenCall]]:
         """The first call with all that it may write looked at; more where it writes."""
         record = self.subject.record
         declared = Written(state_written(record), tuple(inputs_written(record)))
         held = {
-            each.target: each.target
-            for each in record.signature.inputs
-            if each.kind in ("buffer", "constant_tensor") or each.target in declared.buffers
+            entry.target: entry.target
+            for entry in record.signature.inputs
+            if entry.kind in ("buffer", "constant_tensor") or entry.target in declared.buffers
         }
         start = copies_of(tensors_named(read, held)), copies_of(self.inputs_of(job))
         (first,) = call_in_a_row(call, 1, dict, lambda: self.inputs_of(job))
         after = copies_of(tensors_named(read, held))
-        found = Written(
-            tuple(dict.fromkeys([*declared.buffers, *changed_names(start[0], after)])),
-            tuple(dict.fromkeys([*declared.inputs, *changed_names(start[1], first.inputs)])),
+        result = Written(
+            tuple(dict.fromkeys([*declared.buffers, *find_changed_names(start[0], after)])),
+            tuple(dict.fromkeys([*declared.inputs, *find_changed_names(start[1], first.inputs)])),
         )
-        if not found.names:
-            return found, [first]
-        before = {name: value for name, value in start[0].items() if name in found.buffers}
+        if not result.names:
+            return result, [first]
+        before = {name: value for name, value in start[0].items() if name in result.buffers}
         more = call_in_a_row(
             call,
             CALLS - 1,
-            lambda: tensors_named(read, found.buffers),
+            lambda: tensors_named(read, result.buffers),
             lambda: self.inputs_of(job),
         )
-        return found, [first._replace(before=before), *more]
+        return result, [first._replace(before=before), *more]
 
-    def prepared(self, backend: Backend, job: Job) -> Ready:
+    def prepare(self, backend: Backend, job: Job) -> Ready:
         """What a backend made of a job; inputs are as before, where it compiles by a call."""
         inputs = self.inputs_of(job) if self.written.inputs else {}
         before = {name: value.detach().clone() for name, value in inputs.items()}
         with user_code(backend.title):
-            ready = self.seeded(lambda: backend.prepare(job))
+            ready = self.run_seeded(lambda: backend.prepare(job))
             if not isinstance(ready, Ready):
                 raise TypeError(f"its prepare() gave a {type(ready).__name__}, not a Ready")
         with torch.no_grad():
@@ -245,9 +249,9 @@ class Bench:
         try:
             model = copy.deepcopy(job.model).float()
             args, kwargs = pytree.tree_map_only(torch.Tensor, _wide, (job.args, dict(job.kwargs)))
-            return detached(self.in_eager(lambda: model(*args, **kwargs)))
+            return detach(self.in_eager(lambda: model(*args, **kwargs)))
         except Exception as error:  # noqa: BLE001 - the model insists on its dtype, or does not fit
-            passed_over(error, "running the model in float32")
+            log_internal_error(error, "running the model in float32")
             return None
 
     @cached_property
@@ -257,7 +261,7 @@ class Bench:
             return self._observed[1]
         job = self.job(Path())
         module = callable_module(job.program)
-        return self.seeded(  # type: ignore[no-any-return]
+        return self.run_seeded(  # type: ignore[no-any-return]
             lambda: self.calls_in_a_row(
                 lambda: _call("the program", module, job), attribute_reader(module), job
             )
@@ -271,14 +275,14 @@ class Bench:
     @cached_property
     def program_parts(self) -> bool:
         """Whether the program itself differs from eager."""
-        return not self.compared(self.by_program).same
+        return not self.compare_with_eager(self.by_program).same
 
-    def compared(self, result: Any) -> Difference:
+    def compare_with_eager(self, result: Any) -> Difference:
         """A result held against eager's."""
-        ours, theirs = self._written_parts(result), self._written_parts(self.reference)
+        ours, theirs = self._parts_to_compare(result), self._parts_to_compare(self.reference)
         return compare(ours, theirs, loose=LOOSE)
 
-    def _written_parts(self, result: Any) -> Any:
+    def _parts_to_compare(self, result: Any) -> Any:
         """A result on the CPU, with 0 for memory that nobody wrote."""
         return without_unwritten(to_cpu(result), self.unwritten)
 
@@ -287,28 +291,30 @@ class Bench:
         """Per tensor of eager's result, which elements are of memory that nobody wrote."""
         job = self.job(Path())
         called: Callable[..., Any] = job.model or callable_module(job.program)
-        return unwritten_in(lambda: self.in_eager(lambda: called(*job.args, **job.kwargs)))
+        return find_unwritten(lambda: self.in_eager(lambda: called(*job.args, **job.kwargs)))
 
     def differ(self, ours: Any, eager: Any) -> str:
         """How values differ from eager's; empty where they agree, half precision widely."""
-        mine, theirs = (self._written_parts(each) for each in (aligned(ours, eager), eager))
-        found = compare(mine, theirs, loose=LOOSE)
+        mine, theirs = (self._parts_to_compare(value) for value in (align_with(ours, eager), eager))
+        difference = compare(mine, theirs, loose=LOOSE)
         halves = any(
-            isinstance(each, torch.Tensor) and each.dtype in HALF
-            for each in pytree.tree_leaves(theirs)
+            isinstance(leaf, torch.Tensor) and leaf.dtype in HALF
+            for leaf in pytree.tree_leaves(theirs)
         )
-        return "" if found.same or (halves and compare(mine, theirs).same) else found.detail
+        return (
+            "" if difference.same or (halves and compare(mine, theirs).same) else difference.detail
+        )
 
     def in_eager(self, action: Callable[[], Any]) -> Any:
-        """As `seeded`, and what the user compiled with torch.compile runs in eager."""
+        """As `run_seeded`, and what the user compiled with torch.compile runs in eager."""
 
-        def uncompiled() -> Any:
+        def call_uncompiled() -> Any:
             with in_eager():
                 return action()
 
-        return self.seeded(uncompiled)
+        return self.run_seeded(call_uncompiled)
 
-    def seeded(self, action: Callable[[], Any]) -> Any:
+    def run_seeded(self, action: Callable[[], Any]) -> Any:
         """The result of an action, with the seed that every run uses; everything is restored."""
         try:
             with sandbox(), torch.no_grad():
@@ -326,7 +332,7 @@ class Bench:
 
         request = self.request
         args, kwargs = pytree.tree_map(
-            lambda value: copied_leaf(value, memo, self.device),
+            lambda value: copy_leaf(value, memo, self.device),
             (tuple(request.args), dict(request.kwargs)),
         )
         return args, kwargs
@@ -343,11 +349,11 @@ class Bench:
 
 def tensors_named(read: ReadBuffer, names: Iterable[str]) -> dict[str, torch.Tensor]:
     """The tensors of some names that can be read."""
-    found = {name: read(name) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    tensors = {name: read(name) for name in names}
+    return {name: value for name, value in tensors.items() if value is not None}
 
 
-def aligned(result: Any, reference: Any) -> Any:
+def align_with(result: Any, reference: Any) -> Any:
     """Converts tensors back to numbers where eager returns numbers.
 
     A lone tensor that stands for a Python number is that number.
@@ -374,7 +380,7 @@ def _wide(value: torch.Tensor) -> torch.Tensor:
     return value.float() if value.dtype in HALF else value
 
 
-def detached(result: Any) -> Any:
+def detach(result: Any) -> Any:
     """Copies of the tensors in a result: the next call may write to them."""
     return pytree.tree_map_only(torch.Tensor, lambda value: value.detach().clone(), result)
 

@@ -47,15 +47,15 @@ def sentence_of(
     if type(error) is ValueError and stage == "compile" and "eager model" in text:
         return message_of(error)
     if stage == "inputs":
-        return user_error(error) or f"The inputs cannot be copied: {_told(error, '')}"
+        return user_error(error) or f"The inputs cannot be copied: {_find_telling_line(error, '')}"
     if stage in _COMPARED_WITH:
-        return f"{_COMPARED_WITH[stage]} fails with these inputs: {_told(error, '')}"
+        return f"{_COMPARED_WITH[stage]} fails with these inputs: {_find_telling_line(error, '')}"
     verb = "compile" if stage == "compile" else "run"
-    said = _told(error, title if stage == "compile" else "")
+    telling_line = _find_telling_line(error, title if stage == "compile" else "")
     hint = ""
     if _UNBOUNDED.search(text) and stage == "compile":
         hint = " Give every size an upper bound: batch[..64]."
-    return f"{title} cannot {verb} {program}: {said}{hint}"
+    return f"{title} cannot {verb} {program}: {telling_line}{hint}"
 
 
 @contextmanager
@@ -88,16 +88,16 @@ def _chain(error: BaseException) -> str:
     return "\n".join(texts)
 
 
-def _told(error: BaseException, compiler: str) -> str:
+def _find_telling_line(error: BaseException, compiler: str) -> str:
     """The most telling line; where that is a name alone, also where that was.
 
     Of a `compiler`'s error also what to do; that of a run may be the model's own.
     """
-    at = _innermost(error)
+    at = _find_root_cause(error)
     line = _last_line(at)
     if line and not is_bare(at, " ".join(message_of(at).split())):
         return _short(line)
-    raised = _short(_raised_at(at, line) if line else _raised_at(error))
+    raised = _short(_describe_raise(at, line) if line else _describe_raise(error))
     if not compiler:
         return raised
     return (
@@ -106,7 +106,7 @@ def _told(error: BaseException, compiler: str) -> str:
     )
 
 
-def _innermost(error: BaseException) -> BaseException:
+def _find_root_cause(error: BaseException) -> BaseException:
     """The error that led to another, as far back as one says anything."""
     at: BaseException = error
     while at.__cause__ is not None and message_of(at.__cause__).strip():
@@ -117,11 +117,11 @@ def _innermost(error: BaseException) -> BaseException:
 def _last_line(at: BaseException) -> str:
     """The most telling line: the first of an error's text that is not a location."""
     lines = [line.strip() for line in message_of(at).splitlines()]
-    said = [line for line in lines if re.search(r"\w{3}", line)]
-    return next((line for line in said if not _PLACE.match(line)), said[0] if said else "")
+    texts = [line for line in lines if re.search(r"\w{3}", line)]
+    return next((line for line in texts if not _PLACE.match(line)), texts[0] if texts else "")
 
 
-def _raised_at(error: BaseException, text: str = "") -> str:
+def _describe_raise(error: BaseException, text: str = "") -> str:
     """The type and text of an error, where it was raised, and by what line."""
     kind = f"{type(error).__name__}: {text}" if text else type(error).__name__
     at = error.__traceback__
@@ -133,8 +133,8 @@ def _raised_at(error: BaseException, text: str = "") -> str:
     parts = PurePath(file).parts
     names = parts[parts.index("site-packages") + 1 :] if "site-packages" in parts else parts[-1:]
     line = linecache.getline(file, at.tb_lineno).strip()
-    said = f": `{line}`" if line else ""
-    return f"{kind} at {'/'.join(names)}:{at.tb_lineno}{said}"
+    message = f": `{line}`" if line else ""
+    return f"{kind} at {'/'.join(names)}:{at.tb_lineno}{message}"
 
 
 def _short(text: str) -> str:

@@ -47,8 +47,8 @@ def _groups(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
     for line in lines:
         _, kinds, path = line.split(":", 2)
         within = PurePosixPath(path.lstrip("/"))
-        for each in (within, *within.parents):
+        for item in (within, *within.parents):
             if not kinds:
-                yield mounted / each, _V2
+                yield mounted / item, _V2
             elif "memory" in kinds.split(","):
-                yield mounted / "memory" / each, _V1
+                yield mounted / "memory" / item, _V1

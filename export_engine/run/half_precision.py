@@ -26,24 +26,24 @@ def as_near_as_eager(bench: Bench, result: Any) -> str:
         bench: what eager gives, and gives in float32.
         result: in the order of eager's leaves.
     """
-    leaves = [_leaves(each) for each in (result, bench.reference)]
-    halves = {each.dtype for each in leaves[1] if isinstance(each, torch.Tensor)} & set(HALF)
+    leaves = [_leaves(value) for value in (result, bench.reference)]
+    halves = {value.dtype for value in leaves[1] if isinstance(value, torch.Tensor)} & set(HALF)
     if not halves or bench.exact is None:
         return ""
     leaves.append(_leaves(bench.exact))
-    if len({len(each) for each in leaves}) > 1:
+    if len({len(leaf) for leaf in leaves}) > 1:
         return ""
-    if all(_is_near(*each) for each in zip(*leaves, strict=True)):
-        return " and ".join(sorted(str(each).removeprefix("torch.") for each in halves))
+    if all(_is_near(*group) for group in zip(*leaves, strict=True)):
+        return " and ".join(sorted(str(half).removeprefix("torch.") for half in halves))
     return ""
 
 
 def _leaves(result: Any) -> list[Any]:
-    return [each for each in pytree.tree_leaves(to_cpu(result)) if each is not None]
+    return [leaf for leaf in pytree.tree_leaves(to_cpu(result)) if leaf is not None]
 
 
 def _is_near(found: Any, eager: Any, exact: Any) -> bool:
-    tensors = all(isinstance(each, torch.Tensor) for each in (found, eager, exact))
+    tensors = all(isinstance(value, torch.Tensor) for value in (found, eager, exact))
     if not tensors or eager.dtype not in HALF:
         return compare(found, eager, loose=LOOSE).same
     if found.shape != eager.shape or found.dtype != eager.dtype or exact.shape != eager.shape:

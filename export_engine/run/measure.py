@@ -32,7 +32,7 @@ _LONG = 20.0
 _MOST_CALLS = 1000
 
 
-def timed(call: Callable[[], Any], device: str) -> tuple[Any, float]:
+def time_call(call: Callable[[], Any], device: str) -> tuple[Any, float]:
     """The result of a call and its seconds, device work included."""
     synchronize(device)
     started = time.perf_counter()
@@ -59,9 +59,9 @@ def warm_times(call: Callable[[], Any], device: str, first: float, prepare: floa
             num_threads=torch.get_num_threads(),
             timer=time.perf_counter,  # torch's own would start CUDA where there is a GPU
         )
-        found = timer.blocked_autorange(min_run_time=_SECONDS)
-        calls = len(found.times) * found.number_per_run
-        return RunTimes(found.median, found.iqr, calls, first, prepare)
+        result = timer.blocked_autorange(min_run_time=_SECONDS)
+        calls = len(result.times) * result.number_per_run
+        return RunTimes(result.median, result.iqr, calls, first, prepare)
     if device != "cpu":
         _warm_up(call, device)
     seconds = _by_clock(call, device)
@@ -77,14 +77,14 @@ def _warm_up(call: Callable[[], Any], device: str) -> None:
     """
     started = time.perf_counter()
     while time.perf_counter() - started < _WARM_UP:
-        timed(call, device)
+        time_call(call, device)
 
 
 def _by_clock(call: Callable[[], Any], device: str, most: int = _MOST_CALLS) -> list[float]:
     """Seconds of each call."""
     seconds: list[float] = []
     while len(seconds) < most and (len(seconds) < 4 or sum(seconds) < _SECONDS):
-        seconds.append(timed(call, device)[1])
+        seconds.append(time_call(call, device)[1])
     return seconds
 
 
@@ -99,7 +99,7 @@ def peak_memory(call: Callable[[], Any], device: str) -> int:
         torch.cuda.synchronize(device)
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
-        timed(call, device)
+        time_call(call, device)
         return int(torch.cuda.max_memory_allocated(device)) - before
     return _peak_pages(call) if device == "cpu" else -1
 
@@ -147,4 +147,4 @@ def bytes_of(saved: Path) -> int:
     """Size of a file, or of all files in a folder."""
     if saved.is_file():
         return saved.stat().st_size
-    return sum(each.stat().st_size for each in saved.rglob("*") if each.is_file())
+    return sum(path.stat().st_size for path in saved.rglob("*") if path.is_file())

@@ -15,12 +15,12 @@ from export_engine.attempt import Exported
 from export_engine.process import gpu_unchecked, raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Profile, Record
-from export_engine.run.accepted_call import Rejected
+from export_engine.run.check_call import Rejected
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
 from export_engine.run.torch_devices import present_device, synchronize
 from export_engine.torch_internals import callable_module, pytree
-from export_engine.verify import examined
+from export_engine.verify import examine
 
 _SECONDS = 1.0
 _LEAST, _MOST = 3, 30
@@ -51,7 +51,7 @@ def profile(
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
     device = present_device(device)
-    with examined(exported, record, 0) as subject:
+    with examine(exported, record, 0) as subject:
         if subject.without_values:
             raise ProgramFailed(subject.without_values)
         call = calls_of(subject, inputs, sizes)[0]
@@ -66,9 +66,9 @@ def profile(
         device=device,
         inputs=call.label,
         runs=len(runs),
-        microseconds=[round(each, 2) for each in times],
+        microseconds=[round(number, 2) for number in times],
         bytes=[runs[0].bytes.get(name, -1) for name in names],
-        total=round(sum(each for each in times if each >= 0), 2),
+        total=round(sum(number for number in times if number >= 0), 2),
     )
 
 
@@ -76,7 +76,7 @@ def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Ti
     """Timed runs of the program, after a warm-up."""
     job = bench.job(Path())
     module = callable_module(job.program)
-    found: list[_Timed] = []
+    watchings: list[_Timed] = []
     started = time.perf_counter()
     for number in range(-1, _MOST):
         if number >= _LEAST and time.perf_counter() - started > _SECONDS:
@@ -87,15 +87,15 @@ def _runs(bench: Bench, progress: Callable[[Progress], None] | None) -> list[_Ti
         watching = _Timed(module, bench.device)
         checked = nullcontext if number < 0 else gpu_unchecked  # a look at indices takes its time
         try:
-            bench.seeded(lambda: watching.call(job.args, job.kwargs, checked()))  # noqa: B023 - now
+            bench.run_seeded(lambda: watching.call(job.args, job.kwargs, checked()))  # noqa: B023 - now
         except Exception as error:
-            said = str(error).strip().partition("\n")[0]
+            text = str(error).strip().partition("\n")[0]
             raise ProgramFailed(
-                f"The program raised {type(error).__name__} at `{watching.at}`: {said}"
+                f"The program raised {type(error).__name__} at `{watching.at}`: {text}"
             ) from error
         if number >= 0:
-            found.append(watching)
-    return found
+            watchings.append(watching)
+    return watchings
 
 
 class ProgramFailed(RuntimeError):
@@ -156,14 +156,18 @@ def cuda_event() -> Any:
 
 def _new_bytes(result: Any, inputs: Any) -> int:
     """Bytes of an op's outputs, views of its inputs excluded."""
-    held = {_storage(each) for each in pytree.tree_leaves(inputs) if isinstance(each, torch.Tensor)}
-    made: dict[int, int] = {}
-    for each in pytree.tree_leaves(result):
-        if isinstance(each, torch.Tensor) and each.layout is torch.strided:
-            where = _storage(each)
+    held = {
+        _storage(other_leaf)
+        for other_leaf in pytree.tree_leaves(inputs)
+        if isinstance(other_leaf, torch.Tensor)
+    }
+    entries: dict[int, int] = {}
+    for leaf in pytree.tree_leaves(result):
+        if isinstance(leaf, torch.Tensor) and leaf.layout is torch.strided:
+            where = _storage(leaf)
             if where not in held:
-                made[where] = each.untyped_storage().nbytes()
-    return sum(made.values())
+                entries[where] = leaf.untyped_storage().nbytes()
+    return sum(entries.values())
 
 
 def _storage(tensor: torch.Tensor) -> int:

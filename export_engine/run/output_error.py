@@ -31,9 +31,9 @@ def error_of(ours: Any, eager: Any) -> RunError | None:
         off = torch.where(first == second, 0.0, off)
         absolute = max(absolute, float(off.max()))
         size = second.abs()
-        known = (size > 0) & torch.isfinite(size)
-        if bool(known.any()):
-            relative = max(relative, float((off[known] / size[known]).max()))
+        tensor = (size > 0) & torch.isfinite(size)
+        if bool(tensor.any()):
+            relative = max(relative, float((off[tensor] / size[tensor]).max()))
         ulps = max(ulps, _ulps(one, other))
     finite = all(map(math.isfinite, (absolute, relative, ulps)))
     return RunError(absolute, relative, ulps) if finite else None
@@ -46,11 +46,11 @@ def _ulps(one: torch.Tensor, other: torch.Tensor) -> float:
     finite = torch.isfinite(one) & torch.isfinite(other)
     if not bool(finite.any()):
         return 0.0
-    first, second = _ranked(one[finite]), _ranked(other[finite])
+    first, second = _rank_floats(one[finite]), _rank_floats(other[finite])
     return float((first - second).abs().max())
 
 
-def _ranked(value: torch.Tensor) -> torch.Tensor:
+def _rank_floats(value: torch.Tensor) -> torch.Tensor:
     """Floats as their rank among all floats of their dtype, from 0 outwards."""
     kind, magnitude = _INTEGERS[value.dtype]
     bits = value.contiguous().view(kind).to(torch.int64)

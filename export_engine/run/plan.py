@@ -18,12 +18,12 @@ from export_engine.process import raise_if_interrupted
 from export_engine.progress import Progress
 from export_engine.record import Record, RunRow
 from export_engine.run.backend import Backend, Job, Ready
-from export_engine.run.backend_registry import backends, chosen, missing_for
+from export_engine.run.backend_registry import backends, choose_backends, missing_for
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.run_inputs import Inputs, Sizes, calls_of
 from export_engine.run.run_row import run_one, unavailable
 from export_engine.run.torch_devices import devices, full_name, missing_device
-from export_engine.verify import examined
+from export_engine.verify import examine
 
 __all__ = [
     "Backend",
@@ -81,9 +81,9 @@ def run(
     steps = [
         _Step(device, backend)
         for device in dict.fromkeys(map(full_name, plan.devices))
-        for backend in chosen(plan.backends, device, eager)
+        for backend in choose_backends(plan.backends, device, eager)
     ]
-    with examined(exported, record, 0) as subject:
+    with examine(exported, record, 0) as subject:
         calls = calls_of(subject, plan.inputs, plan.sizes)
         total = len(steps) * len(calls)
         done = 0
@@ -102,10 +102,14 @@ def run(
                     continue
                 if device not in benches:
                     benches[device] = Bench(subject, call, device)
-                keep(run_one(benches[device], backend, plan.folder or Path(_own_folder().name)))
+                keep(
+                    run_one(
+                        benches[device], backend, plan.folder or Path(_make_temporary_folder().name)
+                    )
+                )
 
 
 @cache
-def _own_folder() -> TemporaryDirectory[str]:
+def _make_temporary_folder() -> TemporaryDirectory[str]:
     """A folder for compiled programs, deleted when this process ends."""
     return TemporaryDirectory(prefix="export-explorer-", ignore_cleanup_errors=True)

@@ -1,6 +1,7 @@
 """Runs on another machine: a program is sent as the bytes of a `.pt2`, and rows come back.
 
-`packed` is called here, `run_packed` there. It needs Export Explorer and torch, and no notebook.
+`pack_program` is called here, `run_packed` there. It needs Export Explorer and torch, and no
+notebook.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from export_engine.run.eager_baseline import Bench, to_cpu
 from export_engine.run.run_inputs import Call, Inputs, Sizes, calls_of
 from export_engine.run.run_row import run_one, unavailable
 from export_engine.run.torch_devices import full_name, missing_device
-from export_engine.verify import examined
+from export_engine.verify import examine
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,14 @@ class Parcel:
     """Per call: what to call its inputs, and its arguments, on the CPU."""
 
 
-def packed(exported: Exported, record: Record, inputs: Inputs, sizes: Sizes) -> Parcel:
+def pack_program(exported: Exported, record: Record, inputs: Inputs, sizes: Sizes) -> Parcel:
     """A program and its inputs, packed for another machine.
 
     Raises:
         ValueError: there is no such input or size, or torch cannot save the program.
     """
-    with examined(exported, record, 0) as subject:
-        calls = tuple(_travelling(each) for each in calls_of(subject, inputs, sizes))
+    with examine(exported, record, 0) as subject:
+        calls = tuple(_travelling(call) for call in calls_of(subject, inputs, sizes))
     with tempfile.TemporaryDirectory() as folder:
         file = save(exported, record, Path(folder) / "program.pt2")
         return Parcel(file.read_bytes(), calls)
@@ -71,7 +72,7 @@ def run_packed(parcel: Parcel, number: int, device: str, backend: str) -> RunRow
         file = Path(folder) / "program.pt2"
         file.write_bytes(parcel.archive)
         exported = load(file)
-        with examined(exported, describe(exported), 0) as subject:
+        with examine(exported, describe(exported), 0) as subject:
             request = Request(target=subject.module, args=args, kwargs=kwargs)
             return run_one(
                 Bench(subject, Call(label, lambda: request), device), chosen, Path(folder)

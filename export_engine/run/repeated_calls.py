@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from export_engine.defects import passed_over
-from export_engine.listing import listed
+from export_engine.defects import log_internal_error
+from export_engine.listing import join_names
 from export_engine.record import Record
 from export_engine.torch_internals import flat_leaves, pytree
 
@@ -50,13 +50,13 @@ def attribute_reader(module: torch.nn.Module) -> ReadBuffer:
     """Reads the tensors of a module by the names that its program has for them."""
 
     def read(name: str) -> torch.Tensor | None:
-        found: Any = module
+        result: Any = module
         try:
             for part in name.split("."):
-                found = getattr(found, part)
+                result = getattr(result, part)
         except AttributeError:  # a constant that tracing made
             return None
-        return found if isinstance(found, torch.Tensor) else None
+        return result if isinstance(result, torch.Tensor) else None
 
     return read
 
@@ -75,12 +75,12 @@ def call_in_a_row(
         read: the buffers that can be read now.
         inputs: the tensors that the calls are given.
     """
-    found = []
+    calls = []
     for _ in range(count):
         before = copies_of(read())
         result = pytree.tree_map_only(torch.Tensor, lambda value: value.detach().clone(), call())
-        found.append(SeenCall(before, result, copies_of(inputs())))
-    return found
+        calls.append(SeenCall(before, result, copies_of(inputs())))
+    return calls
 
 
 def input_tensors(
@@ -90,7 +90,7 @@ def input_tensors(
     kwargs: Mapping[str, Any],
 ) -> dict[str, torch.Tensor]:
     """The tensors of a call, by path."""
-    entries = [each for each in record.signature.inputs if each.kind == "user_input"]
+    entries = [entry for entry in record.signature.inputs if entry.kind == "user_input"]
     leaves = flat_leaves(program, args, kwargs)
     return {
         entry.path or entry.name: leaf
@@ -99,7 +99,7 @@ def input_tensors(
     }
 
 
-def changed_names(
+def find_changed_names(
     before: Mapping[str, torch.Tensor], after: Mapping[str, torch.Tensor]
 ) -> tuple[str, ...]:
     """The tensors whose values are not what they were."""
@@ -117,7 +117,7 @@ def _is_same(value: torch.Tensor, other: torch.Tensor | None) -> bool:
     try:
         return bool(torch.allclose(value, other, rtol=0.0, atol=0.0, equal_nan=True))
     except RuntimeError as error:  # a layout or dtype without that
-        passed_over(error, "comparing a buffer with what it was")
+        log_internal_error(error, "comparing a buffer with what it was")
         return True
 
 
@@ -168,9 +168,9 @@ def find_state_problem(
     if start:
         return StateProblem(_wrong_start(title, start, calls[0], eager[0]), start, starts=True)
     for number, (mine, theirs) in enumerate(zip(calls, eager, strict=True)):
-        found = _problem_of_call(comparison, number, mine, theirs, written)
-        if found is not None:
-            return found
+        state_problem = _problem_of_call(comparison, number, mine, theirs, written)
+        if state_problem is not None:
+            return state_problem
     return None
 
 
@@ -182,23 +182,23 @@ def _problem_of_call(
     begins = f"The {_ORDINALS[number]} call differs from eager: {detail}. " if detail else ""
     buffers = comparison.apart(mine.before, theirs.before)
     if buffers:
-        changed = changed_names(comparison.first.before, mine.before)
+        changed = find_changed_names(comparison.first.before, mine.before)
         lost = [name for name in buffers if name not in changed]
-        said = (
-            f"{title} does not keep {_named('buffer', lost)} from call to call."
+        text = (
+            f"{title} does not keep {_name_tensors('buffer', lost)} from call to call."
             if lost
-            else f"{title} writes other values to {_named('buffer', buffers)} than eager."
+            else f"{title} writes other values to {_name_tensors('buffer', buffers)} than eager."
         )
-        return StateProblem(f"{begins}{said}", buffers)
+        return StateProblem(f"{begins}{text}", buffers)
     if detail:
-        said = f"The program writes {listed(written.names)}, and the 1st call agrees."
-        return StateProblem(f"{begins}{said}", written.names)
+        text = f"The program writes {join_names(written.names)}, and the 1st call agrees."
+        return StateProblem(f"{begins}{text}", written.names)
     inputs = tuple(
         name for name in comparison.apart(mine.inputs, theirs.inputs) if name in written.inputs
     )
     if inputs:
-        said = f"{title} does not write {_named('input', inputs)} as eager does."
-        return StateProblem(said, inputs)
+        text = f"{title} does not write {_name_tensors('input', inputs)} as eager does."
+        return StateProblem(text, inputs)
     return None
 
 
@@ -206,15 +206,15 @@ _ORDINALS = ("1st", "2nd", "3rd", *(f"{number}th" for number in range(4, CALLS +
 
 
 def _wrong_start(title: str, names: Sequence[str], mine: SeenCall, theirs: SeenCall) -> str:
-    said = f"{title} does not start from the model's values of {_named('buffer', names)}"
+    text = f"{title} does not start from the model's values of {_name_tensors('buffer', names)}"
     ours, wanted = mine.before[names[0]], theirs.before[names[0]]
     if len(names) == 1 and ours.numel() == wanted.numel() == 1:
-        return f"{said}: from {ours.item():g} instead of {wanted.item():g}."
+        return f"{text}: from {ours.item():g} instead of {wanted.item():g}."
     if all(not bool(mine.before[name].any()) for name in names):
-        return f"{said}, but from zeros."
-    return f"{said}."
+        return f"{text}, but from zeros."
+    return f"{text}."
 
 
-def _named(what: str, names: Sequence[str]) -> str:
+def _name_tensors(what: str, names: Sequence[str]) -> str:
     """`buffer `a``, `buffers `a` and `b``."""
-    return f"{what}{'s' if len(names) > 1 else ''} {listed(names)}"
+    return f"{what}{'s' if len(names) > 1 else ''} {join_names(names)}"

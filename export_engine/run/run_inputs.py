@@ -43,22 +43,22 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
     if inputs is not None and sizes is not None:
         raise WrongArgument("inputs and sizes exclude each other; give one of them.")
     if inputs is not None:
-        return [_made("given inputs", _given(subject.request, inputs))]
-    example = [each.example for each in subject.record.probe.inputs]
+        return [_make_call("given inputs", _request_with_inputs(subject.request, inputs))]
+    example = [size.example for size in subject.record.probe.inputs]
     if sizes is None:
-        return [_made(_label(subject.record, example), subject.request)]
+        return [_make_call(_label(subject.record, example), subject.request)]
     if isinstance(sizes, int):
-        found = inside(subject, sizes)[1 : sizes + 1]
-        if not found:
+        groups = inside(subject, sizes)[1 : sizes + 1]
+        if not groups:
             raise WrongArgument("No size of this program is dynamic, so none can be drawn.")
-        return [_fresh(subject, each) for each in found]
-    return [_sized(subject, each) for each in _several(sizes)]
+        return [_fresh(subject, numbers) for numbers in groups]
+    return [_call_at_sizes(subject, group) for group in _several(sizes)]
 
 
 def _several(sizes: Any) -> list[Mapping[str, int]]:
     single = isinstance(sizes, Mapping) or not isinstance(sizes, Iterable)
     several = [sizes] if single else list(sizes)
-    if not several or not all(isinstance(each, Mapping) for each in several):
+    if not several or not all(isinstance(value, Mapping) for value in several):
         raise WrongArgument(
             f"sizes={sizes!r} is not understood. Give values by name, {{'batch': 4}}, several of "
             "those in a list, or how many to draw."
@@ -66,19 +66,19 @@ def _several(sizes: Any) -> list[Mapping[str, int]]:
     return several
 
 
-def _sized(subject: Subject, named: Mapping[str, int]) -> Call:
+def _call_at_sizes(subject: Subject, named: Mapping[str, int]) -> Call:
     wanted = sizes_named(subject.record, named)
-    found = probe_sizes(subject.record.probe, wanted)
-    if found.verdict == "refused":
-        said = ", ".join(f"{name}={value}" for name, value in named.items())
-        raise WrongArgument(f"The program rejects {said}: {found.broken[0].text}.")
-    for size, each in zip(wanted, subject.record.probe.inputs, strict=True):
-        if each.dim >= 0 and size < 0:
-            raise WrongArgument(f"{each.text} would be {size}. Give sizes from 0.")
+    result = probe_sizes(subject.record.probe, wanted)
+    if result.verdict == "refused":
+        text = ", ".join(f"{name}={value}" for name, value in named.items())
+        raise WrongArgument(f"The program rejects {text}: {result.broken[0].text}.")
+    for size, other_size in zip(wanted, subject.record.probe.inputs, strict=True):
+        if other_size.dim >= 0 and size < 0:
+            raise WrongArgument(f"{other_size.text} would be {size}. Give sizes from 0.")
     return _fresh(subject, wanted)
 
 
-def _made(label: str, request: Request) -> Call:
+def _make_call(label: str, request: Request) -> Call:
     return Call(label, lambda: request)
 
 
@@ -95,15 +95,15 @@ def _bytes(subject: Subject, sizes: Sequence[int]) -> int:
     """A lower bound on the bytes of inputs of these sizes, and of the copies that a run takes."""
     record = subject.record
     counts: dict[int, int] = {}
-    for size, each in zip(sizes, record.probe.inputs, strict=True):
-        if each.dim >= 0:
-            counts[each.entry] = counts.get(each.entry, 1) * size
+    for size, other_size in zip(sizes, record.probe.inputs, strict=True):
+        if other_size.dim >= 0:
+            counts[other_size.entry] = counts.get(other_size.entry, 1) * size
     kinds = {entry: record.types[record.signature.inputs[entry].type] for entry in counts}
     wide = {entry: getattr(torch, kind.dtype, torch.uint8) for entry, kind in kinds.items()}
     return sum(2 * count * wide[entry].itemsize for entry, count in counts.items())
 
 
-def _given(request: Request, inputs: Any) -> Request:
+def _request_with_inputs(request: Request, inputs: Any) -> Request:
     if not isinstance(inputs, Mapping):
         if not isinstance(inputs, tuple | list):
             raise WrongArgument(
@@ -115,18 +115,18 @@ def _given(request: Request, inputs: Any) -> Request:
                 f"The program takes {len(request.args)} positional arguments, not {len(inputs)}."
             )
         return request.with_changes(args=tuple(inputs))
-    known = leaf_values(request)
-    unknown = [path for path in inputs if path not in known]
+    entries = leaf_values(request)
+    unknown = [path for path in inputs if path not in entries]
     if unknown:
-        raise WrongArgument(f"There is no input {unknown[0]!r}. There are: {', '.join(known)}.")
+        raise WrongArgument(f"There is no input {unknown[0]!r}. There are: {', '.join(entries)}.")
     return with_leaves(request, inputs.get)
 
 
 def _label(record: Record, sizes: Sequence[int]) -> str:
     """The value of each symbol; `example` where nothing may vary."""
-    said: dict[str, int] = {}
-    for each, size in zip(record.probe.inputs, sizes, strict=True):
-        if each.symbol >= 0:
-            name = record.symbols[each.symbol].name
-            said.setdefault(name, (size - each.offset) // (each.scale or 1))
-    return ", ".join(f"{name}={value}" for name, value in said.items()) or "example"
+    entries: dict[str, int] = {}
+    for other_size, size in zip(record.probe.inputs, sizes, strict=True):
+        if other_size.symbol >= 0:
+            name = record.symbols[other_size.symbol].name
+            entries.setdefault(name, (size - other_size.offset) // (other_size.scale or 1))
+    return ", ".join(f"{name}={value}" for name, value in entries.items()) or "example"

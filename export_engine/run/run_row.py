@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 import torch
 
-from export_engine.defects import failed_itself, is_ours, passed_over, report_of, user_code
+from export_engine.defects import describe_defect, is_ours, log_internal_error, report_of, user_code
 from export_engine.error_text import error_text
 from export_engine.process import gpu_unchecked
 from export_engine.record import RunRow, RunTimes
 from export_engine.run.backend import Backend, Job, Ready
 from export_engine.run.eager_baseline import Bench
 from export_engine.run.failure_text import detail_of, sentence_of
-from export_engine.run.measure import bytes_of, peak_memory, timed, warm_times
+from export_engine.run.measure import bytes_of, peak_memory, time_call, warm_times
 from export_engine.run.output_error import error_of
 from export_engine.run.repeated_calls import SeenCall
-from export_engine.run.run_verdict import Called, compared
+from export_engine.run.run_verdict import Called, compare_row
 from export_engine.run.torch_devices import synchronize
 from export_engine.verify import without_unwritten
 
@@ -49,24 +49,24 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
     try:
         own = Path(mkdtemp(prefix=f"{backend.name}-", dir=folder))
         job = bench.job(own)
-        seeded = bench.in_eager if backend.name == "eager" else bench.seeded
+        seeded = bench.in_eager if backend.name == "eager" else bench.run_seeded
         stage = "program"
         if backend.name != "eager" and bench.other_inputs:
-            return _refused(row, bench.other_inputs)
+            return _refuse(row, bench.other_inputs)
         stage = "eager"
         reference = bench.reference
         stage = "program"
         if backend.name != "eager" and bench.broken_condition:
-            return _refused(row, bench.broken_condition)
+            return _refuse(row, bench.broken_condition)
         stage = "compile"
         started = time.perf_counter()
-        ready = bench.prepared(backend, job)
+        ready = bench.prepare(backend, job)
         synchronize(bench.device)
         prepare = time.perf_counter() - started
         stage = "run"
         with user_code(backend.title):
             calls, first = seeded(lambda: _first_calls(ready, bench, job))
-        row, result = compared(row, bench, backend, Called(ready, calls), own)
+        row, result = compare_row(row, bench, backend, Called(ready, calls), own)
         row = msgspec.structs.replace(
             row,
             error=error_of(*(without_unwritten(e, bench.unwritten) for e in (result, reference))),
@@ -74,16 +74,16 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
             saved=str(ready.saved or ""),
             sentence=" ".join(filter(None, [row.sentence, ready.note])),
         )
-        return _timed(row, bench, seeded, lambda: _measured(ready, bench, first, prepare))
+        return _add_times(row, bench, seeded, lambda: _measure(ready, bench, first, prepare))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a failure of this run only
-        passed_over(error, "running by a backend")
+        log_internal_error(error, "running by a backend")
         _give_back(bench.device)
         if is_ours(error):
             doing = f"running by {backend.title}"
             return msgspec.structs.replace(
                 row,
                 outcome="failed",
-                sentence=failed_itself(error, doing),
+                sentence=describe_defect(error, doing),
                 detail=report_of(error, doing),
             )
         sentence = sentence_of(error, backend.title, bench.device, stage)
@@ -92,7 +92,7 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         )
 
 
-def _timed(
+def _add_times(
     row: RunRow,
     bench: Bench,
     seeded: Callable[[Callable[[], Any]], Any],
@@ -104,16 +104,16 @@ def _timed(
     except Exception as error:
         if not bench.written.names:
             raise
-        passed_over(error, "timing a program that writes")
-        said = f"Not timed: after more calls than were compared, it fails: {error_text(error)}."
-        return msgspec.structs.replace(row, sentence=f"{row.sentence} {said}".strip())
+        log_internal_error(error, "timing a program that writes")
+        text = f"Not timed: after more calls than were compared, it fails: {error_text(error)}."
+        return msgspec.structs.replace(row, sentence=f"{row.sentence} {text}".strip())
     return msgspec.structs.replace(row, times=times, memory=memory)
 
 
-def _refused(row: RunRow, reason: str) -> RunRow:
+def _refuse(row: RunRow, reason: str) -> RunRow:
     """The row of a call that the program does not accept: compiled code does not look at it."""
-    said = f"Not called, since the program rejects these inputs: {reason}."
-    return msgspec.structs.replace(row, outcome="refused", sentence=said)
+    text = f"Not called, since the program rejects these inputs: {reason}."
+    return msgspec.structs.replace(row, outcome="refused", sentence=text)
 
 
 def _first_calls(ready: Ready, bench: Bench, job: Job) -> tuple[list[SeenCall], float]:
@@ -121,14 +121,14 @@ def _first_calls(ready: Ready, bench: Bench, job: Job) -> tuple[list[SeenCall], 
     seconds: list[float] = []
 
     def call() -> Any:
-        raw, took = timed(ready.call, bench.device)
+        raw, took = time_call(ready.call, bench.device)
         seconds.append(took)
         return ready.result(raw)
 
     return bench.calls_in_a_row(call, ready.buffer, job), seconds[0]
 
 
-def _measured(ready: Ready, bench: Bench, first: float, prepare: float) -> tuple[RunTimes, int]:
+def _measure(ready: Ready, bench: Bench, first: float, prepare: float) -> tuple[RunTimes, int]:
     """Memory first: timing leaves caches warm that no first user has."""
     with gpu_unchecked():
         memory = peak_memory(ready.call, bench.device)

@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from export_engine.attempt import NO_MODEL
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.findings import random_ops
-from export_engine.listing import listed
+from export_engine.listing import join_names
 from export_engine.record import RunRow
 from export_engine.run.backend import Backend, RandomBackend, Ready
 from export_engine.run.divergence import locate_divergence
-from export_engine.run.eager_baseline import Bench, aligned, to_cpu
+from export_engine.run.eager_baseline import Bench, align_with, to_cpu
 from export_engine.run.failure_text import detail_of, sentence_of
 from export_engine.run.half_precision import as_near_as_eager
 from export_engine.run.repeated_calls import SeenCall, StateProblem, find_state_problem
 from export_engine.torch_internals import pytree, revealing_program
-from export_engine.verify import Divergence, find_mistyped, unwritten_text
+from export_engine.verify import Divergence, describe_unwritten, find_mistyped
 
 
 class Called(NamedTuple):
@@ -31,7 +31,7 @@ class Called(NamedTuple):
     calls: list[SeenCall]
 
 
-def compared(
+def compare_row(
     row: RunRow, bench: Bench, backend: Backend, called: Called, folder: Path
 ) -> tuple[RunRow, Any]:
     """The row with its outcome, and the result that it is about.
@@ -48,39 +48,41 @@ def compared(
     """
     drawn = "" if backend.name == "eager" else _random_op(bench)
     result = called.calls[0].result
-    found = bench.compared(aligned(result, bench.reference))
-    if drawn and not found.same and isinstance(backend, RandomBackend):
+    difference = bench.compare_with_eager(align_with(result, bench.reference))
+    if drawn and not difference.same and isinstance(backend, RandomBackend):
         called = _as_eager_draws(bench, backend, folder)
         result = called.calls[0].result
-        found = bench.compared(aligned(result, bench.reference))
+        difference = bench.compare_with_eager(align_with(result, bench.reference))
     else:
-        drawn = "" if found.same else drawn
-    rounded = "" if found.same else as_near_as_eager(bench, aligned(result, bench.reference))
+        drawn = "" if difference.same else drawn
+    rounded = (
+        "" if difference.same else as_near_as_eager(bench, align_with(result, bench.reference))
+    )
     row = msgspec.structs.replace(row, calls=len(called.calls))
     try:
         problem = _state_problem(bench, backend, called, folder, bool(drawn))
     except Exception as error:  # noqa: BLE001 - it cannot compile the program with more outputs
-        passed_over(error, "looking at the buffers of a backend")
-        row, problem = _unknown_state(row, bench, backend, error), None
-    if row.outcome == "failed" and (found.same or rounded):
+        log_internal_error(error, "looking at the buffers of a backend")
+        row, problem = _fail_unknown_state(row, bench, backend, error), None
+    if row.outcome == "failed" and (difference.same or rounded):
         return row, result
     mistyped = find_mistyped(bench.subject.program, result) if backend.name != "eager" else ""
-    if (found.same or rounded) and mistyped:
-        names = listed([each.name for each in bench.subject.exported.recording.contexts])
+    if (difference.same or rounded) and mistyped:
+        names = join_names([context.name for context in bench.subject.exported.recording.contexts])
         exported = f": the export ran in {names}" if names else ""
         return _differing(row, f"{mistyped}{exported}."), result
-    if found.same or rounded:
+    if difference.same or rounded:
         if problem is not None:
             return _differing(row, problem.sentence, lost=list(problem.lost)), result
-        told = _agreement(bench, backend, drawn, rounded), unwritten_text(bench.unwritten)
-        said = " ".join(filter(None, told))
-        return msgspec.structs.replace(row, outcome="agrees", sentence=said), result
-    begins = f"Outputs differ from eager: {found.detail}."
+        told = _agreement(bench, backend, drawn, rounded), describe_unwritten(bench.unwritten)
+        text = " ".join(filter(None, told))
+        return msgspec.structs.replace(row, outcome="agrees", sentence=text), result
+    begins = f"Outputs differ from eager: {difference.detail}."
     if problem is not None and problem.starts:
         return _differing(row, f"{begins} {problem.sentence}", lost=list(problem.lost)), result
     if drawn and not isinstance(backend, RandomBackend) and not bench.program_parts:
-        said = f"`{drawn}` draws random numbers, and {backend.title} draws others than eager."
-        where = Divergence("", f"{said} To compare, export it without, as after `model.eval()`.")
+        text = f"`{drawn}` draws random numbers, and {backend.title} draws others than eager."
+        where = Divergence("", f"{text} To compare, export it without, as after `model.eval()`.")
     else:
         where = locate_divergence(bench, backend, folder)
     return _differing(row, f"{begins} {where.sentence}", node=_place(bench, where)), result
@@ -104,36 +106,38 @@ def _state_problem(
         return None
     calls = called.calls
     if bench.written.buffers and called.ready.buffer is None:
-        calls = _revealed(bench, backend, calls, folder, eager_random)
+        calls = _reveal_buffers(bench, backend, calls, folder, eager_random)
     return find_state_problem(
         backend.title, calls, bench.reference_calls, bench.written, bench.differ
     )
 
 
-def _revealed(
+def _reveal_buffers(
     bench: Bench, backend: Backend, calls: list[SeenCall], folder: Path, eager_random: bool
 ) -> list[SeenCall]:
     """The calls with what buffers hold before each, by a program that gives them as outputs."""
     names = bench.written.buffers
     job = bench.job(Path(mkdtemp(prefix="state-", dir=folder)), eager_random)
     job = replace(job, program=revealing_program(job.program, names), model=None)
-    ready = bench.prepared(backend, job)
-    seen = bench.seeded(lambda: bench.calls_in_a_row(lambda: ready.result(ready.call()), None, job))
-    found = []
+    ready = bench.prepare(backend, job)
+    seen = bench.run_seeded(
+        lambda: bench.calls_in_a_row(lambda: ready.result(ready.call()), None, job)
+    )
+    result = []
     for one, other in zip(calls, seen, strict=True):
-        leaves = [each for each in pytree.tree_leaves(to_cpu(other.result)) if each is not None]
+        leaves = [leaf for leaf in pytree.tree_leaves(to_cpu(other.result)) if leaf is not None]
         states = dict(zip(names, leaves[len(leaves) - len(names) :], strict=True))
-        found.append(one._replace(before=states))
-    return found
+        result.append(one._replace(before=states))
+    return result
 
 
-def _unknown_state(row: RunRow, bench: Bench, backend: Backend, error: Exception) -> RunRow:
+def _fail_unknown_state(row: RunRow, bench: Bench, backend: Backend, error: Exception) -> RunRow:
     names = bench.written.buffers
     why = sentence_of(error, backend.title, bench.device, "compile")
     return msgspec.structs.replace(
         row,
         outcome="failed",
-        sentence=f"The outputs agree. Not checked: whether it keeps {listed(names)}. {why}",
+        sentence=f"The outputs agree. Not checked: whether it keeps {join_names(names)}. {why}",
         detail=detail_of(error),
         lost=list(names),
     )
@@ -144,15 +148,15 @@ def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
         return ""
     written = bench.written.names
     over = f" over {len(bench.reference_calls)} calls in a row, which write" if written else ""
-    over = f"{over} {listed(written)}" if written else ""
+    over = f"{over} {join_names(written)}" if written else ""
     if rounded:
         within = f"within the rounding of {rounded}: it is as near to float32"
         return f"Agrees with eager{over} {within}."
-    known = bench.subject.eager is not None
-    if not known and backend.name == "program":
+    is_known = bench.subject.eager is not None
+    if not is_known and backend.name == "program":
         return f"The other rows are compared with it. {NO_MODEL}"
-    lacking = "" if known else f" {NO_MODEL}"
-    beside = "eager" if known else "the exported program"
+    lacking = "" if is_known else f" {NO_MODEL}"
+    beside = "eager" if is_known else "the exported program"
     if not drawn:
         return f"Agrees with {beside}{over}.{lacking}"
     return (
@@ -163,8 +167,8 @@ def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
 
 def _as_eager_draws(bench: Bench, backend: Backend, folder: Path) -> Called:
     job = bench.job(Path(mkdtemp(dir=folder)), eager_random=True)
-    ready = bench.prepared(backend, job)
-    calls = bench.seeded(
+    ready = bench.prepare(backend, job)
+    calls = bench.run_seeded(
         lambda: bench.calls_in_a_row(lambda: ready.result(ready.call()), ready.buffer, job)
     )
     return Called(ready, calls)

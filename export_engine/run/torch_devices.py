@@ -12,10 +12,10 @@ _KINDS = ("cpu", "cuda", "mps", "xpu")
 
 def devices() -> list[str]:
     """What there is here, `cpu` first: `cuda:0`, `mps`, `xpu:0`."""
-    found = ["cpu"]
-    found += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    found += ["mps"] if torch.backends.mps.is_available() else []
-    return found + [f"xpu:{number}" for number in range(torch.xpu.device_count())]
+    texts = ["cpu"]
+    texts += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    texts += ["mps"] if torch.backends.mps.is_available() else []
+    return texts + [f"xpu:{number}" for number in range(torch.xpu.device_count())]
 
 
 def full_name(device: str) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.dims import Static as Static
     from export_engine.shapes.errors import ShapesError as ShapesError
     from export_engine.shapes.example_inputs import leaf_values as leaf_values
-    from export_engine.shapes.example_inputs import repeated as repeated
+    from export_engine.shapes.example_inputs import repeat_slices as repeat_slices
     from export_engine.shapes.example_inputs import with_leaves as with_leaves
     from export_engine.shapes.example_inputs import with_size as with_size
     from export_engine.shapes.expressions import OPPOSITE as OPPOSITE
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.size_answers import assumable as assumable
     from export_engine.shapes.size_answers import assuming as assuming
     from export_engine.shapes.size_answers import example_sizes as example_sizes
-    from export_engine.shapes.size_answers import unbacked_places as unbacked_places
+    from export_engine.shapes.size_answers import find_unbacked_places as find_unbacked_places
     from export_engine.shapes.spec import Shapes as Shapes
     from export_engine.shapes.symbol_sources import InputPlace as InputPlace
     from export_engine.shapes.symbol_sources import birth_dims as birth_dims
@@ -65,10 +65,10 @@ if TYPE_CHECKING:
     from export_engine.shapes.trace_facts import size_facts as size_facts
     from export_engine.shapes.violations import CLOSEST as CLOSEST
     from export_engine.shapes.violations import TRIED as TRIED
-    from export_engine.shapes.violations import Problem as Problem
+    from export_engine.shapes.violations import ShapeViolation as ShapeViolation
+    from export_engine.shapes.violations import list_tied_names as list_tied_names
     from export_engine.shapes.violations import name_of as name_of
     from export_engine.shapes.violations import root_size as root_size
-    from export_engine.shapes.violations import shortened as shortened
-    from export_engine.shapes.violations import tied_names as tied_names
+    from export_engine.shapes.violations import truncate_condition as truncate_condition
 else:
     __getattr__, __dir__ = lazy_names(__name__)

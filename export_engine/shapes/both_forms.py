@@ -55,10 +55,10 @@ def forms(
     own = form_of(shapes)
     ways[own] = lambda: shapes
     order = sorted(ways, key=lambda name: name != own)
-    return [_made(name, ways[name], target, args, kwargs) for name in order]
+    return [_make_form(name, ways[name], target, args, kwargs) for name in order]
 
 
-def _made(
+def _make_form(
     name: FormName,
     convert: Callable[[], Shapes],
     target: Any,

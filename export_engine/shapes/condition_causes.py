@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from export_engine.shapes.range_solver import Condition, compiled
+from export_engine.shapes.range_solver import Condition, compile_condition
 from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
 from export_engine.torch_internals import symbol_printer
 
 
 def function_of(condition: Any, root: Any) -> Condition:
     """A condition on one root symbol, as a function of its size."""
-    return compiled(symbol_printer({str(root): "size"})(condition), "size")
+    return compile_condition(symbol_printer({str(root): "size"})(condition), "size")
 
 
 def fixing_condition(facts: SizeFacts, dim: InputDim) -> SizeCondition | None:
@@ -20,23 +20,34 @@ def fixing_condition(facts: SizeFacts, dim: InputDim) -> SizeCondition | None:
 
     Where dims have one name, what says that they are equal fixes neither.
     """
-    examples = {s: each.example for s, place in facts.places.items() for each in _at(facts, place)}
+    examples = {
+        s: other_dim.example for s, place in facts.places.items() for other_dim in _at(facts, place)
+    }
     reached = {s for s, place in facts.places.items() if place == dim.place}
     about: list[SizeCondition] = []
     while True:
-        found = [each for each in facts.conditions if reached & _symbols(each)]
-        fixing = [each for each in found if _fixes_one(each, examples)]
-        about = about or found
-        more = {s for each in found if not each.condition.free_symbols for s in _symbols(each)}
+        conditions = [condition for condition in facts.conditions if reached & _symbols(condition)]
+        fixing = [condition for condition in conditions if _fixes_one(condition, examples)]
+        about = about or conditions
+        more = {
+            s
+            for condition in conditions
+            if not condition.condition.free_symbols
+            for s in _symbols(condition)
+        }
         if fixing or more <= reached:
             break
         reached |= more
-    found = fixing or [each for each in about if not each.condition.free_symbols] or about
-    return found[-1] if found else None
+    conditions = (
+        fixing
+        or [condition for condition in about if not condition.condition.free_symbols]
+        or about
+    )
+    return conditions[-1] if conditions else None
 
 
 def _at(facts: SizeFacts, place: object) -> list[InputDim]:
-    return [each for each in facts.dims if each.place == place]
+    return [dim for dim in facts.dims if dim.place == place]
 
 
 def _symbols(each: SizeCondition) -> set[str]:
@@ -57,14 +68,15 @@ def _fixes_one(each: SizeCondition, examples: Mapping[str, int]) -> bool:
 def joining_condition(facts: SizeFacts, first: InputDim, dim: InputDim) -> SizeCondition | None:
     """The condition that makes one dim equal to, or a formula of, another."""
     wanted = {str(first.place), str(dim.place)}
-    for each in facts.conditions:
-        places = {str(facts.places.get(str(s))) for s in each.recorded.free_symbols}
-        if str(dim.place) in places and (wanted <= places) and not each.condition.free_symbols:
-            return each
+    for condition in facts.conditions:
+        places = {str(facts.places.get(str(s))) for s in condition.recorded.free_symbols}
+        if str(dim.place) in places and (wanted <= places) and not condition.condition.free_symbols:
+            return condition
     about = (
-        each
-        for each in facts.conditions
-        if str(dim.place) in {str(facts.places.get(str(s))) for s in each.recorded.free_symbols}
-        and len(each.recorded.free_symbols) > 1
+        other_condition
+        for other_condition in facts.conditions
+        if str(dim.place)
+        in {str(facts.places.get(str(s))) for s in other_condition.recorded.free_symbols}
+        and len(other_condition.recorded.free_symbols) > 1
     )
     return next(about, None)

@@ -32,16 +32,18 @@ def check_possible(shapes: Parts) -> None:
     """
     facts = list(_facts(shapes))
     sizes = names_of(shapes.leaves)
-    if all(each.place is None for each in facts) or not _never(facts, sizes):
+    if all(other_fact.place is None for other_fact in facts) or not _never(facts, sizes):
         return
-    for each in list(facts):
-        fewer = [other for other in facts if other is not each]
+    for fact in list(facts):
+        fewer = [other for other in facts if other is not fact]
         if _never(fewer, sizes):
             facts = fewer
     *_, path, position = max(
-        (number, *each.place) for number, each in enumerate(facts) if each.place is not None
+        (number, *other_fact.place)
+        for number, other_fact in enumerate(facts)
+        if other_fact.place is not None
     )
-    texts = [f"`{each.text}`" for each in facts]
+    texts = [f"`{other_fact.text}`" for other_fact in facts]
     if len(texts) == 1:
         raise Misfit(
             f"{texts[0]} never holds, so the program would reject every call; change it or leave "
@@ -58,7 +60,10 @@ def check_possible(shapes: Parts) -> None:
 
 
 def _facts(shapes: Parts) -> Iterator[_Fact]:
-    numbers = {name: Bounds(each.low, each.high) for name, each in ints_of(shapes.leaves).items()}
+    numbers = {
+        name: Bounds(other_int.low, other_int.high)
+        for name, other_int in ints_of(shapes.leaves).items()
+    }
     for name, bounds in {**shapes.bounds, **numbers}.items():
         low, high = bounds
         ends = (">=", low), ("<=", high)
@@ -68,15 +73,15 @@ def _facts(shapes: Parts) -> Iterator[_Fact]:
             yield _Fact(f"{name}{kind}{write_bounds(bounds)}", holds, None)
     for path, specs in shapes.leaves.items():
         for position, spec in enumerate(specs):
-            made = _made_from(spec)
-            if made is not None:
-                text = f"{path}: {', '.join(write_dim(each, {}) for each in specs)}"
-                yield _Fact(text, (Relation(">=", made, 0),), (path, position))
-    for each in shapes.assumptions:
-        yield _Fact(str(each), (each,), (str(each), None))
+            result = _expression_of(spec)
+            if result is not None:
+                text = f"{path}: {', '.join(write_dim(other_spec, {}) for other_spec in specs)}"
+                yield _Fact(text, (Relation(">=", result, 0),), (path, position))
+    for assumption in shapes.assumptions:
+        yield _Fact(str(assumption), (assumption,), (str(assumption), None))
 
 
-def _made_from(spec: object) -> Expression | None:
+def _expression_of(spec: object) -> Expression | None:
     match spec:
         case Computed(expression) if names_in(expression):
             return expression

@@ -82,26 +82,28 @@ def changes(before: Shapes, after: Shapes) -> list[Change]:
 
     A leaf that one of them does not name is static there. Bounds of a removed Dim are not listed.
     """
-    found: list[Change] = []
+    result: list[Change] = []
     for path in dict.fromkeys([*before.leaves, *after.leaves]):
         old, new = before.leaves.get(path, ()), after.leaves.get(path, ())
         for position in range(max(len(old), len(new))):
             was, now = _at(old, position), _at(new, position)
             if was != now:
-                found.append(DimChange(path, position, was, now))
+                result.append(DimChange(path, position, was, now))
     old_dims = before.dims()
     for name, bounds in after.dims().items():
         was_bounds = old_dims.get(name, Bounds())
         if was_bounds != bounds:
-            found.append(BoundsChange(name, was_bounds, bounds))
-    for made, these, others in ((False, before, after), (True, after, before)):
-        known = {each.said for each in others.assumptions}
-        found += [
-            AssumptionChange(each, made) for each in these.assumptions if each.said not in known
+            result.append(BoundsChange(name, was_bounds, bounds))
+    for item, these, others in ((False, before, after), (True, after, before)):
+        items = {assumption.said for assumption in others.assumptions}
+        result += [
+            AssumptionChange(assumption, item)
+            for assumption in these.assumptions
+            if assumption.said not in items
         ]
     if before.unbacked != after.unbacked:
-        found.append(FormChange(after.unbacked))
-    return found
+        result.append(FormChange(after.unbacked))
+    return result
 
 
 def _at(specs: tuple[Spec, ...], position: int) -> Spec:

@@ -14,10 +14,10 @@ from typing import Any
 
 from export_engine.shapes.condition_causes import function_of
 from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Spec, Static
-from export_engine.shapes.range_solver import Progression, compiled, solve_sizes
+from export_engine.shapes.range_solver import Progression, compile_condition, solve_sizes
 from export_engine.shapes.spec import Shapes
 from export_engine.shapes.trace_facts import InputDim, SizeFacts
-from export_engine.shapes.violations import LEAST, Problem, alone, problems_of
+from export_engine.shapes.violations import LEAST, ShapeViolation, alone, problems_of
 from export_engine.torch_internals import linear_in
 
 
@@ -26,7 +26,7 @@ class Solution:
     """The Shapes that the trace allows, and the problems of the requested ones."""
 
     shapes: Shapes
-    problems: tuple[Problem, ...]
+    problems: tuple[ShapeViolation, ...]
 
 
 def solve(facts: SizeFacts, automatic: Collection[str] = ()) -> Solution:
@@ -53,10 +53,10 @@ def _sizes_of(facts: SizeFacts, root: Any) -> Progression:
     low, high = facts.ranges[root]
     if example is None:
         return Progression(low or 0, high)
-    conditions = [function_of(each.condition, root) for each in alone(facts, root)]
-    conditions.append(compiled(f"size >= {low or 0}", "size"))
+    conditions = [function_of(condition.condition, root) for condition in alone(facts, root)]
+    conditions.append(compile_condition(f"size >= {low or 0}", "size"))
     if high is not None:
-        conditions.append(compiled(f"size <= {high}", "size"))
+        conditions.append(compile_condition(f"size <= {high}", "size"))
     return solve_sizes(conditions, example, least=min(LEAST, example))
 
 
@@ -78,20 +78,20 @@ def _root_names(
         for spec in specs
         if isinstance(spec, Named)
     }
-    found: dict[Any, _Root] = {}
+    result: dict[Any, _Root] = {}
     for root, sizes in roots.items():
         name = None if root in loose else _name_for(facts, root, taken)
         if name is None or sizes.step == 1:
-            found[root] = _Root(name)
+            result[root] = _Root(name)
             continue
         inner = _fresh(f"_{name.lstrip('_')}", taken)
-        found[root] = _Root(inner, sizes.step, sizes.first % sizes.step)
-    return found
+        result[root] = _Root(inner, sizes.step, sizes.first % sizes.step)
+    return result
 
 
 def _name_for(facts: SizeFacts, root: Any, taken: set[str]) -> str | None:
     """The user's own name where some dim is the root itself, else one made from such a dim's."""
-    made: str | None = None
+    text: str | None = None
     for dim in facts.dims:
         spec = dim.wanted
         line = linear_in(dim.value, root)
@@ -99,8 +99,8 @@ def _name_for(facts: SizeFacts, root: Any, taken: set[str]) -> str | None:
             continue
         if line == (spec.scale, spec.offset):
             return spec.name
-        made = made or f"_{spec.name.lstrip('_')}"
-    return _fresh(made, taken) if made else None
+        text = text or f"_{spec.name.lstrip('_')}"
+    return _fresh(text, taken) if text else None
 
 
 def _fresh(name: str, taken: set[str]) -> str:
@@ -140,7 +140,7 @@ def _spec(
             return Named(written.name, scale * written.scale, scale * written.offset + offset)
         if line is not None:
             return _automatic(dim.wanted, line, roots[root])
-    return Auto(called=_called(dim.wanted))
+    return Auto(called=_user_name(dim.wanted))
 
 
 def _automatic(wanted: Spec, line: tuple[int, int], sizes: Progression) -> Spec:
@@ -149,10 +149,10 @@ def _automatic(wanted: Spec, line: tuple[int, int], sizes: Progression) -> Spec:
     low = scale * sizes.first + offset
     high = None if sizes.last is None else scale * sizes.last + offset
     bounds = Bounds(low if low > LEAST else None, high)
-    return Dynamic(*bounds) if isinstance(wanted, Dynamic) else Auto(*bounds, _called(wanted))
+    return Dynamic(*bounds) if isinstance(wanted, Dynamic) else Auto(*bounds, _user_name(wanted))
 
 
-def _called(wanted: Spec) -> str:
+def _user_name(wanted: Spec) -> str:
     """The user's name of a size that is left to torch."""
     match wanted:
         case Named(name) if not wanted.derived:
@@ -168,6 +168,6 @@ def _bounds(facts: SizeFacts, sizes: Progression, written: _Root) -> Bounds:
     asked = facts.shapes.bounds.get(written.name or "", Bounds())
     if written.scale == 1:  # the requested bound, if narrower
         low = max(low, asked.low or 0)
-        high = min((each for each in (high, asked.high) if each is not None), default=None)
+        high = min((number for number in (high, asked.high) if number is not None), default=None)
         return Bounds(low if low > LEAST or low == asked.low else None, high)
     return Bounds(low or None, high)

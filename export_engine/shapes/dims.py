@@ -110,8 +110,8 @@ Spec = Static | Auto | Dynamic | Pinned | Named | Computed | Int
 
 def names_of(leaves: Mapping[str, tuple[Spec, ...]]) -> list[str]:
     """The names of all Dims, in order of first mention."""
-    found = (each for specs in leaves.values() for each in specs)
-    return list(dict.fromkeys(each.name for each in found if isinstance(each, Named)))
+    items = (spec for specs in leaves.values() for spec in specs)
+    return list(dict.fromkeys(item.name for item in items if isinstance(item, Named)))
 
 
 def ints_of(leaves: Mapping[str, tuple[Spec, ...]]) -> dict[str, Int]:
@@ -130,10 +130,10 @@ def simplest(spec: Spec, ints: Collection[str] = ()) -> Spec:
         spec: any.
         ints: names that are int arguments, not Dims.
     """
-    found = linear(spec.expression) if isinstance(spec, Computed) else None
-    if found is None:
+    pair = linear(spec.expression) if isinstance(spec, Computed) else None
+    if pair is None:
         return spec
-    scales, offset = found
+    scales, offset = pair
     if max(abs(offset), *scales.values(), 0) > LARGEST:
         return spec
     if not scales and offset >= 0:

@@ -21,7 +21,7 @@ class ShapesError(PlainError, ValueError):
         self.message = message
         self.text = text
         self.column = column
-        super().__init__(message if column is None else f"{message}\n{_pointed(text, column)}")
+        super().__init__(message if column is None else f"{message}\n{_underline(text, column)}")
 
     def __reduce__(self) -> tuple[type[ShapesError], tuple[str, str, int | None]]:
         return ShapesError, (self.message, self.text, self.column)
@@ -36,7 +36,7 @@ class Misfit(ShapesError):
         super().__init__(message)
 
 
-def _pointed(text: str, column: int) -> str:
+def _underline(text: str, column: int) -> str:
     """The line that a column is on, and a caret under it."""
     start = text.rfind("\n", 0, column) + 1
     line, place = text[start:].split("\n", 1)[0], column - start
@@ -45,5 +45,5 @@ def _pointed(text: str, column: int) -> str:
         head = "…" + head[-_AROUND:]
     if len(tail) > _AROUND:
         tail = tail[:_AROUND] + "…"
-    shown = "".join(each if each.isprintable() else " " for each in head + tail)
+    shown = "".join(other_text if other_text.isprintable() else " " for other_text in head + tail)
     return f"    {shown}\n    {' ' * len(head)}^"

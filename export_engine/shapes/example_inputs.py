@@ -54,20 +54,20 @@ def with_size(request: Request, dims: Iterable[tuple[str, int]], size: int) -> R
             if isinstance(spec, Named) and spec.name in roots:
                 wanted.setdefault((path, position), spec.scale * roots[spec.name] + spec.offset)
 
-    def resized(path: str, value: Any) -> Any:
+    def resize(path: str, value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             number = wanted.get((path, -1), wanted.get((path, 0)))
             return value if number is None or not isinstance(value, int) else number
         for position in range(value.dim()):
             new = wanted.get((path, position))
             if new is not None:
-                value = repeated(value, position, new)
+                value = repeat_slices(value, position, new)
         return value
 
-    return with_leaves(request, resized)
+    return with_leaves(request, resize)
 
 
-def repeated(value: torch.Tensor, dim: int, size: int) -> torch.Tensor:
+def repeat_slices(value: torch.Tensor, dim: int, size: int) -> torch.Tensor:
     """A copy of a tensor with another size along a dim, its slices repeated."""
     if value.shape[dim] == size:
         return value

@@ -14,7 +14,7 @@ from typing import Any
 
 from export_engine.record import TURNED
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.linear_constraints import summed
+from export_engine.shapes.linear_constraints import add
 from export_engine.shapes.names import check_name, check_size
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -108,7 +108,7 @@ class Relation:
         if one is None or other is None:
             turned = (TURNED[self.operator], self.right, self.left)
             return min((self.operator, self.left, self.right), turned, key=str)
-        scales, offset = summed(one, other, -1)
+        scales, offset = add(one, other, -1)
         sign = self.operator
         if sign in ("==", "!="):
             factor = -1 if next((scales[name] for name in sorted(scales)), 1) < 0 else 1
@@ -139,9 +139,9 @@ class Relation:
 
 def check_numbers(*expressions: Expression) -> None:
     """Raises ShapesError for a number larger than any size."""
-    for each in expressions:
-        if isinstance(each, int):
-            check_size(abs(each))
+    for expression in expressions:
+        if isinstance(expression, int):
+            check_size(abs(expression))
 
 
 def names_in(expression: Expression) -> dict[str, None]:
@@ -186,13 +186,13 @@ def value_of(
     return expression
 
 
-def replaced(expression: Expression, by: Mapping[str, Expression]) -> Expression:
+def substitute(expression: Expression, by: Mapping[str, Expression]) -> Expression:
     """The expression with some sizes replaced by expressions."""
     match expression:
         case Size(name):
             return by.get(name, expression)
         case Operation(sign, left, right):
-            return Operation(sign, replaced(left, by), replaced(right, by))
+            return Operation(sign, substitute(left, by), substitute(right, by))
     return expression
 
 
@@ -208,13 +208,13 @@ def linear(expression: Expression) -> tuple[dict[str, int], int] | None:
             one, other = linear(left), linear(right)
             if one is None or other is None:
                 return None
-            return summed(one, other, 1 if sign == "+" else -1)
+            return add(one, other, 1 if sign == "+" else -1)
         case Operation("*", left, right):
             one, other = linear(left), linear(right)
             if one is None or other is None or (one[0] and other[0]):
                 return None
             (scales, offset), factor = (one, other[1]) if one[0] else (other, one[1])
-            return summed(({}, 0), (scales, offset), factor)
+            return add(({}, 0), (scales, offset), factor)
         case int():
             return {}, expression
     return None
@@ -235,7 +235,7 @@ def expression_text(expression: Expression, calls: Mapping[str, str] = _PLAIN_CA
 
 def relation_text(relation: Relation, calls: Mapping[str, str] = _PLAIN_CALLS) -> str:
     """The text of a relation: `seq % 16 == 0`."""
-    left, right = (expression_text(each, calls) for each in (relation.left, relation.right))
+    left, right = (expression_text(item, calls) for item in (relation.left, relation.right))
     return f"{left} {relation.operator} {right}"
 
 

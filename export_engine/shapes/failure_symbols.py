@@ -37,7 +37,7 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
     paths = call_paths(request)
     places = birth_dims(births, paths)
     dims = _dim_names(attempt)
-    dims_computed = _computed_dims(attempt)
+    dims_computed = _find_computed_dims(attempt)
     names: dict[str, str] = {}
     taken: dict[str, int] = {}
     for birth in births:
@@ -48,7 +48,7 @@ def symbol_names(attempt: Attempt) -> dict[str, str]:
         if place is not None and place.path in paths:
             names[symbol] = dims.get(place, str(place))
         else:  # of an operand of torch.cond, whose branches are traced on their own, it is a size
-            name = "size" if birth.source else _computed_name(birth, dims_computed)
+            name = "size" if birth.source else _find_variable_name(birth, dims_computed)
             taken[name] = taken.get(name, 0) + 1
             names[symbol] = name if taken[name] == 1 else f"{name}_{taken[name]}"
     return names
@@ -63,16 +63,16 @@ def call_paths(request: Request) -> list[str]:
     return [leaf.path for leaf in leaves]
 
 
-def _computed_name(birth: SymbolBirth, dims: Mapping[str, int]) -> str:
+def _find_variable_name(birth: SymbolBirth, dims: Mapping[str, int]) -> str:
     """The name of a data-dependent number: its variable, if certain."""
-    name, value = _assigned(birth.stack)
+    name, value = _find_assignment(birth.stack)
     dim = dims.get(str(birth.symbol))
     if dim is not None:
         return f"{name}.shape[{dim}]" if name else "size"
-    return name if name and isinstance(value, ast.Call) and _called(value) in _NUMBERS else "n"
+    return name if name and isinstance(value, ast.Call) and _call_name(value) in _NUMBERS else "n"
 
 
-def _assigned(stack: Stack) -> tuple[str, ast.expr | None]:
+def _find_assignment(stack: Stack) -> tuple[str, ast.expr | None]:
     """The one variable that the innermost line gives a value, and that value."""
     code = code_of(stack[-1].file) if stack else None
     statement = code.statement(stack[-1].line) if code else None
@@ -86,27 +86,27 @@ def _assigned(stack: Stack) -> tuple[str, ast.expr | None]:
     return ("", None) if _TORCH_SYMBOL.fullmatch(name) else (name, value)
 
 
-def _called(call: ast.Call) -> str:
+def _call_name(call: ast.Call) -> str:
     function = call.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
-def _computed_dims(attempt: Attempt) -> dict[str, int]:
+def _find_computed_dims(attempt: Attempt) -> dict[str, int]:
     """The dim of its line's result that each data-dependent size is, by symbol."""
     lines = {
         str(birth.symbol): birth.stack[-1]
         for birth in attempt.recording.births
         if birth.stack and not birth.source
     }
-    found: dict[str, int] = {}
-    for stack, sizes in _traced_sizes(attempt):
+    dims: dict[str, int] = {}
+    for stack, sizes in _iter_traced_sizes(attempt):
         for symbol, dim in sizes.items():
             if stack and stack[-1] == lines.get(symbol):
-                found[symbol] = dim
-    return found
+                dims[symbol] = dim
+    return dims
 
 
-def _traced_sizes(attempt: Attempt) -> Iterator[tuple[Stack, dict[str, int]]]:
+def _iter_traced_sizes(attempt: Attempt) -> Iterator[tuple[Stack, dict[str, int]]]:
     """Per op that was traced: its line, and the symbols among the sizes of what it gives."""
     graph = attempt.recording.graph
     for node in graph.graph.nodes if graph is not None else ():

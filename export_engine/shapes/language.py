@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, NoReturn, TypeVar
 
-from export_engine.record import join_path, unquoted
+from export_engine.record import join_path, strip_quotes
 from export_engine.shapes.dims import (
     Auto,
     Bounds,
@@ -75,7 +75,7 @@ def parse(text: str) -> Parsed:
     Raises:
         ShapesError: the text does not follow the grammar; the error points at the column.
     """
-    return _Parser(text).parsed()
+    return _Parser(text).parse()
 
 
 class _Parser:
@@ -87,7 +87,7 @@ class _Parser:
         self._columns: dict[tuple[str, int | None], int] = {}
         self._mentions: dict[tuple[str, int | None], int] = {}
 
-    def parsed(self) -> Parsed:
+    def parse(self) -> Parsed:
         leaves: dict[str, tuple[Spec, ...]] = {}
         assumptions: list[Relation] = []
         unbacked = False
@@ -116,47 +116,47 @@ class _Parser:
 
     def _relations(self) -> list[Relation]:
         """One relation; of `2 <= a <= 9`, two."""
-        found: list[Relation] = []
+        relations: list[Relation] = []
         start = self._peek()
         left = self._expression()
         while compared := self._take("comparison"):
             right = self._expression()
-            found.append(self._made(start, Relation, compared.text, left, right))
-            self._columns.setdefault((str(found[-1]), None), start.column)
+            relations.append(self._make(start, Relation, compared.text, left, right))
+            self._columns.setdefault((str(relations[-1]), None), start.column)
             left = right
-        if not found:
+        if not relations:
             self._fail("expected a comparison, as in `seq % 16 == 0`")
         if not self._ends(self._peek()):
             self._fail("expected `;` after this relation")
-        return found
+        return relations
 
     def _expression(self, nested: int = 0) -> Expression:
         """A sum of products."""
         start = self._peek()
-        found = self._product(nested)
-        while sign := self._taken_of(_SUMS):
-            found = self._made(start, Operation, sign, found, self._product(nested))
-        return found
+        result = self._product(nested)
+        while sign := self._take_any(_SUMS):
+            result = self._make(start, Operation, sign, result, self._product(nested))
+        return result
 
     def _product(self, nested: int) -> Expression:
         start = self._peek()
-        found = self._operand(nested)
-        while sign := self._taken_of(_PRODUCTS):
-            found = self._made(start, Operation, sign, found, self._operand(nested))
-        return found
+        result = self._operand(nested)
+        while sign := self._take_any(_PRODUCTS):
+            result = self._make(start, Operation, sign, result, self._operand(nested))
+        return result
 
     def _operand(self, nested: int) -> Expression:
         start = self._peek()
         if nested > _DEEPEST:
             self._fail("this expression is nested too deeply")
         if self._take("mark", "("):
-            found = self._expression(nested + 1)
+            result = self._expression(nested + 1)
             if not self._take("mark", ")"):
                 self._fail("expected `)`")
-            return found
+            return result
         if self._take("mark", "-"):
             inner = self._operand(nested + 1)
-            return -inner if isinstance(inner, int) else self._made(start, Operation, "-", 0, inner)
+            return -inner if isinstance(inner, int) else self._make(start, Operation, "-", 0, inner)
         number = self._optional_number()
         if number is not None:
             return number
@@ -166,21 +166,21 @@ class _Parser:
         if name.text in FUNCTIONS and self._take("mark", "("):
             return self._call(name, nested)
         self._mentions.setdefault((name.text, -1), name.column)
-        return self._made(name, Size, name.text)
+        return self._make(name, Size, name.text)
 
     def _call(self, function: Token, nested: int) -> Expression:
         """What stands in the parentheses of `min(a, b, 2)`, joined in pairs."""
-        found = self._expression(nested + 1)
+        result = self._expression(nested + 1)
         if self._peek().text != ",":
             self._fail(f"expected `,`: {function.text} takes two sizes or more")
         while self._take("mark", ","):
             other = self._expression(nested + 1)
-            found = self._made(function, Operation, function.text, found, other)
+            result = self._make(function, Operation, function.text, result, other)
         if not self._take("mark", ")"):
             self._fail("expected `)`")
-        return found
+        return result
 
-    def _taken_of(self, signs: tuple[str, ...]) -> str | None:
+    def _take_any(self, signs: tuple[str, ...]) -> str | None:
         token = self._peek()
         return token.text if token.text in signs and self._take("mark") else None
 
@@ -199,15 +199,15 @@ class _Parser:
         token = self._take("word") or self._take("number") or self._take("quoted")
         if token is None:
             self._fail("expected the name of an input, as in `x: batch, _`")
-        return unquoted(token.text) if token.kind == "quoted" else token.text
+        return strip_quotes(token.text) if token.kind == "quoted" else token.text
 
     def _dims(self, path: str) -> tuple[Spec, ...]:
         if self._peek().text == "[":
             self._fail(f"an input in a list or a dict has a path of its own: `{path}.0: batch, _`")
         if not self._take("mark", ":"):
             if self._peek().text == ",":
-                given = self._text[self._columns[path, None] :].partition(";")[0].strip()
-                self._fail(f"name the input of these dims first, as in `x: {given}`")
+                text = self._text[self._columns[path, None] :].partition(";")[0].strip()
+                self._fail(f"name the input of these dims first, as in `x: {text}`")
             self._fail(f"expected `:` and the dims of {path}, as in `{path}: batch, _`")
         if self._peek().text == "[":
             self._fail(f"name inputs in a list or a dict one by one: `{path}.0: batch, _`")
@@ -236,36 +236,38 @@ class _Parser:
         if self._take("word", "_"):
             return Static()
         if self._take("mark", "*"):
-            return self._made(self._peek(), Auto, *self._optional_bounds())
+            return self._make(self._peek(), Auto, *self._optional_bounds())
         if self._take("mark", "!"):
-            return self._made(self._peek(), Dynamic, *self._optional_bounds())
+            return self._make(self._peek(), Dynamic, *self._optional_bounds())
         if self._take("mark", "("):
-            made = self._made(start, Computed, self._expression())
+            computed = self._make(start, Computed, self._expression())
             if not self._take("mark", ")"):
                 self._fail("expected `)` after the size")
-            return made
+            return computed
         if self._take("word", "int"):
-            return self._made(self._peek(), Int, *self._optional_bounds(signed=True))
+            return self._make(self._peek(), Int, *self._optional_bounds(signed=True))
         size = self._optional_number()
         if size is None:
-            return self._named(1)
-        return self._named(size) if self._take("mark", "*") else self._made(start, Pinned, size)
+            return self._parse_named(1)
+        return (
+            self._parse_named(size) if self._take("mark", "*") else self._make(start, Pinned, size)
+        )
 
-    def _named(self, scale: int) -> Spec:
+    def _parse_named(self, scale: int) -> Spec:
         start = self._peek()
         name = self._take("word")
         if name is None:
             self._fail(f"expected a dim: {_A_DIM}")
-        self._made(start, Named, name.text, scale)
+        self._make(start, Named, name.text, scale)
         self._bounds_of(name.text)
-        return self._made(start, Named, name.text, scale, self._offset())
+        return self._make(start, Named, name.text, scale, self._offset())
 
     def _bounds_of(self, name: str) -> None:
         opening = self._peek()
         bounds = self._optional_bounds()
         if bounds == Bounds():
             return
-        bounds = self._made(opening, normal_bounds, name, bounds)
+        bounds = self._make(opening, normal_bounds, name, bounds)
         known = self._bounds.setdefault(name, bounds)
         if known != bounds:
             text = write_bounds(known) or "[0..]"
@@ -283,15 +285,15 @@ class _Parser:
     def _optional_bounds(self, signed: bool = False) -> Bounds:
         if not self._take("mark", "["):
             return Bounds()
-        low = self._signed_number() if signed else self._optional_number()
+        low = self._parse_signed_number() if signed else self._optional_number()
         if not self._take("dots"):
             self._fail("expected `..` between the bounds, as in `[2..512]`, `[2..]` or `[..512]`")
-        high = self._signed_number() if signed else self._optional_number()
+        high = self._parse_signed_number() if signed else self._optional_number()
         if not self._take("mark", "]"):
             self._fail("expected `]` after the bounds")
         return Bounds(low, high)
 
-    def _signed_number(self) -> int | None:
+    def _parse_signed_number(self) -> int | None:
         negative = self._take("mark", "-")
         number = self._optional_number()
         if negative and number is None:
@@ -317,7 +319,7 @@ class _Parser:
         self._next += 1
         return token
 
-    def _made(self, at: Token, make: Callable[..., _T], *parts: object) -> _T:
+    def _make(self, at: Token, make: Callable[..., _T], *parts: object) -> _T:
         """`make(*parts)`; its error points at the token."""
         try:
             return make(*parts)

@@ -44,7 +44,7 @@ def leaves_of(
         ShapesError: a container's class is registered without names for what is in it.
     """
     try:
-        return [Leaf(*each) for each in call_leaves(signature, args, kwargs)]
+        return [Leaf(*call_leaf) for call_leaf in call_leaves(signature, args, kwargs)]
     except ValueError as error:
         raise ShapesError(f"The inputs of the call have no paths: {error}") from error
 
@@ -87,7 +87,7 @@ def count(dims: int) -> str:
 def _no_such_leaf(path: str, leaves: list[Leaf], signature: inspect.Signature) -> str:
     inside = [leaf for leaf in leaves if leaf.path.startswith(f"{path}.")]
     if inside:
-        return f"{path} holds several inputs; name the one you mean: {_listed(inside)}"
+        return f"{path} holds several inputs; name the one you mean: {_join_paths(inside)}"
     around = next((leaf for leaf in leaves if path.startswith(f"{leaf.path}.")), None)
     if around is not None:
         return _nothing_inside(path, around)
@@ -96,11 +96,11 @@ def _no_such_leaf(path: str, leaves: list[Leaf], signature: inspect.Signature) -
         return f"this call does not pass {name}; leave it out of the spec"
     near = difflib.get_close_matches(path, [leaf.path for leaf in leaves], n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    said = f"no input is called {path}.{hint} The call's tensors are: {_listed(leaves)}"
+    text = f"no input is called {path}.{hint} The call's tensors are: {_join_paths(leaves)}"
     opaque = next((leaf for leaf in leaves if not isinstance(leaf.value, _PLAIN)), None)
     if opaque is None:
-        return said
-    return f"{said}. As for {opaque.path}, {_not_looked_into(opaque.value)}"
+        return text
+    return f"{text}. As for {opaque.path}, {_not_looked_into(opaque.value)}"
 
 
 def _nothing_inside(path: str, around: Leaf) -> str:
@@ -118,7 +118,7 @@ def _not_looked_into(value: Any) -> str:
     )
 
 
-def _listed(leaves: list[Leaf]) -> str:
+def _join_paths(leaves: list[Leaf]) -> str:
     tensors = [leaf.path for leaf in leaves if isinstance(leaf.value, torch.Tensor)]
     more = ", …" if len(tensors) > _SHOWN else ""
     return ", ".join(tensors[:_SHOWN]) + more or "none"

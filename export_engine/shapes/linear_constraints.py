@@ -22,7 +22,7 @@ class _Impossible(Exception):
     """No numbers fulfil the constraints."""
 
 
-def summed(one: Linear, other: Linear, factor: int = 1) -> tuple[dict[str, int], int]:
+def add(one: Linear, other: Linear, factor: int = 1) -> tuple[dict[str, int], int]:
     """One sum and a multiple of another."""
     scales = dict(one[0])
     for name, scale in other[0].items():
@@ -52,82 +52,82 @@ def _without_equalities(zero: list[Linear], least_zero: list[Linear]) -> list[Li
     """The inequalities in terms of numbers that are free."""
     fresh = count()
     while zero:
-        scales, offset = _reduced(zero.pop())
+        scales, offset = _reduce(zero.pop())
         if not scales:
             continue
         name = min(scales, key=lambda each: abs(scales[each]))
         scale = scales[name]
-        rest = {other: each for other, each in scales.items() if other != name}
+        rest = {other: number for other, number in scales.items() if other != name}
         if abs(scale) == 1:
-            by: Linear = {other: -scale * each for other, each in rest.items()}, -scale * offset
+            by: Linear = {other: -scale * number for other, number in rest.items()}, -scale * offset
         else:
             # What is left over of the others is smaller than the smallest scale was.
             new = f"={next(fresh)}={name}"
-            whole = {other: -(each // scale) for other, each in rest.items() if each // scale}
+            whole = {other: -(number // scale) for other, number in rest.items() if number // scale}
             by = {new: 1, **whole}, -(offset // scale)
             zero.append((scales, offset))
-        zero = [_replaced(each, name, by) for each in zero]
-        least_zero = [_replaced(each, name, by) for each in least_zero]
+        zero = [_substitute(pair, name, by) for pair in zero]
+        least_zero = [_substitute(pair, name, by) for pair in least_zero]
     return least_zero
 
 
-def _reduced(zero: Linear) -> Linear:
+def _reduce(zero: Linear) -> Linear:
     """An equality divided by what its scales share."""
     scales, offset = zero
     shared = gcd(*scales.values())
     if offset % shared if shared else offset:
         raise _Impossible
-    return {name: each // shared for name, each in scales.items()}, offset // (shared or 1)
+    return {name: scale // shared for name, scale in scales.items()}, offset // (shared or 1)
 
 
-def _replaced(where: Linear, name: str, by: Linear) -> Linear:
+def _substitute(where: Linear, name: str, by: Linear) -> Linear:
     scales, offset = where
     if name not in scales:
         return where
-    rest = {other: each for other, each in scales.items() if other != name}
-    return summed((rest, offset), by, scales[name])
+    rest = {other: scale for other, scale in scales.items() if other != name}
+    return add((rest, offset), by, scales[name])
 
 
 def _tight(least_zero: Iterable[Linear]) -> list[Linear]:
     """Inequalities rounded to whole numbers; of those with the same scales, the strictest."""
-    found: dict[frozenset[tuple[str, int]], int] = {}
+    entries: dict[frozenset[tuple[str, int]], int] = {}
     for scales, offset in least_zero:
         shared = gcd(*scales.values())
         if not shared:
             if offset < 0:
                 raise _Impossible
             continue
-        key = frozenset((name, each // shared) for name, each in scales.items())
-        found[key] = min(found.get(key, offset // shared), offset // shared)
-    return [(dict(key), offset) for key, offset in found.items()]
+        key = frozenset((name, scale // shared) for name, scale in scales.items())
+        entries[key] = min(entries.get(key, offset // shared), offset // shared)
+    return [(dict(key), offset) for key, offset in entries.items()]
 
 
 def _equal(least_zero: Iterable[Linear]) -> list[Linear]:
     """The sums that are 0 or more and 0 or less."""
-    known = {frozenset(scales.items()): offset for scales, offset in least_zero}
-    found: list[Linear] = []
-    for key, offset in known.items():
-        opposite = known.get(frozenset((name, -each) for name, each in key))
+    offsets = {frozenset(scales.items()): offset for scales, offset in least_zero}
+    pairs: list[Linear] = []
+    for key, offset in offsets.items():
+        opposite = offsets.get(frozenset((name, -number) for name, number in key))
         if opposite is not None and opposite == -offset:
-            found.append((dict(key), offset))
-    return found
+            pairs.append((dict(key), offset))
+    return pairs
 
 
 def _without_one(least_zero: list[Linear]) -> list[Linear]:
     """What follows for the others, whatever the number is that is easiest to leave out."""
 
     def sides(name: str) -> tuple[list[Linear], list[Linear]]:
-        with_it = [each for each in least_zero if name in each[0]]
-        lower = [each for each in with_it if each[0][name] > 0]
-        return lower, [each for each in with_it if each[0][name] < 0]
+        with_it = [pair for pair in least_zero if name in pair[0]]
+        lower = [pair for pair in with_it if pair[0][name] > 0]
+        return lower, [pair for pair in with_it if pair[0][name] < 0]
 
     names = {name: None for scales, _ in least_zero for name in scales}
     name = min(names, key=lambda each: len(sides(each)[0]) * len(sides(each)[1]))
     lower, upper = sides(name)
-    kept = [each for each in least_zero if name not in each[0]]
+    kept = [pair for pair in least_zero if name not in pair[0]]
     for low in lower:
         for high in upper:
             times, other = -high[0][name], low[0][name]
-            scaled = {each: times * scale for each, scale in low[0].items()}, times * low[1]
-            kept.append(summed(scaled, high, other))
+            scaled = {text: times * scale for text, scale in low[0].items()}, times * low[1]
+            kept.append(add(scaled, high, other))
     return kept

@@ -35,7 +35,7 @@ from export_engine.shapes.spec_params import params_of
 from export_engine.shapes.sympy_sizes import plain_name
 from export_engine.torch_internals import (
     container_spec,
-    known_truth,
+    find_truth,
     missing_shapes_spec,
     shapes_spec,
     size_functions,
@@ -63,23 +63,25 @@ def to_shapes_spec(
     leaves = leaves_of(signature, args, kwargs)
     check_paths(shapes.leaves, leaves, signature)
     variables = _variables(shapes)
-    given = {leaf.path: _leaf_spec(shapes, leaf, variables) for leaf in leaves}
-    params = params_of(signature.bind(*args, **kwargs), lambda path, _: given[path], container_spec)
-    assumptions = [_assumed(each, variables) for each in shapes.assumptions]
-    return shapes_spec(params, [each for each in assumptions if each is not True])
+    entries = {leaf.path: _leaf_spec(shapes, leaf, variables) for leaf in leaves}
+    params = params_of(
+        signature.bind(*args, **kwargs), lambda path, _: entries[path], container_spec
+    )
+    assumptions = [_build_assumption(assumption, variables) for assumption in shapes.assumptions]
+    return shapes_spec(params, [assumption for assumption in assumptions if assumption is not True])
 
 
-def _assumed(relation: Relation, variables: Mapping[str, Any]) -> Any:
+def _build_assumption(relation: Relation, variables: Mapping[str, Any]) -> Any:
     """A relation of variables as torch has it; True where it always holds."""
     compare = COMPARISONS[relation.operator]
     try:
-        found = compare(_value(relation.left, variables), _value(relation.right, variables))
+        result = compare(_value(relation.left, variables), _value(relation.right, variables))
     except ZeroDivisionError:
-        found = False
-    known = found if isinstance(found, bool) else known_truth(found)
-    if known is False:
+        result = False
+    is_known = result if isinstance(result, bool) else find_truth(result)
+    if is_known is False:
         raise Misfit(f"`{relation}` never holds", str(relation))
-    return True if known else found
+    return True if is_known else result
 
 
 def _value(expression: Expression, variables: Mapping[str, Any]) -> Any:
@@ -108,8 +110,8 @@ def _variables(shapes: Parts) -> dict[str, Any]:
         for name in names_of(shapes.leaves)
     }
     numbers = {
-        name: spec_variable(name, each.low, each.high, size=False)
-        for name, each in ints_of(shapes.leaves).items()
+        name: spec_variable(name, other_int.low, other_int.high, size=False)
+        for name, other_int in ints_of(shapes.leaves).items()
     }
     return {**sizes, **numbers}
 
@@ -130,8 +132,10 @@ def _leaf_spec(shapes: Parts, leaf: Leaf, variables: Mapping[str, Any]) -> Any:
         raise Misfit(f"{path} is an int: write `{path}: int`", path)
     if isinstance(specs[0], Int | Dynamic):
         low, high = specs[0].low, specs[0].high
-        known = path in variables
-        return variables[path] if known else spec_variable(plain_name(path), low, high, size=False)
+        is_known = path in variables
+        return (
+            variables[path] if is_known else spec_variable(plain_name(path), low, high, size=False)
+        )
     return _dim(specs[0], path, 0, variables)
 
 
@@ -142,9 +146,9 @@ def _dim(spec: Spec, path: str, position: int, variables: Mapping[str, Any]) -> 
         case Pinned(size):
             return size
         case Named(name, scale, offset):
-            found = variables[name]
-            found = scale * found if scale != 1 else found
-            return found + offset if offset else found
+            result = variables[name]
+            result = scale * result if scale != 1 else result
+            return result + offset if offset else result
         case Computed(expression):
             return _value(expression, variables)
         case Dynamic(low, high):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from export_engine.record import Formula
 from export_engine.shapes.dims import Bounds
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size
-from export_engine.shapes.piecewise import Pieces, solved_by_residue
+from export_engine.shapes.piecewise import Pieces, solve_by_residue
 from export_engine.shapes.polynomials import Unsolved
 
 _MOST_PERIOD = 256
@@ -21,16 +21,16 @@ def bounds_said(relation: Relation) -> Bounds | None:
         return None
     formula = [*_formula(relation.left), *_formula(relation.right), relation.operator]
     try:
-        solved = solved_by_residue(formula, _MOST_PERIOD)
+        solved = solve_by_residue(formula, _MOST_PERIOD)
     except Unsolved:
         return None
     period = len(solved)
     left = [_left(ruled_out, at, period) for at, ruled_out in enumerate(solved)]
-    if any(len(each) != 1 for each in left):
+    if any(len(pairs) != 1 for pairs in left):
         return None
-    firsts, lasts = [each[0][0] for each in left], [each[0][1] for each in left]
+    firsts, lasts = [pairs[0][0] for pairs in left], [pairs[0][1] for pairs in left]
     low = min(firsts)
-    high = max((each for each in lasts if each is not None), default=None)
+    high = max((number for number in lasts if number is not None), default=None)
     whole = [
         (low + (at - low) % period, None if high is None else high - (high - at) % period)
         for at in range(period)
@@ -54,12 +54,12 @@ def _formula(expression: Expression) -> Formula:
 
 def _left(ruled_out: Pieces, residue: int, period: int) -> Pieces:
     """Of the sizes with a residue, the runs that are not ruled out."""
-    found: Pieces = []
+    pairs: Pieces = []
     at = residue
     for low, high in sorted(ruled_out, key=lambda piece: piece[0]):
         if low > at:
-            found.append((at, low - period))
+            pairs.append((at, low - period))
         if high is None:
-            return found
+            return pairs
         at = max(at, high + period)
-    return [*found, (at, None)]
+    return [*pairs, (at, None)]

@@ -20,7 +20,7 @@ from export_engine.shapes.polynomials import (
     Refine,
     Unsolved,
     exact,
-    floored,
+    floor_of,
     negative,
     over,
     plus,
@@ -46,7 +46,7 @@ class _Piece(NamedTuple):
     """None where the value is undefined, as after a division by zero."""
 
 
-def solved_by_residue(formula: Formula, most: int) -> list[Pieces]:
+def solve_by_residue(formula: Formula, most: int) -> list[Pieces]:
     """Per residue, the sizes that a condition rules out, among those with that residue.
 
     Args:
@@ -59,34 +59,34 @@ def solved_by_residue(formula: Formula, most: int) -> list[Pieces]:
     period = 1
     while period <= most:
         try:
-            return [_ruled_out(formula, period, residue) for residue in range(period)]
+            return [_find_excluded(formula, period, residue) for residue in range(period)]
         except Refine as longer:
             period *= longer.factor
     raise Unsolved
 
 
-def _ruled_out(formula: Formula, period: int, residue: int) -> Pieces:
-    found = []
-    for low, high, value in _evaluated(formula, period, residue):
+def _find_excluded(formula: Formula, period: int, residue: int) -> Pieces:
+    pairs = []
+    for low, high, value in _evaluate(formula, period, residue):
         if value is None or not value:
             top = None if high is None else period * high + residue
-            found.append((period * low + residue, top))
+            pairs.append((period * low + residue, top))
         elif len(value) > 1:
             raise Unsolved  # a number, where a condition is expected
-    return found
+    return pairs
 
 
-def _evaluated(formula: Formula, period: int, residue: int) -> list[_Piece]:
+def _evaluate(formula: Formula, period: int, residue: int) -> list[_Piece]:
     stack: list[list[_Piece]] = []
     for token in formula:
         if not isinstance(token, str):
             stack.append([_Piece(0, None, poly_of(exact(token)))])
         elif token in _UNARY:
-            stack.append([part for each in stack.pop() for part in _UNARY[token](each)])
+            stack.append([part for piece in stack.pop() for part in _UNARY[token](piece)])
         elif token in _BINARY:
             other, one = stack.pop(), stack.pop()
             stack.append([part for low, high, a, b in _overlaps(one, other)
-                          for part in _applied(token, low, high, a, b)])  # fmt: skip
+                          for part in _apply(token, low, high, a, b)])  # fmt: skip
         elif token[:1] == "d" and token[1:].isdigit():
             stack.append([_Piece(0, None, poly_of(residue, period))])
         else:
@@ -105,7 +105,7 @@ def _overlaps(
                 yield low, high, a.value, b.value
 
 
-def _applied(
+def _apply(
     token: str, low: int, high: int | None, one: Poly | None, other: Poly | None
 ) -> list[_Piece]:
     if one is None or other is None:
@@ -120,7 +120,7 @@ def _whole(make: Callable[[Poly, Poly], Poly]) -> Operation:
     return lambda low, high, one, other: [_Piece(low, high, make(one, other))]
 
 
-def _divided(make: Callable[[Poly, Number], Poly]) -> Operation:
+def _make_division(make: Callable[[Poly, Number], Poly]) -> Operation:
     """A division; by a polynomial it is gone through number by number, as far as that goes."""
 
     def divide(low: int, high: int | None, one: Poly, other: Poly) -> list[_Piece]:
@@ -142,9 +142,9 @@ def _divided(make: Callable[[Poly, Number], Poly]) -> Operation:
 
 def _small_by_large(make: Callable[[Poly, Number], Poly], rest: bool) -> Operation:
     """A floor division, or its remainder, which is plain where a number is divided by a larger."""
-    divide = _divided(make)
+    divide = _make_division(make)
 
-    def applied(low: int, high: int | None, one: Poly, other: Poly) -> list[_Piece]:
+    def apply(low: int, high: int | None, one: Poly, other: Poly) -> list[_Piece]:
         if len(other) != 2 or len(one) > 1 or other[1] < 0 or (one and one[0] < 0):
             return divide(low, high, one, other)
         border = max(low, floor(Fraction(value_at(one, 0) - other[0]) / other[1]) + 1)
@@ -153,12 +153,14 @@ def _small_by_large(make: Callable[[Poly, Number], Poly], rest: bool) -> Operati
         parts = divide(low, border - 1, one, other) if border > low else []
         if high is None or border <= high:
             parts.append(_Piece(border, high, one if rest else ()))
-        return [each for each in parts if high is None or each.high is None or each.high <= high]
+        return [
+            piece for piece in parts if high is None or piece.high is None or piece.high <= high
+        ]
 
-    return applied
+    return apply
 
 
-def _compared(holds: Callable[[int], bool]) -> Operation:
+def _make_comparison(holds: Callable[[int], bool]) -> Operation:
     def compare(low: int, high: int | None, one: Poly, other: Poly) -> list[_Piece]:
         parts = signs(plus(one, other, -1), low, high)
         return [_Piece(start, end, _truth(holds(sign))) for start, end, sign in parts]
@@ -166,7 +168,7 @@ def _compared(holds: Callable[[int], bool]) -> Operation:
     return compare
 
 
-def _chosen(holds: Callable[[int], bool]) -> Operation:
+def _make_choice(holds: Callable[[int], bool]) -> Operation:
     """The first of two where the sign of their difference is right, else the second."""
 
     def choose(low: int, high: int | None, one: Poly, other: Poly) -> list[_Piece]:
@@ -185,19 +187,19 @@ _BINARY: dict[str, Operation] = {
     "-": _whole(lambda one, other: plus(one, other, -1)),
     "*": _whole(times),
     "**": _whole(power),
-    "/": _divided(over),
-    "//": _small_by_large(lambda one, number: floored(over(one, number)), rest=False),
+    "/": _make_division(over),
+    "//": _small_by_large(lambda one, number: floor_of(over(one, number)), rest=False),
     "%": _small_by_large(remainder, rest=True),
-    "min": _chosen(lambda sign: sign < 0),
-    "max": _chosen(lambda sign: sign > 0),
-    "and": _chosen(lambda sign: sign < 0),
-    "or": _chosen(lambda sign: sign > 0),
-    "==": _compared(lambda sign: sign == 0),
-    "!=": _compared(lambda sign: sign != 0),
-    "<": _compared(lambda sign: sign < 0),
-    "<=": _compared(lambda sign: sign <= 0),
-    ">": _compared(lambda sign: sign > 0),
-    ">=": _compared(lambda sign: sign >= 0),
+    "min": _make_choice(lambda sign: sign < 0),
+    "max": _make_choice(lambda sign: sign > 0),
+    "and": _make_choice(lambda sign: sign < 0),
+    "or": _make_choice(lambda sign: sign > 0),
+    "==": _make_comparison(lambda sign: sign == 0),
+    "!=": _make_comparison(lambda sign: sign != 0),
+    "<": _make_comparison(lambda sign: sign < 0),
+    "<=": _make_comparison(lambda sign: sign <= 0),
+    ">": _make_comparison(lambda sign: sign > 0),
+    ">=": _make_comparison(lambda sign: sign >= 0),
 }
 """`and` and `or` are of truth values, 0 or 1, as conditions have them."""
 
@@ -215,7 +217,7 @@ def _absolute(piece: _Piece) -> list[_Piece]:
     ]
 
 
-def _denied(piece: _Piece) -> list[_Piece]:
+def _negate(piece: _Piece) -> list[_Piece]:
     if piece.value is None:
         return [piece]
     parts = signs(piece.value, piece.low, piece.high)
@@ -224,9 +226,9 @@ def _denied(piece: _Piece) -> list[_Piece]:
 
 _UNARY: dict[str, Callable[[_Piece], list[_Piece]]] = {
     "neg": _each(negative),
-    "not": _denied,
+    "not": _negate,
     "abs": _absolute,
-    "floor": _each(floored),
-    "ceil": _each(lambda poly: negative(floored(negative(poly)))),
+    "floor": _each(floor_of),
+    "ceil": _each(lambda poly: negative(floor_of(negative(poly)))),
     "float": _each(lambda poly: poly),
 }

@@ -13,7 +13,7 @@ from typing import Any
 
 from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size, relation_text
-from export_engine.shapes.linear_constraints import Linear, summed
+from export_engine.shapes.linear_constraints import Linear, add
 from export_engine.shapes.sympy_sizes import relations_of
 
 _IS_ZERO = {("==", 0), ("<=", 0), ("<", 1)}
@@ -32,13 +32,13 @@ def plainly(relation: Relation) -> Relation:
             return relation
     asked = (relation.operator, relation.right)
     sign = "==" if asked in _IS_ZERO else "!=" if asked in _IS_NOT_ZERO else ""
-    found = _modulo(inner, divisor) if sign else None
-    if found is None:
+    pair = _modulo(inner, divisor) if sign else None
+    if pair is None:
         return relation
-    scales = {name: rest for name, scale in found[0].items() if (rest := scale % divisor)}
+    scales = {name: rest for name, scale in pair[0].items() if (rest := scale % divisor)}
     if not scales:
         return relation
-    offset = found[1] % divisor
+    offset = pair[1] % divisor
     if 2 * next(iter(scales.values())) > divisor:  # -h is a multiple where h is
         scales = {name: divisor - scale for name, scale in scales.items()}
         offset = -offset % divisor
@@ -63,10 +63,10 @@ def _modulo(expression: Expression, divisor: int) -> Linear | None:
             one, other_one = _modulo(left, divisor), _modulo(right, divisor)
             if one is None or other_one is None:
                 return None
-            return summed(one, other_one, 1 if sign == "+" else -1)
+            return add(one, other_one, 1 if sign == "+" else -1)
         case Operation("*", int(factor), inner) | Operation("*", inner, int(factor)):
-            found = _modulo(inner, divisor)
-            return None if found is None else summed(({}, 0), found, factor)
+            pair = _modulo(inner, divisor)
+            return None if pair is None else add(({}, 0), pair, factor)
         case Size(name):
             return {name: 1}, 0
         case int():
@@ -76,13 +76,13 @@ def _modulo(expression: Expression, divisor: int) -> Linear | None:
 
 def _sum(scales: Mapping[str, int], divisor: int) -> Expression:
     """`a + b - 2*c`, with factors no larger than half the divisor."""
-    made: Expression | None = None
+    result: Expression | None = None
     for name, scale in scales.items():
-        sign, factor = ("-", divisor - scale) if 2 * scale > divisor and made else ("+", scale)
+        sign, factor = ("-", divisor - scale) if 2 * scale > divisor and result else ("+", scale)
         part: Expression = Size(name) if factor == 1 else Operation("*", factor, Size(name))
-        made = part if made is None else Operation(sign, made, part)
-    assert made is not None
-    return made
+        result = part if result is None else Operation(sign, result, part)
+    assert result is not None
+    return result
 
 
 def plain_text(condition: Any, names: Mapping[str, str]) -> str | None:
@@ -99,8 +99,8 @@ def plain_text(condition: Any, names: Mapping[str, str]) -> str | None:
         asked = list(relations_of(condition, {s: Size(f"d{n}") for n, s in enumerate(symbols)}))
     except ShapesError:
         return None
-    said = [plainly(each) for each in asked]
-    if said == asked:
+    relations = [plainly(relation) for relation in asked]
+    if relations == asked:
         return None
-    text = " and ".join(map(relation_text, said))
+    text = " and ".join(map(relation_text, relations))
     return re.sub(r"\bd(\d+)\b", lambda found: names[str(symbols[int(found[1])])], text)

@@ -49,30 +49,30 @@ def poly_of(*coefficients: Number) -> Poly:
 def plus(one: Poly, other: Poly, sign: int = 1) -> Poly:
     """The sum of two, or their difference with a sign of -1."""
     size = max(len(one), len(other))
-    a, b = (each + (0,) * (size - len(each)) for each in (one, other))
+    a, b = (group + (0,) * (size - len(group)) for group in (one, other))
     return poly_of(*(x + sign * y for x, y in zip(a, b, strict=True)))
 
 
 def times(one: Poly, other: Poly) -> Poly:
     """The product of two."""
-    found: list[Number] = [0] * max(len(one) + len(other) - 1, 0)
+    items: list[Number] = [0] * max(len(one) + len(other) - 1, 0)
     for at, x in enumerate(one):
         for by, y in enumerate(other):
-            found[at + by] += x * y
-    return poly_of(*found)
+            items[at + by] += x * y
+    return poly_of(*items)
 
 
 def value_at(poly: Poly, number: int) -> Number:
     """The value at a number (Horner)."""
     value: Number = 0
-    for each in reversed(poly):
-        value = value * number + each
+    for item in reversed(poly):
+        value = value * number + item
     return value
 
 
-def floored(poly: Poly) -> Poly:
+def floor_of(poly: Poly) -> Poly:
     """Rounded down: only the constant is, once all else is whole."""
-    factor = lcm(*(each.denominator for each in poly[1:]))
+    factor = lcm(*(item.denominator for item in poly[1:]))
     if factor > 1:
         raise Refine(factor)
     return poly_of(floor(poly[0]), *poly[1:]) if poly else poly
@@ -83,24 +83,24 @@ def signs(poly: Poly, low: int, high: int | None) -> list[tuple[int, int | None,
     if len(poly) <= 1:
         return [(low, high, _sign(value_at(poly, 0)))]
     # Cauchy: no root is beyond
-    bound = floor(1 + max(abs(Fraction(each) / poly[-1]) for each in poly[:-1])) + 1
-    found: list[tuple[int, int | None, int]] = []
+    bound = floor(1 + max(abs(Fraction(item) / poly[-1]) for item in poly[:-1])) + 1
+    items: list[tuple[int, int | None, int]] = []
     end = max(low, bound) if high is None else high
-    steps = plus(_shifted(poly), poly, -1)
+    steps = plus(_shift(poly), poly, -1)
     for start, stop, _ in signs(steps, low, end - 1) if end > low else [(low, low, 0)]:
         assert stop is not None
-        found += _monotone(poly, start, min(stop + 1, end))
+        items += _monotone(poly, start, min(stop + 1, end))
     if high is None:
-        found.append((end + 1, None, _sign(poly[-1])))
-    return _joined(found)
+        items.append((end + 1, None, _sign(poly[-1])))
+    return _merge_intervals(items)
 
 
-def _shifted(poly: Poly) -> Poly:
+def _shift(poly: Poly) -> Poly:
     """The polynomial of k + 1."""
-    found: Poly = ()
-    for each in reversed(poly):
-        found = plus(times(found, (1, 1)), poly_of(each))
-    return found
+    result: Poly = ()
+    for item in reversed(poly):
+        result = plus(times(result, (1, 1)), poly_of(item))
+    return result
 
 
 def _monotone(poly: Poly, low: int, high: int) -> Iterator[tuple[int, int, int]]:
@@ -118,7 +118,7 @@ def _monotone(poly: Poly, low: int, high: int) -> Iterator[tuple[int, int, int]]
         low = inside + 1
 
 
-def _joined(
+def _merge_intervals(
     found: list[tuple[int, int | None, int]],
 ) -> list[tuple[int, int | None, int]]:
     """Intervals that share an end, or a sign, put together."""
@@ -145,20 +145,20 @@ def power(one: Poly, other: Poly) -> Poly:
     highest = _HIGHEST_DEGREE if len(one) > 1 else _LARGEST_POWER
     if len(other) > 1 or exponent.denominator > 1 or not 0 <= exponent <= highest:
         raise Unsolved
-    found: Poly = (1,)
+    result: Poly = (1,)
     for _ in range(int(exponent)):
-        found = times(found, one)
-    return found
+        result = times(result, one)
+    return result
 
 
 def over(one: Poly, number: Number) -> Poly:
     """Divided by a number, exactly."""
-    return poly_of(*(exact(Fraction(each) / number) for each in one))
+    return poly_of(*(exact(Fraction(item) / number) for item in one))
 
 
 def remainder(one: Poly, number: Number) -> Poly:
     """What the floor division by a number leaves."""
-    return plus(one, times(floored(over(one, number)), (number,)), -1)
+    return plus(one, times(floor_of(over(one, number)), (number,)), -1)
 
 
 def negative(poly: Poly) -> Poly:

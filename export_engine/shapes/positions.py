@@ -30,19 +30,19 @@ def from_the_front(
     """
     signature = signature_of(target)
     try:
-        given = specs_in_order(dynamic_shapes, target, args, kwargs)
-        leaves = leaves_of(signature, args, kwargs) if given is not None else []
+        items = specs_in_order(dynamic_shapes, target, args, kwargs)
+        leaves = leaves_of(signature, args, kwargs) if items is not None else []
     except MISFITS:
         return dynamic_shapes
-    if given is None or len(given) != len(leaves):
+    if items is None or len(items) != len(leaves):
         return dynamic_shapes
-    counted = [_counted(leaf, spec) for leaf, spec in zip(leaves, given, strict=True)]
-    if all(new is old for new, old in zip(counted, given, strict=True)):
+    counted = [_count_from_front(leaf, spec) for leaf, spec in zip(leaves, items, strict=True)]
+    if all(new is old for new, old in zip(counted, items, strict=True)):
         return dynamic_shapes
     return dynamic_shapes_tree(signature, args, kwargs, counted)
 
 
-def _counted(leaf: Leaf, spec: Any) -> Any:
+def _count_from_front(leaf: Leaf, spec: Any) -> Any:
     """The spec of a leaf; itself where every position counts from the front already."""
     path, value = leaf
     if not isinstance(value, torch.Tensor) or not isinstance(spec, Mapping):
@@ -61,12 +61,12 @@ def _counted(leaf: Leaf, spec: Any) -> Any:
         )
     if all(key >= 0 for key in spec):
         return spec
-    made: dict[int, Any] = {}
+    result: dict[int, Any] = {}
     for key, dim in spec.items():
-        if key % dims in made:
+        if key % dims in result:
             raise ShapesError(
                 f"{path} dim {key % dims} has two specs, one at {key - dims if key >= 0 else key}; "
                 "give one of them"
             )
-        made[key % dims] = dim
-    return made
+        result[key % dims] = dim
+    return result

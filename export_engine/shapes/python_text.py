@@ -62,25 +62,25 @@ class _Dims:
     def text(self, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         bound = signature_of(target).bind(*args, **kwargs)
         entries = [
-            f"    {_quoted(name)}: {self._tree(value, (name,), name == _keywords(bound))},"
+            f"    {_quote(name)}: {self._tree(value, (name,), name == _keywords(bound))},"
             for name, value in bound.arguments.items()
         ]
         dims = [
-            f"{name} = Dim({_quoted(name)}{_arguments(self._shapes.bounds.get(name, Bounds()))})"
+            f"{name} = Dim({_quote(name)}{_arguments(self._shapes.bounds.get(name, Bounds()))})"
             for name in names_of(self._shapes.leaves)
         ]
-        made = [*dims, "dynamic_shapes = {", *entries, "}"]
-        return "\n".join(["from torch.export import Dim", "", *made])
+        texts = [*dims, "dynamic_shapes = {", *entries, "}"]
+        return "\n".join(["from torch.export import Dim", "", *texts])
 
     def _tree(self, value: Any, steps: tuple[str, ...], extra: bool = False) -> str:
-        found = container_of(value)
-        if found is None:
+        container = container_of(value)
+        if container is None:
             return self._leaf(join_path(steps), value)
         parts = {
             key: self._tree(part, (str(key),) if extra else (*steps, str(key)))
-            for key, part in found.parts
+            for key, part in container.parts
         }
-        if found.kind == "dict":
+        if container.kind == "dict":
             return "{" + ", ".join(f"{key!r}: {part}" for key, part in parts.items()) + "}"
         listed = ", ".join(parts.values())
         alone = "," if len(parts) == 1 else ""
@@ -97,7 +97,7 @@ class _Dims:
 
 def _keywords(bound: Any) -> str:
     """The parameter that takes any keywords; each is an input of its own."""
-    kinds = {each.kind: name for name, each in bound.signature.parameters.items()}
+    kinds = {parameter.kind: name for name, parameter in bound.signature.parameters.items()}
     return str(next((name for kind, name in kinds.items() if kind.name == "VAR_KEYWORD"), ""))
 
 
@@ -126,7 +126,7 @@ def _arguments(bounds: Bounds) -> str:
     return low + (f", max={bounds.high}" if bounds.high is not None else "")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -145,20 +145,24 @@ class _Spec:
 
     def text(self, target: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         bound = signature_of(target).bind(*args, **kwargs)
-        for name, each in ints_of(self._shapes.leaves).items():
-            self._variable("IntVar", name, Bounds(each.low, each.high))
+        for name, other_int in ints_of(self._shapes.leaves).items():
+            self._variable("IntVar", name, Bounds(other_int.low, other_int.high))
         for name in names_of(self._shapes.leaves):
             self._variable("ShapeVar", name, self._shapes.bounds.get(name, Bounds()))
         params = params_of(bound, self._leaf, self._container)
-        entries = [f"        {_quoted(name)}: {_plain(spec)}," for name, spec in params.items()]
-        said = ", ".join(relation_text(each, _CALLS) for each in self._shapes.assumptions)
+        entries = [f"        {_quote(name)}: {_plain(spec)}," for name, spec in params.items()]
+        message = ", ".join(
+            relation_text(assumption, _CALLS) for assumption in self._shapes.assumptions
+        )
         lines = ["dynamic_shapes = ShapesSpec(", "    ParamsSpec({", *entries, "    }),"]
-        lines += [f"    assumptions=[{said}],"] if said else []
+        lines += [f"    assumptions=[{message}],"] if message else []
         calls = any(call in line for call in _CALLS.values() for line in lines)
         return "\n".join(
             [
                 *(["import torch"] if calls else []),
-                *_imported("torch.fx.experimental.dynamic_spec", sorted(self._used, key=str.lower)),
+                *_import_lines(
+                    "torch.fx.experimental.dynamic_spec", sorted(self._used, key=str.lower)
+                ),
                 "",
                 *self._made.values(),
                 *lines,
@@ -168,7 +172,7 @@ class _Spec:
 
     def _variable(self, kind: str, name: str, bounds: Bounds) -> str:
         self._used.add(kind)
-        self._made.setdefault(name, f"{name} = {kind}({_quoted(name)}{_arguments(bounds)})")
+        self._made.setdefault(name, f"{name} = {kind}({_quote(name)}{_arguments(bounds)})")
         return name
 
     def _leaf(self, path: str, value: Any) -> str | None:
@@ -205,7 +209,7 @@ class _Spec:
         return f"{called}({_plain(parts)})"
 
 
-def _imported(module: str, names: Sequence[str]) -> list[str]:
+def _import_lines(module: str, names: Sequence[str]) -> list[str]:
     """An import in one line, or with a line for each name where that would be a long one."""
     line = f"from {module} import {', '.join(names)}"
     if len(line) <= _LONGEST_LINE:
@@ -218,5 +222,5 @@ def _plain(spec: Any) -> str:
     if isinstance(spec, list):
         return f"[{', '.join(map(str, spec))}]"
     if isinstance(spec, dict):
-        return "{" + ", ".join(f"{key!r}: {each}" for key, each in spec.items()) + "}"
+        return "{" + ", ".join(f"{key!r}: {value}" for key, value in spec.items()) + "}"
     return str(spec)

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from math import lcm
 
 from export_engine.record import Evaluator, Formula, NoFormula, compile_formula
-from export_engine.shapes.piecewise import Pieces, solved_by_residue
+from export_engine.shapes.piecewise import Pieces, solve_by_residue
 from export_engine.shapes.polynomials import Unsolved
 
 _MOST_PERIOD = 4096
@@ -88,7 +88,7 @@ class Condition:
 
 
 @lru_cache(maxsize=1024)
-def compiled(text: str, *names: str) -> Condition:
+def compile_condition(text: str, *names: str) -> Condition:
     """A condition printed by torch's Python printer, as a function of the sizes in it.
 
     A search for fixes asks for the same ones after each export, which is why they are kept.
@@ -117,18 +117,20 @@ def solve_sizes(conditions: Sequence[Condition], example: int, least: int = 2) -
 @lru_cache(maxsize=256)
 def _solution(different: tuple[Condition, ...], example: int, least: int) -> Progression:
     if not all(condition(example) for condition in different):
-        return Progression(example, example, exact=all(each.formula for each in different))
+        return Progression(
+            example, example, exact=all(condition.formula for condition in different)
+        )
     try:
         around: _Around = _Exact(different, example, least)
     except Unsolved:
         around = _Tried(different, example, least)
     best = Progression(example, example, exact=around.exact)
     for step in around.steps():
-        found = around.along(step)
-        if found.last is None:
-            return found
-        if _count(found) > max(_count(best), 1 if step == 1 else _FEWEST - 1):
-            best = found
+        progression = around.along(step)
+        if progression.last is None:
+            return progression
+        if _count(progression) > max(_count(best), 1 if step == 1 else _FEWEST - 1):
+            best = progression
     return best
 
 
@@ -153,13 +155,13 @@ class _Exact(_Around):
 
     def __init__(self, conditions: Sequence[Condition], example: int, least: int) -> None:
         self._example, self._least = example, least
-        solved = [_solved(condition) for condition in conditions]
-        self._period = lcm(*(len(each) for each in solved))
+        solved = [_solve_condition(condition) for condition in conditions]
+        self._period = lcm(*(len(groups) for groups in solved))
         if self._period > _MOST_PERIOD:
             raise Unsolved
         self._below, self._above = [], []
         for residue in range(self._period):
-            bad = [each[residue % len(each)] for each in solved]
+            bad = [groups[residue % len(groups)] for groups in solved]
             below, above = _nearest(bad, residue, self._period, example)
             self._below.append(below)
             self._above.append(above)
@@ -169,19 +171,19 @@ class _Exact(_Around):
 
     def along(self, step: int) -> Progression:
         residues = range(self._example % step, self._period, step)
-        below = max(self._below[each] for each in residues)
-        ends = [above for each in residues if (above := self._above[each]) is not None]
+        below = max(self._below[residue] for residue in residues)
+        ends = [above for residue in residues if (above := self._above[residue]) is not None]
         lowest = max(below + step, self._least + (self._example - self._least) % step)
         last = min(ends) - step if ends else None
         return Progression(min(lowest, self._example), last, step)
 
 
 @lru_cache(maxsize=1024)
-def _solved(condition: Condition) -> list[Pieces]:
+def _solve_condition(condition: Condition) -> list[Pieces]:
     """Per residue modulo the condition's period, the sizes at which it does not hold."""
     if not condition.formula:
         raise Unsolved
-    return solved_by_residue(condition.formula, _MOST_PERIOD)
+    return solve_by_residue(condition.formula, _MOST_PERIOD)
 
 
 def _nearest(
@@ -213,9 +215,9 @@ class _Tried(_Around):
         self._conditions = conditions
         self._low = max(least, example - _NEAR)
         self._high = example + 2 * _NEAR
-        each = [_holds_within(condition, self._low, self._high) for condition in conditions]
+        groups = [_holds_within(condition, self._low, self._high) for condition in conditions]
         self._good = {
-            self._low + at for at, held in enumerate(zip(*each, strict=True)) if all(held)
+            self._low + at for at, held in enumerate(zip(*groups, strict=True)) if all(held)
         }
 
     def _holds(self, size: int) -> bool:
@@ -223,7 +225,7 @@ class _Tried(_Around):
 
     def steps(self) -> Iterator[int]:
         near = {abs(size - self._example) for size in self._good} - {0, 1}
-        return iter([1, *sorted(each for each in near if each <= _NEAR // 2)])
+        return iter([1, *sorted(number for number in near if number <= _NEAR // 2)])
 
     def along(self, step: int) -> Progression:
         first = last = self._example

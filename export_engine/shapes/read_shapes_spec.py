@@ -13,7 +13,7 @@ from export_engine.shapes.expressions import Expression, Size
 from export_engine.shapes.leaves import check_dims, leaves_of
 from export_engine.shapes.shapes_parts import Parts
 from export_engine.shapes.sympy_sizes import expression_of_sizes, plain_name, relations_of
-from export_engine.torch_internals import Variable, assumed, leaf_specs
+from export_engine.torch_internals import Variable, leaf_specs, list_assumptions
 
 
 def from_shapes_spec(
@@ -25,19 +25,23 @@ def from_shapes_spec(
         ShapesError: it does not fit the call, or cannot be written in the language.
     """
     try:
-        found = leaf_specs(spec, target, args, kwargs)
+        entries = leaf_specs(spec, target, args, kwargs)
     except (ValueError, TypeError, AssertionError, LookupError) as error:
         reason = str(error).strip().split("\n", 1)[0]
         raise ShapesError(f"these dynamic_shapes do not fit the call: {reason}") from error
     leaves = {leaf.path: leaf for leaf in leaves_of(signature_of(target), args, kwargs)}
-    by_path = {join_path(steps): each for steps, each in found.items()}
-    for path, each in by_path.items():
-        if isinstance(each, list):
-            check_dims(leaves[path], each, {})
+    by_path = {join_path(steps): item for steps, item in entries.items()}
+    for path, value in by_path.items():
+        if isinstance(value, list):
+            check_dims(leaves[path], value, {})
     reading = _Reading(by_path)
-    read = {path: reading.leaf(path, each) for path, each in by_path.items()}
+    read = {path: reading.leaf(path, item) for path, item in by_path.items()}
     varying = {path: specs for path, specs in read.items() if set(specs) - {Static()}}
-    relations = [each for given in assumed(spec) for each in relations_of(given, reading.sizes)]
+    relations = [
+        relation
+        for item in list_assumptions(spec)
+        for relation in relations_of(item, reading.sizes)
+    ]
     return Parts(varying, reading.bounds, tuple(relations))
 
 
@@ -49,24 +53,27 @@ class _Reading:
         self._names: dict[Any, str] = {}
         self._int_paths: set[str] = set()
         variables = list(_bare(by_path))
-        of_tensors = {each.symbol for _, each, tensor in variables if tensor}
-        for path, each, tensor in variables:
-            alone = not tensor and each.symbol not in of_tensors and path.isidentifier()
-            if alone and each.symbol not in self._names and path not in self._names.values():
-                self._names[each.symbol] = path
+        of_tensors = {item.symbol for _, item, tensor in variables if tensor}
+        for path, variable, tensor in variables:
+            alone = not tensor and variable.symbol not in of_tensors and path.isidentifier()
+            if alone and variable.symbol not in self._names and path not in self._names.values():
+                self._names[variable.symbol] = path
                 self._int_paths.add(path)
-        for path, each, _ in variables:
-            if each.symbol in self._names:
+        for path, other_variable, _ in variables:
+            if other_variable.symbol in self._names:
                 continue
-            name = self._fresh(plain_name(each.name if each.name != "anon" else f"{path}_size"))
-            self._names[each.symbol] = name
-            low = 0 if each.low is None and each.size else each.low
+            name = self._fresh(
+                plain_name(other_variable.name if other_variable.name != "anon" else f"{path}_size")
+            )
+            self._names[other_variable.symbol] = name
+            low = 0 if other_variable.low is None and other_variable.size else other_variable.low
             if low is None or low < 0:
                 raise ShapesError(
-                    f"{path}: the IntVar {each.name} may be below 0, but a size is not; give it "
+                    f"{path}: the IntVar {other_variable.name} "
+                    "may be below 0, but a size is not; give it "
                     "min=0, or an argument of its own"
                 )
-            self.bounds[name] = Bounds(low, each.high)
+            self.bounds[name] = Bounds(low, other_variable.high)
 
     @property
     def sizes(self) -> dict[Any, Expression]:
@@ -75,7 +82,7 @@ class _Reading:
 
     def leaf(self, path: str, given: Any) -> tuple[Spec, ...]:
         if isinstance(given, list):
-            return tuple(self._spec(each) for each in given)
+            return tuple(self._spec(value) for value in given)
         if isinstance(given, Variable) and self._names[given.symbol] == path in self._int_paths:
             return (Int(given.low, given.high),)
         return (self._spec(given),)
@@ -92,15 +99,15 @@ class _Reading:
 
     def _fresh(self, name: str) -> str:
         taken, number = {*self._names.values()}, 2
-        found = name
-        while found in taken:
-            found, number = f"{name}_{number}", number + 1
-        return found
+        text = name
+        while text in taken:
+            text, number = f"{name}_{number}", number + 1
+        return text
 
 
 def _bare(by_path: Mapping[str, Any]) -> Iterator[tuple[str, Variable, bool]]:
     """Each variable that is a dim or an int by itself, where, and whether in a tensor."""
-    for path, given in by_path.items():
-        for each in given if isinstance(given, list) else (given,):
-            if isinstance(each, Variable):
-                yield path, each, isinstance(given, list)
+    for path, value in by_path.items():
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, Variable):
+                yield path, item, isinstance(value, list)

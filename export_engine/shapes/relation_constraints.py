@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size
-from export_engine.shapes.linear_constraints import Linear, impossible, summed
+from export_engine.shapes.linear_constraints import Linear, add, impossible
 
 _MOST_CASES = 64
 """Ways in which all of `a != b` and `min(a, b)` can hold; further ones are left out."""
@@ -21,12 +21,13 @@ def never_hold(relations: Iterable[Relation], sizes: Iterable[str]) -> bool:
         relations: of any numbers.
         sizes: the names of those that are 0 or more.
     """
-    known = _Constraints(sizes)
-    for each in relations:
-        known.add(each)
-    known.close()
+    constraints = _Constraints(sizes)
+    for relation in relations:
+        constraints.add(relation)
+    constraints.close()
     return all(
-        impossible(known.zero, [*known.least_zero, *case]) for case in product(*known.choices)
+        impossible(constraints.zero, [*constraints.least_zero, *case])
+        for case in product(*constraints.choices)
     )
 
 
@@ -45,7 +46,7 @@ class _Constraints:
     def add(self, relation: Relation) -> None:
         """Takes in a relation."""
         try:
-            apart = summed(self._sum(relation.left), self._sum(relation.right), -1)
+            apart = add(self._sum(relation.left), self._sum(relation.right), -1)
         except ZeroDivisionError:
             self._at_least(({}, -1))  # it has no value, so the program rejects the call
             return
@@ -55,9 +56,9 @@ class _Constraints:
             case ">=" | ">" as sign:
                 self._at_least(apart, int(sign == ">"))
             case "<=" | "<" as sign:
-                self._at_least(_turned(apart), int(sign == "<"))
+                self._at_least(_negate(apart), int(sign == "<"))
             case _:
-                self._one_of([summed(({}, -1), apart, sign) for sign in _SIGNS])
+                self._one_of([add(({}, -1), apart, sign) for sign in _SIGNS])
 
     def close(self) -> None:
         """Takes in what the ends of numbers say of their rests and products."""
@@ -69,26 +70,26 @@ class _Constraints:
                     # It is not 0, or the program rejects the call.
                     self._at_least(divisor, 1)
                     self._at_least(_times(rest, sign))
-                    self._at_least(summed(divisor, rest, -sign), 1)
-        for one, other, found in self._products:
+                    self._at_least(add(divisor, rest, -sign), 1)
+        for one, other, pair in self._products:
             for sign, turned in product(_SIGNS, _SIGNS):
                 # (sign*one - end)*(turned*other - last) is 0 or more: McCormick's inequalities
                 end, last = self._least(_times(one, sign)), self._least(_times(other, turned))
                 if end is None or last is None:
                     continue
-                value = summed(_times(found, sign * turned), one, -sign * last)
-                self._at_least(summed(value, other, -turned * end), -end * last)
+                value = add(_times(pair, sign * turned), one, -sign * last)
+                self._at_least(add(value, other, -turned * end), -end * last)
 
     def _least(self, value: Linear) -> int | None:
         """The least value of a sum, as the ends of each number in it say."""
         total = value[1]
         for name, scale in value[0].items():
             sign = 1 if scale > 0 else -1
-            alone = [-each[1] for each in self.least_zero if each[0] == {name: sign}]
+            alone = [-pair[1] for pair in self.least_zero if pair[0] == {name: sign}]
             alone += [
-                -sign * each[1] * each[0][name]
-                for each in self.zero
-                if each[0] in ({name: 1}, {name: -1})
+                -sign * pair[1] * pair[0][name]
+                for pair in self.zero
+                if pair[0] in ({name: 1}, {name: -1})
             ]
             if not alone:
                 return None
@@ -96,7 +97,7 @@ class _Constraints:
         return total
 
     def _at_least(self, value: Linear, least: int = 0) -> None:
-        self.least_zero.append(summed(value, ({}, -least)))
+        self.least_zero.append(add(value, ({}, -least)))
 
     def _one_of(self, cases: list[Linear]) -> None:
         if prod(map(len, [cases, *self.choices])) <= _MOST_CASES:
@@ -107,13 +108,13 @@ class _Constraints:
             case Size(name):
                 return {name: 1}, 0
             case Operation(sign, left, right):
-                return self._joined(sign, self._sum(left), self._sum(right))
+                return self._combine(sign, self._sum(left), self._sum(right))
         return {}, expression
 
-    def _joined(self, sign: str, one: Linear, other: Linear) -> Linear:
+    def _combine(self, sign: str, one: Linear, other: Linear) -> Linear:
         match sign:
             case "+" | "-":
-                return summed(one, other, 1 if sign == "+" else -1)
+                return add(one, other, 1 if sign == "+" else -1)
             case "*" if not one[0]:
                 return _times(other, one[1])
             case "*" if not other[0]:
@@ -122,23 +123,23 @@ class _Constraints:
                 return self._product(one, other)
             case "min" | "max":
                 return self._end(sign, one, other)
-        return self._divided(sign, one, other)
+        return self._divide(sign, one, other)
 
     def _name(self, *what: object) -> tuple[Linear, bool]:
         """A number of its own, the same for the same, and whether it is new."""
-        key = tuple(_key(each) if isinstance(each, tuple) else each for each in what)
+        key = tuple(_key(value) if isinstance(value, tuple) else value for value in what)
         new = key not in self._named
-        made: Linear = {f"#{len(self._named)}": 1}, 0
-        return self._named.setdefault(key, made), new
+        pair: Linear = {f"#{len(self._named)}": 1}, 0
+        return self._named.setdefault(key, pair), new
 
     def _product(self, one: Linear, other: Linear) -> Linear:
         first, second = sorted((one, other), key=lambda each: str(_key(each)))
-        found, new = self._name("*", first, second)
+        pair, new = self._name("*", first, second)
         if new:
-            self._products.append((first, second, found))
-        return found
+            self._products.append((first, second, pair))
+        return pair
 
-    def _divided(self, sign: str, one: Linear, by: Linear) -> Linear:
+    def _divide(self, sign: str, one: Linear, by: Linear) -> Linear:
         """The quotient or the rest: what is divided is `by * quotient + rest`."""
         if not by[0] and not by[1]:
             raise ZeroDivisionError
@@ -148,26 +149,26 @@ class _Constraints:
         else:
             quotient = self._name("//", one, by)[0]
             whole = self._product(quotient, by) if by[0] else _times(quotient, by[1])
-            rest = summed(one, whole, -1)
+            rest = add(one, whole, -1)
         self._rests.append((by, rest))
         return quotient if sign == "//" else rest
 
     def _end(self, sign: str, one: Linear, other: Linear) -> Linear:
         """The least or the greatest of two."""
-        found, new = self._name(sign, one, other)
+        pair, new = self._name(sign, one, other)
         if new:
             factor = 1 if sign == "min" else -1
-            for each in (one, other):
-                self._at_least(_times(summed(each, found, -1), factor))
-            self._one_of([_times(summed(found, each, -1), factor) for each in (one, other)])
-        return found
+            for other_pair in (one, other):
+                self._at_least(_times(add(other_pair, pair, -1), factor))
+            self._one_of([_times(add(pair, row, -1), factor) for row in (one, other)])
+        return pair
 
 
 def _times(value: Linear, factor: int) -> Linear:
-    return summed(({}, 0), value, factor)
+    return add(({}, 0), value, factor)
 
 
-def _turned(value: Linear) -> Linear:
+def _negate(value: Linear) -> Linear:
     return _times(value, -1)
 
 

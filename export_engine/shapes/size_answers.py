@@ -30,18 +30,18 @@ from export_engine.shapes.spec import Shapes
 from export_engine.shapes.symbol_sources import InputPlace, birth_dims
 from export_engine.shapes.sympy_sizes import relations_of
 from export_engine.shapes.trace_facts import shapes_of
-from export_engine.torch_internals import is_unbacked, taken_apart
+from export_engine.torch_internals import is_unbacked, split_expression
 
 
-def unbacked_places(attempt: Attempt) -> dict[str, InputPlace]:
+def find_unbacked_places(attempt: Attempt) -> dict[str, InputPlace]:
     """The input dims that have an unbacked symbol, by torch's name of it."""
     request = attempt.request
     if request is None:
         return {}
     leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
     births = [birth for birth in attempt.recording.births if birth.source]
-    found = birth_dims(births, [leaf.path for leaf in leaves])
-    return {symbol: place for symbol, place in found.items() if is_unbacked(symbol)}
+    places = birth_dims(births, [leaf.path for leaf in leaves])
+    return {symbol: place for symbol, place in places.items() if is_unbacked(symbol)}
 
 
 def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
@@ -57,7 +57,7 @@ def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
     """
     request = attempt.request
     shapes = shapes_of(request) if request else None
-    places = unbacked_places(attempt)
+    places = find_unbacked_places(attempt)
     symbols = {symbol: places.get(str(symbol)) for symbol in condition.free_symbols}
     if request is None or shapes is None or not symbols:
         return []
@@ -67,15 +67,15 @@ def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
         if known is None:
             return []
         names[symbol] = known
-    sign, parts = taken_apart(condition)
+    sign, parts = split_expression(condition)
     try:
         ways = [
-            list(relations_of(each, names)) for each in (parts if sign == "or" else [condition])
+            list(relations_of(part, names)) for part in (parts if sign == "or" else [condition])
         ]
     except ShapesError:
         return []
     sizes = example_sizes(shapes, leaf_values(request))
-    if not all(each.names.keys() <= sizes.keys() for way in ways for each in way):
+    if not all(relation.names.keys() <= sizes.keys() for way in ways for relation in way):
         return []
     return _answer(ways, sizes)
 
@@ -83,7 +83,7 @@ def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
 def _answer(ways: list[list[Relation]], sizes: Mapping[str, int]) -> list[Relation]:
     """What holds for some sizes: one of several ways, or the opposite of each."""
     for way in ways:
-        if all(each.holds(sizes) for each in way):
+        if all(relation.holds(sizes) for relation in way):
             return way
     if any(len(way) != 1 for way in ways):
         return []  # which part of it does not hold elsewhere, the example does not tell
@@ -93,8 +93,8 @@ def _answer(ways: list[list[Relation]], sizes: Mapping[str, int]) -> list[Relati
 def _expression(shapes: Shapes, place: InputPlace) -> Expression | None:
     position = max(place.position, 0)
     name = shapes.size_name(place.path, position)
-    made = shapes.made_from(place.path, position)
-    return made or (Size(name) if name else None)
+    result = shapes.find_expression(place.path, position)
+    return result or (Size(name) if name else None)
 
 
 def _opposite(relation: Relation) -> Relation:
@@ -103,17 +103,17 @@ def _opposite(relation: Relation) -> Relation:
 
 def example_sizes(shapes: Shapes, values: dict[str, Any]) -> dict[str, int]:
     """The example's value of each name that is a dim or an int by itself."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for path, specs in shapes.leaves.items():
         value = values.get(path)
-        given = list(value.shape) if isinstance(value, torch.Tensor) else [value]
-        for position, size in enumerate(given[: len(specs)]):
+        items = list(value.shape) if isinstance(value, torch.Tensor) else [value]
+        for position, size in enumerate(items[: len(specs)]):
             spec = specs[position]
             named = isinstance(spec, Int) or (isinstance(spec, Named) and not spec.derived)
             name = shapes.size_name(path, position) if named else None
             if name is not None and isinstance(size, int):
-                found.setdefault(name, size)
-    return found
+                result.setdefault(name, size)
+    return result
 
 
 def assuming(shapes: Shapes, relation: Relation) -> Shapes:
@@ -122,19 +122,19 @@ def assuming(shapes: Shapes, relation: Relation) -> Shapes:
     Raises:
         ShapesError: that leaves only one size.
     """
-    found = linear(Operation("-", relation.left, relation.right))
-    if found is None or len(found[0]) != 1:
-        between = bounds_said(relation) if found is None else None
+    pair = linear(Operation("-", relation.left, relation.right))
+    if pair is None or len(pair[0]) != 1:
+        between = bounds_said(relation) if pair is None else None
         (name, *_) = relation.names
         if between is not None and name not in shapes.ints():
-            narrowed = _narrowed(shapes, name, between)
+            narrowed = _intersect_bounds(shapes, name, between)
             if narrowed != shapes:
                 return narrowed
             # All sizes within the bounds fulfil it. Torch, which asked, cannot tell that by itself.
-        if any(each.said == relation.said for each in shapes.assumptions):
+        if any(assumption.said == relation.said for assumption in shapes.assumptions):
             return shapes
         return replace(shapes, assumptions=(*shapes.assumptions, relation))
-    ((name, scale),), offset = found[0].items(), found[1]
+    ((name, scale),), offset = pair[0].items(), pair[1]
     low, high = _bounds(shapes, name)
     excluded, rest = divmod(-offset, scale)
     sign = relation.operator
@@ -158,21 +158,21 @@ def assuming(shapes: Shapes, relation: Relation) -> Shapes:
         case _:
             least = excluded + 1 if rest or sign == ">" else excluded
             low = least if low is None else max(low, least)
-    return _narrowed(shapes, name, Bounds(low, high))
+    return _intersect_bounds(shapes, name, Bounds(low, high))
 
 
-def _narrowed(shapes: Shapes, name: str, said: Bounds) -> Shapes:
+def _intersect_bounds(shapes: Shapes, name: str, said: Bounds) -> Shapes:
     """The shapes with bounds of a size that are as narrow as both say.
 
     Raises:
         ShapesError: that leaves it no choice.
     """
-    known = _bounds(shapes, name)
-    low = max((each for each in (known.low, said.low) if each is not None), default=None)
-    high = min((each for each in (known.high, said.high) if each is not None), default=None)
+    bounds = _bounds(shapes, name)
+    low = max((number for number in (bounds.low, said.low) if number is not None), default=None)
+    high = min((number for number in (bounds.high, said.high) if number is not None), default=None)
     if low is not None and high is not None and low >= high:
         raise ShapesError(f"{name} could only be {high}")
-    return _without_excluded(_bounded(shapes, name, Bounds(low, high)), name)
+    return _without_excluded(_set_bounds(shapes, name, Bounds(low, high)), name)
 
 
 def _bounds(shapes: Shapes, name: str) -> Bounds:
@@ -183,7 +183,7 @@ def _bounds(shapes: Shapes, name: str) -> Bounds:
     return Bounds(low or 0, high)
 
 
-def _bounded(shapes: Shapes, name: str, bounds: Bounds) -> Shapes:
+def _set_bounds(shapes: Shapes, name: str, bounds: Bounds) -> Shapes:
     if name in shapes.ints():
         specs: tuple[Spec, ...] = (Int(*bounds),)
         return replace(shapes, leaves={**shapes.leaves, name: specs})
@@ -192,11 +192,17 @@ def _bounded(shapes: Shapes, name: str, bounds: Bounds) -> Shapes:
 
 def _without_excluded(shapes: Shapes, name: str) -> Shapes:
     """The shapes without `name != 1` where 1 is at an end of the bounds now, or beyond."""
-    for each in shapes.assumptions:
-        if each.operator == "!=" and each.left == Size(name) and isinstance(each.right, int):
+    for assumption in shapes.assumptions:
+        if (
+            assumption.operator == "!="
+            and assumption.left == Size(name)
+            and isinstance(assumption.right, int)
+        ):
             low, high = _bounds(shapes, name)
-            within = (low is None or low < each.right) and (high is None or each.right < high)
+            within = (low is None or low < assumption.right) and (
+                high is None or assumption.right < high
+            )
             if not within:
-                kept = tuple(other for other in shapes.assumptions if other != each)
-                return assuming(replace(shapes, assumptions=kept), each)
+                kept = tuple(other for other in shapes.assumptions if other != assumption)
+                return assuming(replace(shapes, assumptions=kept), assumption)
     return shapes

@@ -71,11 +71,11 @@ class Shapes:
         bounds = {
             name: normal_bounds(name, Bounds(*self.bounds.get(name, ()))) for name in self._names()
         }
-        said = {name: each for name, each in bounds.items() if each != Bounds()}
-        object.__setattr__(self, "bounds", MappingProxyType(said))
+        groups = {name: bound for name, bound in bounds.items() if bound != Bounds()}
+        object.__setattr__(self, "bounds", MappingProxyType(groups))
         first: dict[Hashable, Relation] = {}
-        for each in self.assumptions:
-            first.setdefault(each.said, each)
+        for assumption in self.assumptions:
+            first.setdefault(assumption.said, assumption)
         object.__setattr__(self, "assumptions", tuple(first.values()))
         self._check_mentions()
         kinds = {type(spec) for specs in leaves.values() for spec in specs}
@@ -90,14 +90,14 @@ class Shapes:
         for spec in (spec for specs in self.leaves.values() for spec in specs):
             if isinstance(spec, Computed):
                 self._check_known(names_in(spec.expression), {*ints, *names})
-        for each in self.assumptions:
-            self._check_known(each.names, {*ints, *names})
+        for assumption in self.assumptions:
+            self._check_known(assumption.names, {*ints, *names})
 
     def _check_known(self, mentioned: Collection[str], known: Collection[str]) -> None:
         for name in mentioned:
             if name not in known:
-                said = f"sizes with a name are: {', '.join(sorted(known))}" if known else ""
-                raise Misfit(f"no dim is called {name}; {said or 'no dim has a name'}", name, -1)
+                text = f"sizes with a name are: {', '.join(sorted(known))}" if known else ""
+                raise Misfit(f"no dim is called {name}; {text or 'no dim has a name'}", name, -1)
 
     def _says_unbacked(self, kinds: Collection[type]) -> bool:
         return bool(self.assumptions or {Int, Computed} & set(kinds))
@@ -167,14 +167,14 @@ class Shapes:
                 return to_shapes_spec(self._parts, target, args, kwargs)
             return to_torch(self.leaves, self.bounds, target, args, kwargs)
         except Misfit as misfit:
-            raise self._pointed(misfit) from misfit.__cause__
+            raise self._locate_error(misfit) from misfit.__cause__
 
     def check_possible(self) -> None:
         """Raises a ShapesError where no sizes fulfil all assumptions and bounds."""
         try:
             check_possible(self._parts)
         except Misfit as misfit:
-            raise self._pointed(misfit) from None
+            raise self._locate_error(misfit) from None
 
     def to_spec(self) -> Shapes:
         """The same Shapes with unbacked sizes, as a ShapesSpec says them; `*` becomes `!`.
@@ -193,7 +193,7 @@ class Shapes:
         """
         shapes, left_out = self._as_dims()
         if left_out:
-            raise self._pointed(left_out[0])
+            raise self._locate_error(left_out[0])
         return shapes
 
     def closest_dims(self) -> tuple[Shapes, list[str]]:
@@ -205,14 +205,14 @@ class Shapes:
             ShapesError: an assumption never holds.
         """
         shapes, left_out = self._as_dims()
-        return shapes, [each.said for each in left_out]
+        return shapes, [no_dim.said for no_dim in left_out]
 
     def _as_dims(self) -> tuple[Shapes, list[NoDim]]:
         try:
             check_possible(self._parts)
             converted, left_out = as_dims(self.leaves, self.bounds, self.assumptions)
         except Misfit as misfit:
-            raise self._pointed(misfit) from None
+            raise self._locate_error(misfit) from None
         return Shapes(*converted), left_out
 
     def python(self, target: Any, args: Any, kwargs: Any) -> str:
@@ -226,7 +226,7 @@ class Shapes:
         try:
             return python_text(self._parts, self.unbacked, target, args, kwargs)
         except Misfit as misfit:
-            raise self._pointed(misfit) from None
+            raise self._locate_error(misfit) from None
 
     @property
     def _parts(self) -> Parts:
@@ -257,10 +257,10 @@ class Shapes:
         A dim that is derived from a Dim is a formula of the Dim's symbol. One that is derived from
         a ShapeVar has an unbacked symbol of its own, which is asserted to be equal to the formula.
         """
-        own = self.unbacked and self.made_from(path, position) is not None
+        own = self.unbacked and self.find_expression(path, position) is not None
         return None if own else self.dim_name(path, position)
 
-    def made_from(self, path: str, position: int) -> Expression | None:
+    def find_expression(self, path: str, position: int) -> Expression | None:
         """What the size of a dim is computed from; None for one that is not computed."""
         specs = self.leaves.get(path, ())
         match specs[position] if position < len(specs) else None:
@@ -293,7 +293,9 @@ class Shapes:
             )
             for path, specs in self.leaves.items()
         }
-        kept = tuple(each for each in self.assumptions if gone.isdisjoint(each.names))
+        kept = tuple(
+            assumption for assumption in self.assumptions if gone.isdisjoint(assumption.names)
+        )
         return Shapes(leaves, self.bounds, kept, self.unbacked)
 
     def size_name(self, path: str, position: int) -> str | None:
@@ -304,7 +306,7 @@ class Shapes:
         """The int arguments that expressions can name, by that name: their path."""
         return ints_of(self.leaves)
 
-    def _pointed(self, misfit: Misfit) -> ShapesError:
+    def _locate_error(self, misfit: Misfit) -> ShapesError:
         """The error, pointing at what it is about where the text is known."""
         if self._written is None:
             return ShapesError(misfit.message)
@@ -316,8 +318,8 @@ class Shapes:
 
     def __str__(self) -> str:
         kinds = {type(spec) for specs in self.leaves.values() for spec in specs}
-        said = self.unbacked and not self._says_unbacked(kinds)
-        return write(self.leaves, self.bounds, self.assumptions, said)
+        is_said = self.unbacked and not self._says_unbacked(kinds)
+        return write(self.leaves, self.bounds, self.assumptions, is_said)
 
     def __repr__(self) -> str:
         return f"Shapes.parse({str(self)!r})"

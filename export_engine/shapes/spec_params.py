@@ -31,14 +31,14 @@ def params_of(
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
         if kind is inspect.Parameter.VAR_POSITIONAL:
-            found = [walk.spec(each, (name, str(i))) for i, each in enumerate(value)]
-            params |= {"*args": found} if any(each is not None for each in found) else {}
+            items = [walk.spec(item, (name, str(i))) for i, item in enumerate(value)]
+            params |= {"*args": items} if any(item is not None for item in items) else {}
         elif kind is inspect.Parameter.VAR_KEYWORD:
             apart = name not in keywords_apart(bound.signature, bound.arguments)
             above = () if apart else (name,)  # a keyword is called as a parameter is
-            named = {key: walk.spec(each, (*above, key)) for key, each in value.items()}
-            said = {key: each for key, each in named.items() if each is not None}
-            params |= {"**kwargs": said} if said else {}
+            named = {key: walk.spec(item, (*above, key)) for key, item in value.items()}
+            entries = {key: item for key, item in named.items() if item is not None}
+            params |= {"**kwargs": entries} if entries else {}
         else:
             spec = walk.spec(value, (name,))
             params |= {name: spec} if spec is not None else {}
@@ -55,20 +55,20 @@ class _Walk:
 
     def spec(self, value: Any, steps: tuple[str, ...]) -> Any:
         """The spec of a value; None where all in it is static."""
-        found = container_of(value)
-        if found is None:
+        container = container_of(value)
+        if container is None:
             return self._leaf(join_path(steps), value)
-        parts = {key: self.spec(part, (*steps, str(key))) for key, part in found.parts}
+        parts = {key: self.spec(part, (*steps, str(key))) for key, part in container.parts}
         if all(part is None for part in parts.values()):
             return None
-        strange = found.kind == "dict" and any(not isinstance(key, str | int) for key in parts)
-        if found.kind == "keys" or strange:
+        strange = container.kind == "dict" and any(not isinstance(key, str | int) for key in parts)
+        if container.kind == "keys" or strange:
             path = join_path(steps)
             raise Misfit(
                 f"a ShapesSpec does not reach into {path}, a {type(value).__name__}: it "
                 "addresses parts by index, by str or int key, and by attribute. Use Dims instead",
                 path,
             )
-        if found.kind != "list":
+        if container.kind != "list":
             parts = {key: part for key, part in parts.items() if part is not None}
-        return self._container(found.kind, parts)
+        return self._container(container.kind, parts)

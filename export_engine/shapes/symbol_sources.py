@@ -31,12 +31,12 @@ def birth_dims(births: Iterable[SymbolBirth], paths: Sequence[str]) -> dict[str,
             `L['flat_args'][0].size()[0]`, which counts the flat inputs.
         paths: the flat inputs' paths, in order.
     """
-    found: dict[str, InputPlace] = {}
+    places: dict[str, InputPlace] = {}
     for birth in births:
         place = source_place(birth.source, paths)
         if place is not None:
-            found.setdefault(str(birth.symbol), place)
-    return found
+            places.setdefault(str(birth.symbol), place)
+    return places
 
 
 def source_place(source: str, paths: Sequence[str]) -> InputPlace | None:
@@ -60,5 +60,5 @@ def _nearest(path: str, paths: Sequence[str]) -> str:
     the same, it is that one.
     """
     root = path.split(".", maxsplit=1)[0]
-    same = [each for each in paths if each == root or each.startswith(f"{root}.")]
+    same = [text for text in paths if text == root or text.startswith(f"{root}.")]
     return same[0] if len(same) == 1 else path

@@ -15,7 +15,7 @@ from export_engine.shapes.expressions import (
     Relation,
     Size,
 )
-from export_engine.torch_internals import taken_apart
+from export_engine.torch_internals import split_expression
 
 
 def relations_of(given: Any, names: Mapping[Any, Expression]) -> Iterator[Relation]:
@@ -28,7 +28,7 @@ def relations_of(given: Any, names: Mapping[Any, Expression]) -> Iterator[Relati
     Raises:
         ShapesError: it is something else, or has a symbol without a name.
     """
-    sign, parts = taken_apart(given)
+    sign, parts = split_expression(given)
     if sign == "and":
         for part in parts:
             yield from relations_of(part, names)
@@ -44,26 +44,26 @@ def expression_of_sizes(given: Any, names: Mapping[Any, Expression]) -> Expressi
     Raises:
         ShapesError: it has an operator that the language lacks, or a symbol without a name.
     """
-    sign, parts = taken_apart(given)
+    sign, parts = split_expression(given)
     if sign == "number":
         return int(parts[0])
     if sign == "symbol":
-        known = names.get(parts[0])
-        if known is None:
-            said = str(parts[0]).partition("#")[0]
+        result = names.get(parts[0])
+        if result is None:
+            text = str(parts[0]).partition("#")[0]
             raise ShapesError(
-                f"no dim or int is {said} itself, so torch cannot know it; give it one"
+                f"no dim or int is {text} itself, so torch cannot know it; give it one"
             )
-        return known
+        return result
     if sign not in ARITHMETIC:
         raise ShapesError(f"the size {given} cannot be written with {' '.join(ARITHMETIC)}")
     first, *others = [expression_of_sizes(part, names) for part in parts]
-    for each in others:
-        first = _joined(sign, first, each)
+    for other in others:
+        first = _join(sign, first, other)
     return first
 
 
-def _joined(sign: str, left: Expression, right: Expression) -> Expression:
+def _join(sign: str, left: Expression, right: Expression) -> Expression:
     """Two parts of a sum or product, as one would write them: `b - a`, `8 - a`, `2*a`."""
     if sign == "+" and isinstance(left, int):
         left, right = right, left
@@ -78,11 +78,11 @@ def _joined(sign: str, left: Expression, right: Expression) -> Expression:
 
 def plain_name(name: str) -> str:
     """A text as a name that the language takes."""
-    found = re.sub(r"\W", "_", name)
-    if not found.isidentifier():
-        found = f"_{found}"
+    text = re.sub(r"\W", "_", name)
+    if not text.isidentifier():
+        text = f"_{text}"
     try:
-        Size(found)
+        Size(text)
     except ShapesError:
-        found = f"{found}_"
-    return found
+        text = f"{text}_"
+    return text

@@ -28,7 +28,7 @@ from export_engine.shapes.expressions import (
     expression_text,
     linear,
     names_in,
-    replaced,
+    substitute,
     value_of,
 )
 from export_engine.shapes.one_size import bounds_said
@@ -62,19 +62,19 @@ def as_dims(
         except NoDim as misfit:
             left_out.append(misfit)
 
-    def converted(spec: Spec, path: str, position: int) -> Spec:
+    def convert(spec: Spec, path: str, position: int) -> Spec:
         try:
             return roots.spec(spec, path, position)
         except NoDim as misfit:
             left_out.append(misfit)
             return Auto()
 
-    made = {
-        path: tuple(converted(spec, path, position) for position, spec in enumerate(specs))
+    entries = {
+        path: tuple(convert(spec, path, position) for position, spec in enumerate(specs))
         for path, specs in leaves.items()
     }
-    bounds_of = {name: Bounds(*each) for name, each in roots.bounds.items()}
-    return Parts(made, bounds_of), left_out
+    bounds_of = {name: Bounds(*bound) for name, bound in roots.bounds.items()}
+    return Parts(entries, bounds_of), left_out
 
 
 def _turn(relation: Relation) -> int:
@@ -82,7 +82,7 @@ def _turn(relation: Relation) -> int:
     if relation.operator != "==":
         return 2
     sides = relation.left, relation.right
-    return int(any(isinstance(each, Operation) and each.operator == "%" for each in sides))
+    return int(any(isinstance(side, Operation) and side.operator == "%" for side in sides))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class _Roots:
         self._taken = {*names_of(leaves), *self._ints}
         self._lines = {name: _Line(name, 1, 0) for name in self._taken}
         self.bounds = {name: tuple(bounds.get(name, Bounds())) for name in names_of(leaves)}
-        self.bounds |= {name: (each.low, each.high) for name, each in self._ints.items()}
+        self.bounds |= {name: (number.low, number.high) for name, number in self._ints.items()}
 
     def assume(self, relation: Relation) -> None:
         """Adds an assumption.
@@ -127,10 +127,10 @@ class _Roots:
                     return Pinned(scale * (line.scale * only + line.offset) + offset)
                 return Named(line.root, scale * line.scale, scale * line.offset + offset)
             case Computed(expression):
-                found = self._line(expression)
-                if found is None or found.scale < 1 or found.root in self._ints:
+                result = self._line(expression)
+                if result is None or result.scale < 1 or result.root in self._ints:
                     raise NoDim(expression_text(expression), path, position)
-                return Named(found.root, found.scale, found.offset)
+                return Named(result.root, result.scale, result.offset)
         return spec
 
     def _only(self, root: str) -> int | None:
@@ -142,11 +142,11 @@ class _Roots:
 
     def _line(self, expression: Expression) -> _Line | None:
         """An expression as linear in one root."""
-        found = linear(self._in_roots(expression))
-        if found is None or len(found[0]) != 1:
+        pair = linear(self._in_roots(expression))
+        if pair is None or len(pair[0]) != 1:
             return None
-        ((root, scale),) = found[0].items()
-        return _Line(root, scale, found[1])
+        ((root, scale),) = pair[0].items()
+        return _Line(root, scale, pair[1])
 
     def _in_roots(self, expression: Expression) -> Expression:
         by: dict[str, Expression] = {}
@@ -155,7 +155,7 @@ class _Roots:
             only = self._only(line.root)
             root: Expression = Size(line.root) if only is None else only
             by[name] = Operation("+", Operation("*", line.scale, root), line.offset)
-        return replaced(expression, by)
+        return substitute(expression, by)
 
     def _divides(self, relation: Relation) -> bool:
         """The sizes that satisfy `(2*seq + 1) % 16 == 3`."""
@@ -201,36 +201,36 @@ class _Roots:
 
     def _narrow(self, root: str, low: int | None, high: int | None) -> None:
         known_low, known_high = self.bounds.get(root, (None, None))
-        lows = [each for each in (known_low, low) if each is not None]
-        highs = [each for each in (known_high, high) if each is not None]
+        lows = [number for number in (known_low, low) if number is not None]
+        highs = [number for number in (known_high, high) if number is not None]
         self.bounds[root] = max(lows, default=None), min(highs, default=None)
 
     def _bounds_or_ties(self, relation: Relation) -> bool:
         """Takes in a relation of lines: bounds of one root, or that one is a line of another."""
         left, right = self._in_roots(relation.left), self._in_roots(relation.right)
-        found = linear(Operation("-", left, right))
-        if found is None and (names_in(left) or names_in(right)):
-            return self._between(Relation(relation.operator, left, right))
-        if found is None:
+        pair = linear(Operation("-", left, right))
+        if pair is None and (names_in(left) or names_in(right)):
+            return self._add_nonlinear(Relation(relation.operator, left, right))
+        if pair is None:
             return COMPARISONS[relation.operator](value_of(left, {}), value_of(right, {})) is True
-        scales, offset = found
+        scales, offset = pair
         if not scales:
             return True
         if len(scales) == 1:
             ((root, scale),) = scales.items()
-            return self._bounded(root, scale, offset, relation.operator)
-        return relation.operator == "==" and self._tied(scales, offset)
+            return self._add_bound(root, scale, offset, relation.operator)
+        return relation.operator == "==" and self._add_tie(scales, offset)
 
-    def _between(self, relation: Relation) -> bool:
+    def _add_nonlinear(self, relation: Relation) -> bool:
         """Takes in a relation of one root that is not a sum of multiples: `max(a, 3) <= 9`."""
         (root, *others) = relation.names
-        said = bounds_said(relation)
-        if others or said is None or root in self._ints:
+        bounds = bounds_said(relation)
+        if others or bounds is None or root in self._ints:
             return False
-        self._narrow(root, *said)
+        self._narrow(root, *bounds)
         return True
 
-    def _bounded(self, root: str, scale: int, offset: int, sign: str) -> bool:
+    def _add_bound(self, root: str, scale: int, offset: int, sign: str) -> bool:
         """`scale * root + offset` compared with 0."""
         if scale < 0:
             scale, offset, sign = -scale, -offset, _TURNED.get(sign, sign)
@@ -250,7 +250,7 @@ class _Roots:
                 return False
         return True
 
-    def _tied(self, scales: Mapping[str, int], offset: int) -> bool:
+    def _add_tie(self, scales: Mapping[str, int], offset: int) -> bool:
         """`one - 2*other - 1 == 0`: one is 2*other + 1."""
         if len(scales) != 2 or not self._ints.keys().isdisjoint(scales):
             return False

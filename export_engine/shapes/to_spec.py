@@ -15,7 +15,7 @@ from export_engine.shapes.dims import (
     names_of,
     simplest,
 )
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size, replaced
+from export_engine.shapes.expressions import Expression, Operation, Relation, Size, substitute
 from export_engine.shapes.names import LARGEST
 from export_engine.shapes.shapes_parts import Leaves, Parts
 
@@ -27,40 +27,41 @@ def as_spec(leaves: Leaves, bounds: Mapping[str, Bounds], assumptions: Iterable[
     for spec in _specs(leaves):
         if isinstance(spec, Named):
             mentions[spec.name].append(spec)
-    given = dict(bounds)
-    said = list(assumptions)
+    groups = dict(bounds)
+    items = list(assumptions)
     by: dict[str, Expression] = {}
-    for name, found in mentions.items():
-        if any(not spec.derived for spec in found):
+    for name, mention in mentions.items():
+        if any(not spec.derived for spec in mention):
             continue
-        base = min(found, key=lambda spec: spec.scale)
+        base = min(mention, key=lambda spec: spec.scale)
         fresh = _fresh(name.lstrip("_") or name, taken)
-        low, high = given.pop(name, Bounds())
+        low, high = groups.pop(name, Bounds())
         most = None if high is None else base.scale * high + base.offset
-        given[fresh] = Bounds(
+        groups[fresh] = Bounds(
             max(base.scale * (low or 0) + base.offset, 0),
             None if most is None or most > LARGEST else most,  # no size is larger anyway
         )
         by[name] = _quotient(Size(fresh), base)
         if base.scale > 1:
             rest = base.offset % base.scale
-            said.append(Relation("==", Operation("%", Size(fresh), base.scale), rest))
+            items.append(Relation("==", Operation("%", Size(fresh), base.scale), rest))
 
-    def converted(spec: Spec) -> Spec:
+    def convert(spec: Spec) -> Spec:
         match spec:
             case Auto(low, high):
                 return Dynamic(low, high)
             case Named(name, scale, offset) if name in by:
                 return _in_terms_of(by[name], scale, offset)
             case Computed(expression):
-                return Computed(replaced(expression, by))
+                return Computed(substitute(expression, by))
         return spec
 
     relations = tuple(
-        Relation(each.operator, replaced(each.left, by), replaced(each.right, by)) for each in said
+        Relation(relation.operator, substitute(relation.left, by), substitute(relation.right, by))
+        for relation in items
     )
-    made = {path: tuple(map(converted, specs)) for path, specs in leaves.items()}
-    return Parts(made, given, relations)
+    entries = {path: tuple(map(convert, specs)) for path, specs in leaves.items()}
+    return Parts(entries, groups, relations)
 
 
 def _specs(leaves: Leaves) -> Iterable[Spec]:

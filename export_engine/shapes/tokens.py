@@ -40,7 +40,7 @@ def tokens(text: str) -> list[Token]:
     Raises:
         ShapesError: a quote is not closed, or a word is not a name.
     """
-    found: list[Token] = []
+    items: list[Token] = []
     column = 0
     while column < len(text):
         match = _TOKEN.match(text, column)
@@ -55,6 +55,6 @@ def tokens(text: str) -> list[Token]:
             hint = _INSTEAD.get(match.group(), _IN_A_DICT if match.group()[0] == "{" else "")
             raise ShapesError(f"`{match.group()}` has no meaning here{hint}", text, column)
         if kind != "space":
-            found.append(Token(kind, match.group(), column))
+            items.append(Token(kind, match.group(), column))
         column = match.end()
-    return [*found, Token("end", "", len(text))]
+    return [*items, Token("end", "", len(text))]

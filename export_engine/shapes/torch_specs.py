@@ -28,12 +28,12 @@ from export_engine.shapes.errors import Misfit, ShapesError
 from export_engine.shapes.leaves import Leaf, check_dims, check_paths, count, leaves_of, no_dims
 from export_engine.shapes.printing import write_bounds, write_dim
 from export_engine.torch_internals import (
-    derived_dim,
     dim_bounds,
     dim_hint,
     dynamic_shapes_tree,
     keywords_apart,
     specs_of_leaves,
+    split_dim,
 )
 
 Specs = Mapping[str, tuple[Spec, ...]]
@@ -60,11 +60,11 @@ def to_torch(
     leaves = leaves_of(signature, args, kwargs)
     check_paths(specs, leaves, signature)
     dims = _torch_dims(specs, bounds)
-    given = [
+    items = [
         _leaf_spec(leaf, specs[leaf.path], bounds, dims) if leaf.path in specs else None
         for leaf in leaves
     ]
-    return dynamic_shapes_tree(signature, args, kwargs, given)
+    return dynamic_shapes_tree(signature, args, kwargs, items)
 
 
 def _torch_dims(given: Specs, bounds: Mapping[str, Bounds]) -> dict[str, Dim]:
@@ -83,10 +83,10 @@ def _torch_dims(given: Specs, bounds: Mapping[str, Bounds]) -> dict[str, Dim]:
                         position,
                     )
                 least[spec.name] = max(needed, least.get(spec.name, 0))
-    known = {name: bounds.get(name, Bounds()) for name in least}
+    groups = {name: bounds.get(name, Bounds()) for name in least}
     return {
         name: Dim(name, min=max(low or 0, least[name]) or None, max=high)
-        for name, (low, high) in known.items()
+        for name, (low, high) in groups.items()
     }
 
 
@@ -148,34 +148,34 @@ def from_torch(
     """
     leaves = leaves_of(signature_of(target), args, kwargs)
     try:
-        given = specs_in_order(dynamic_shapes, target, args, kwargs)
+        items = specs_in_order(dynamic_shapes, target, args, kwargs)
     except MISFITS as error:
         raise ShapesError(
-            f"these dynamic_shapes do not fit the call: {_said_plainly(error)}"
+            f"these dynamic_shapes do not fit the call: {_rephrase(error)}"
         ) from error
-    if given is None:
+    if items is None:
         return {}, {}
     bounds: dict[str, Bounds] = {}
     read = {
-        leaf.path: _read_leaf(leaf, spec, bounds) for leaf, spec in zip(leaves, given, strict=True)
+        leaf.path: _read_leaf(leaf, spec, bounds) for leaf, spec in zip(leaves, items, strict=True)
     }
     varying = {path: specs for path, specs in read.items() if set(specs) - {Static()}}
     return varying, bounds
 
 
-def _said_plainly(error: Exception) -> str:
+def _rephrase(error: Exception) -> str:
     """torch's first line, with classes by their names."""
-    said = str(error).strip().split("\n", 1)[0]
-    said = re.sub(r"<function namedtuple at 0x[0-9a-f]+>", "NamedTuple", said)
-    said = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", said)
-    if re.match(r"zip\(\) argument \d+ is (longer|shorter)", said):
+    text = str(error).strip().split("\n", 1)[0]
+    text = re.sub(r"<function namedtuple at 0x[0-9a-f]+>", "NamedTuple", text)
+    text = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
+    if re.match(r"zip\(\) argument \d+ is (longer|shorter)", text):
         return (
             "there are more or fewer entries than inputs; each needs one, None where it is static"
         )
-    mismatch = re.fullmatch(r"Node type mismatch; expected (\w+), but got (\w+)\.", said)
+    mismatch = re.fullmatch(r"Node type mismatch; expected (\w+), but got (\w+)\.", text)
     if mismatch:
         return f"an input whose tensors take a {mismatch[1]} of specs has a {mismatch[2]}"
-    return said.removeprefix(
+    return text.removeprefix(
         "Detected mismatch between the structure of `inputs` and `dynamic_shapes`: "
     )
 
@@ -191,17 +191,17 @@ def specs_in_order(
         return None
     signature = signature_of(target)
     inputs = keywords_apart(signature, signature.bind(*args, **kwargs).arguments)
-    given = specs_by_input(dynamic_shapes, target, args, kwargs)
-    if isinstance(given, tuple | list):
-        given = dict(zip(inputs, given, strict=True))
-    if not isinstance(given, Mapping):
-        raise TypeError(f"expected a dict, a tuple or a list, got {given!r}")
-    if given.keys() != inputs.keys():
+    value = specs_by_input(dynamic_shapes, target, args, kwargs)
+    if isinstance(value, tuple | list):
+        value = dict(zip(inputs, value, strict=True))
+    if not isinstance(value, Mapping):
+        raise TypeError(f"expected a dict, a tuple or a list, got {value!r}")
+    if value.keys() != inputs.keys():
         raise ValueError(
-            f"they are for {', '.join(map(str, given))}; the call's inputs are "
+            f"they are for {', '.join(map(str, value))}; the call's inputs are "
             f"{', '.join(inputs)}, and each needs an entry, None where it is static"
         )
-    return specs_of_leaves(signature, args, kwargs, given)
+    return specs_of_leaves(signature, args, kwargs, value)
 
 
 def specs_by_input(
@@ -266,10 +266,12 @@ def _read_dim(where: str, dim: Any, bounds: dict[str, Bounds]) -> Spec:
         raise ShapesError(
             f"{where} is {dim!r}; a dim is a Dim, Dim.AUTO, Dim.DYNAMIC, Dim.STATIC, an int or None"
         )
-    root, scale, offset = derived_dim(dim)
-    found = Bounds(*dim_bounds(root))
-    known = bounds.setdefault(root.__name__, found)
-    if known != found:
-        texts = " and ".join(write_bounds(each) or "none" for each in (known, found))
+    root, scale, offset = split_dim(dim)
+    result = Bounds(*dim_bounds(root))
+    known = bounds.setdefault(root.__name__, result)
+    if known != result:
+        texts = " and ".join(
+            write_bounds(other_bounds) or "none" for other_bounds in (known, result)
+        )
         raise ShapesError(f"Two Dims named {root.__name__} have different bounds: {texts}")
     return Named(root.__name__, scale, offset)

@@ -19,8 +19,8 @@ from export_engine.shapes.spec import Shapes
 from export_engine.shapes.symbol_sources import InputPlace, birth_dims
 from export_engine.source import Stack
 from export_engine.torch_internals import (
-    known_range,
-    replaced_sizes,
+    apply_replacements,
+    find_range,
     symbol_printer,
     symbol_value,
 )
@@ -75,14 +75,14 @@ class SizeFacts:
     @cached_property
     def names(self) -> dict[str, str]:
         """What to call each symbol: its Dim's name, else `x.shape[0]`."""
-        found: dict[str, str] = {}
+        result: dict[str, str] = {}
         for symbol, place in self.places.items():
             specs = self.shapes.leaves.get(place.path, ())
             position = max(place.position, 0)
             spec = specs[position] if position < len(specs) else None
             plain = isinstance(spec, Named) and not spec.derived
-            found[symbol] = spec.name if plain and isinstance(spec, Named) else str(place)
-        return found
+            result[symbol] = spec.name if plain and isinstance(spec, Named) else str(place)
+        return result
 
     def text(self, expression: Any) -> str:
         """An expression or a condition in the user's terms.
@@ -91,13 +91,13 @@ class SizeFacts:
         """
         names = {
             name: self.names[name]
-            for each in getattr(expression, "free_symbols", ())
-            if (name := str(each)) in self.names
+            for value in getattr(expression, "free_symbols", ())
+            if (name := str(value)) in self.names
         }
         shared = {name for name, count in Counter(names.values()).items() if count > 1}
         places = {key: str(self.places[key]) for key, name in names.items() if name in shared}
-        known = {**self.names, **places}
-        return plain_text(expression, known) or symbol_printer(known)(expression)
+        entries = {**self.names, **places}
+        return plain_text(expression, entries) or symbol_printer(entries)(expression)
 
 
 def size_facts(attempt: Attempt) -> SizeFacts | None:
@@ -117,31 +117,31 @@ def size_facts(attempt: Attempt) -> SizeFacts | None:
         if (place := places.get(str(birth.symbol)))
     }
     env = recording.shape_env
-    dims = tuple(_wanted_dims(shapes, leaves, symbols, env))
+    dims = tuple(_iter_wanted_dims(shapes, leaves, symbols, env))
     roots = {root for dim in dims for root in getattr(dim.value, "free_symbols", ())}
     return SizeFacts(
         shapes,
         dims,
         tuple(_conditions(attempt, env)),
-        {root: known_range(env, root) for root in roots},
+        {root: find_range(env, root) for root in roots},
         _examples(dims, env),
         places,
-        tuple(_contradicted_pins(shapes, leaves)),
+        tuple(_find_contradicted_pins(shapes, leaves)),
     )
 
 
 def shapes_of(request: Request) -> Shapes | None:
     """The requested Shapes; None if there are none or they are invalid."""
-    given = request.shapes
-    if given is None or isinstance(given, Shapes):
-        return given
+    shapes = request.shapes
+    if shapes is None or isinstance(shapes, Shapes):
+        return shapes
     try:
-        return Shapes.from_torch(given, request.target, request.args, request.kwargs)
+        return Shapes.from_torch(shapes, request.target, request.args, request.kwargs)
     except ShapesError:
         return None
 
 
-def _wanted_dims(
+def _iter_wanted_dims(
     shapes: Shapes, leaves: Iterable[Leaf], symbols: Mapping[InputPlace, Any], env: Any
 ) -> Iterable[InputDim]:
     for leaf in leaves:
@@ -152,11 +152,11 @@ def _wanted_dims(
                 continue
             place = InputPlace(leaf.path, position if tensor else -1)
             symbol = symbols.get(place)
-            value = sizes[position] if symbol is None else replaced_sizes(env, symbol)
+            value = sizes[position] if symbol is None else apply_replacements(env, symbol)
             yield InputDim(place, spec, sizes[position], value)
 
 
-def _contradicted_pins(shapes: Shapes, leaves: Iterable[Leaf]) -> Iterable[InputDim]:
+def _find_contradicted_pins(shapes: Shapes, leaves: Iterable[Leaf]) -> Iterable[InputDim]:
     for leaf in leaves:
         tensor = isinstance(leaf.value, torch.Tensor)
         sizes = list(leaf.value.shape) if tensor else [leaf.value]
@@ -171,17 +171,17 @@ def _conditions(attempt: Attempt, env: Any) -> Iterable[SizeCondition]:
     for guard in attempt.recording.guards:
         if not getattr(guard.condition, "free_symbols", None):
             continue
-        condition = replaced_sizes(env, guard.condition)
+        condition = apply_replacements(env, guard.condition)
         if (guard.condition, guard.stack) not in seen:
             seen.add((guard.condition, guard.stack))
             yield SizeCondition(condition, guard.condition, guard.stack, guard.asked_by)
 
 
 def _examples(dims: Iterable[InputDim], env: Any) -> dict[Any, int]:
-    found: dict[Any, int] = {}
+    values: dict[Any, int] = {}
     for dim in dims:
         for root in getattr(dim.value, "free_symbols", ()):
             value = symbol_value(env, root)
             if value is not None:
-                found[root] = value
-    return found
+                values[root] = value
+    return values

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from export_engine.shapes.condition_causes import fixing_condition, function_of, joining_condition
 from export_engine.shapes.dims import Bounds, Named
 from export_engine.shapes.names import LARGEST
-from export_engine.shapes.range_solver import Condition, Progression, compiled
+from export_engine.shapes.range_solver import Condition, Progression, compile_condition
 from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
 from export_engine.source import Stack, in_the_model
 from export_engine.torch_internals import linear_in, symbol_printer
@@ -33,7 +33,7 @@ LEAST = 2
 
 
 @dataclass(frozen=True)
-class Problem:
+class ShapeViolation:
     """A request that does not hold."""
 
     kind: Literal["fixed", "zero-one", "equal", "derived", "multiple", "range", "tied"]
@@ -57,16 +57,18 @@ class Problem:
         return self.kind in ("fixed", "zero-one")
 
 
-def _line(problem: Problem) -> int:
+def _line(problem: ShapeViolation) -> int:
     return problem.stack[-1].line if problem.stack else 0
 
 
 def alone(facts: SizeFacts, root: Any) -> list[SizeCondition]:
     """The conditions on one root symbol and no other."""
-    return [each for each in facts.conditions if each.condition.free_symbols == {root}]
+    return [
+        condition for condition in facts.conditions if condition.condition.free_symbols == {root}
+    ]
 
 
-def problems_of(facts: SizeFacts, roots: Mapping[Any, Progression]) -> list[Problem]:
+def problems_of(facts: SizeFacts, roots: Mapping[Any, Progression]) -> list[ShapeViolation]:
     """Every problem, in the order of the responsible lines.
 
     Args:
@@ -76,17 +78,17 @@ def problems_of(facts: SizeFacts, roots: Mapping[Any, Progression]) -> list[Prob
     return sorted(_problems(facts, roots), key=lambda problem: (_line(problem), problem.text))
 
 
-def _problems(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Problem]:
+def _problems(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[ShapeViolation]:
     groups: dict[Any, InputDim] = {}
     for dim in facts.dims:
         if dim.fixed or _is_fixed_root(dim, roots):
-            yield _fixed(facts, dim, roots)
+            yield _make_specialized_problem(facts, dim, roots)
             continue
-        yield from _joined(facts, dim, groups)
+        yield from _find_equal_dims(facts, dim, groups)
     for root, sizes in roots.items():
         if not sizes.single:
-            yield from _narrowed(facts, root, sizes)
-    yield from _tied(facts, roots)
+            yield from _find_excluded_sizes(facts, root, sizes)
+    yield from _find_tied_sizes(facts, roots)
 
 
 def _is_fixed_root(dim: InputDim, roots: Mapping[Any, Progression]) -> bool:
@@ -94,15 +96,17 @@ def _is_fixed_root(dim: InputDim, roots: Mapping[Any, Progression]) -> bool:
     return len(symbols) == 1 and all(roots[root].single for root in symbols)
 
 
-def _fixed(facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]) -> Problem:
+def _make_specialized_problem(
+    facts: SizeFacts, dim: InputDim, roots: Mapping[Any, Progression]
+) -> ShapeViolation:
     name = name_of(dim)
     root = root_size(dim)
     if root in (0, 1) and not getattr(dim.value, "free_symbols", None):
-        said = f"{name} is {root} in the example"
+        message = f"{name} is {root} in the example"
         if isinstance(dim.wanted, Named) and dim.wanted.derived:
-            said = f"{dim.wanted.name} is {root} in the example ({name} is made of it)"
-        text = f"{said}, and torch specializes on 0 and 1"
-        return Problem("zero-one", text, (dim,))
+            message = f"{dim.wanted.name} is {root} in the example ({name} is made of it)"
+        text = f"{message}, and torch specializes on 0 and 1"
+        return ShapeViolation("zero-one", text, (dim,))
     cause = fixing_condition(facts, dim)
     problem = _with_cause(facts, "fixed", f"{name} can only be {dim.example}", (dim,), cause)
     return replace(problem, excluded=_others(facts, dim))
@@ -118,7 +122,7 @@ def root_size(dim: InputDim) -> int:
 
 def _others(facts: SizeFacts, dim: InputDim) -> tuple[int, ...]:
     """Some requested sizes beside the example's; where that is a grid's, another grid's, too."""
-    asked = _asked(facts, dim)
+    asked = _find_requested_bounds(facts, dim)
     low, high = max(asked.low or 0, LEAST), asked.high
     near = (dim.example + 1, 2 * dim.example, *_grids_like(dim.example), dim.example - 1)
     return tuple(size for size in near if size >= low and (high is None or size <= high))
@@ -133,7 +137,9 @@ def _grids_like(size: int) -> tuple[int, ...]:
     return ()
 
 
-def _joined(facts: SizeFacts, dim: InputDim, groups: dict[Any, InputDim]) -> Iterable[Problem]:
+def _find_equal_dims(
+    facts: SizeFacts, dim: InputDim, groups: dict[Any, InputDim]
+) -> Iterable[ShapeViolation]:
     """A dim that must be equal to, or a formula of, one before it that has another name."""
     if len(dim.value.free_symbols) != 1:
         return
@@ -170,14 +176,16 @@ def _formula(base: tuple[int, int], line: tuple[int, int], name: str) -> str:
     return f"tied to {name}"
 
 
-def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Problem]:
+def _find_excluded_sizes(
+    facts: SizeFacts, root: Any, sizes: Progression
+) -> Iterable[ShapeViolation]:
     """Conditions that exclude some requested sizes, one problem per line."""
     dims = tuple(dim for dim in facts.dims if dim.value == root) or tuple(
         dim for dim in facts.dims if root in getattr(dim.value, "free_symbols", ())
     )
     if not dims:
         return
-    asked = _asked(facts, dims[0])
+    asked = _find_requested_bounds(facts, dims[0])
     low = max(asked.low or 0, LEAST)
     refuses_low = sizes.first > low
     refuses_high = sizes.last is not None and (asked.high is None or asked.high > sizes.last)
@@ -186,30 +194,32 @@ def _narrowed(facts: SizeFacts, root: Any, sizes: Progression) -> Iterable[Probl
     name = name_of(dims[0])
     if linear_in(dims[0].value, root) != (1, 0):
         name = facts.text(root)
-    conditions = [function_of(each.condition, root) for each in alone(facts, root)]
+    conditions = [
+        function_of(other_condition.condition, root) for other_condition in alone(facts, root)
+    ]
     beyond = _just_outside(sizes, low, asked.high)
     refused = [size for size in beyond if not all(holds(size) for holds in conditions)]
-    said = f"be {described(sizes, low)}"
+    message = f"be {describe_sizes(sizes, low)}"
     if sizes.last == LARGEST and sizes.step == 1 and not refuses_low:
-        said = "be at most 2**63 - 1, which every size is"
+        message = "be at most 2**63 - 1, which every size is"
     telling = sizes.exact or sizes.step <= _NEAR
     if beyond and not refused and _with_others(facts, root):
         return  # what excludes them is a condition on several sizes
     if len(refused) < len(beyond):
-        closest = f"{CLOSEST}{described(sizes, low)})" if telling else ""
-        said = f"{_refused(refused, beyond)}{closest}"
-    text = f"{name} must {said}"
+        closest = f"{CLOSEST}{describe_sizes(sizes, low)})" if telling else ""
+        message = f"{_describe_excluded(refused, beyond)}{closest}"
+    text = f"{name} must {message}"
     if telling and not sizes.exact:
         text += TRIED
     kind: Literal["multiple", "range"] = "multiple" if sizes.step > 1 else "range"
     whole = all(dim.value == root for dim in dims)
     seen: set[Stack] = set()
-    for each, own in sorted(_refusals(facts, root, beyond), key=lambda pair: -len(pair[1])):
-        line = in_the_model(each.stack)
+    for condition, own in sorted(_refusals(facts, root, beyond), key=lambda pair: -len(pair[1])):
+        line = in_the_model(condition.stack)
         if line not in seen:
             seen.add(line)
             excluded = own if whole else ()
-            yield replace(_with_cause(facts, kind, text, dims, each), excluded=excluded)
+            yield replace(_with_cause(facts, kind, text, dims, condition), excluded=excluded)
     if not seen:
         excluded = tuple(refused) if whole else ()
         yield replace(_with_cause(facts, kind, text, dims, None), excluded=excluded)
@@ -219,22 +229,22 @@ def _refusals(
     facts: SizeFacts, root: Any, sizes: list[int]
 ) -> Iterator[tuple[SizeCondition, tuple[int, ...]]]:
     """The conditions on a size that some sizes do not fulfil, each with those."""
-    for each in alone(facts, root):
-        holds = function_of(each.condition, root)
+    for condition in alone(facts, root):
+        holds = function_of(condition.condition, root)
         own = tuple(size for size in sizes if not holds(size))
         if own:
-            yield each, own
+            yield condition, own
 
 
 def _with_others(facts: SizeFacts, root: Any) -> bool:
     """Whether a condition is about a root symbol and others."""
     return any(
-        root in each.condition.free_symbols and len(each.condition.free_symbols) > 1
-        for each in facts.conditions
+        root in condition.condition.free_symbols and len(condition.condition.free_symbols) > 1
+        for condition in facts.conditions
     )
 
 
-def _refused(sizes: list[int], beyond: list[int]) -> str:
+def _describe_excluded(sizes: list[int], beyond: list[int]) -> str:
     """What a size must be, or not be, where no Dim can express it: the others are refused."""
     step = gcd(*(size - sizes[0] for size in sizes)) if len(sizes) > 1 else 0
     rest = sizes[0] % step if step else 0
@@ -251,34 +261,36 @@ def _just_outside(sizes: Progression, low: int, high: int | None) -> list[int]:
     """Requested sizes that are excluded: between those that hold, else next to a bound."""
     first, last, step = sizes.first, sizes.last, sizes.step
     if step > 1:
-        return [first + each for each in range(1, max(2 * step, _NEAR)) if each % step]
+        return [first + number for number in range(1, max(2 * step, _NEAR)) if number % step]
     below = [first - 1] if first > low else []
     above = [last + 1] if last is not None and (high is None or last < high) else []
     return below + above
 
 
-def _asked(facts: SizeFacts, dim: InputDim) -> Bounds:
+def _find_requested_bounds(facts: SizeFacts, dim: InputDim) -> Bounds:
     if isinstance(dim.wanted, Named):
         return facts.shapes.bounds.get(dim.wanted.name, Bounds())
     return Bounds(getattr(dim.wanted, "low", None), getattr(dim.wanted, "high", None))
 
 
-def _tied(facts: SizeFacts, roots: Mapping[Any, Progression]) -> Iterable[Problem]:
+def _find_tied_sizes(
+    facts: SizeFacts, roots: Mapping[Any, Progression]
+) -> Iterable[ShapeViolation]:
     """Conditions on several sizes, which no Dim can express and which exclude some."""
     seen: set[str] = set()
-    for each in facts.conditions:
-        symbols = sorted(each.condition.free_symbols, key=str)
-        text = facts.text(each.condition)
+    for condition in facts.conditions:
+        symbols = sorted(condition.condition.free_symbols, key=str)
+        text = facts.text(condition.condition)
         if len(symbols) < 2 or text in seen or not roots.keys() >= set(symbols):
             continue
         seen.add(text)
-        if _always_holds(each.condition, symbols, roots):
+        if _always_holds(condition.condition, symbols, roots):
             continue
-        about = each.condition.free_symbols
+        about = condition.condition.free_symbols
         dims = tuple(d for d in facts.dims if getattr(d.value, "free_symbols", set()) & about)
-        changed, excluded = _breaking(facts, each.condition, symbols)
-        stack = in_the_model(each.stack)
-        yield Problem("tied", f"{text} must hold", dims, stack, text, excluded, changed)
+        changed, excluded = _breaking(facts, condition.condition, symbols)
+        stack = in_the_model(condition.stack)
+        yield ShapeViolation("tied", f"{text} must hold", dims, stack, text, excluded, changed)
 
 
 def _breaking(
@@ -286,7 +298,7 @@ def _breaking(
 ) -> tuple[tuple[InputDim, ...], tuple[int, ...]]:
     """The dims of one size, and some values of it at which a condition on several fails."""
     names = {str(symbol): f"size{number}" for number, symbol in enumerate(symbols)}
-    holds = compiled(symbol_printer(names)(condition), *names.values())
+    holds = compile_condition(symbol_printer(names)(condition), *names.values())
     if not all(symbol in facts.examples for symbol in symbols):
         return (), ()
     example = [facts.examples[symbol] for symbol in symbols]
@@ -298,16 +310,16 @@ def _breaking(
             for size in near
             if size >= LEAST and not holds(*example[:place], size, *example[place + 1 :])
         )
-        found = tuple(islice(refused, _MOST_TRIED))
-        if dims and found:
-            return dims, found
+        numbers = tuple(islice(refused, _MOST_TRIED))
+        if dims and numbers:
+            return dims, numbers
     return (), ()
 
 
 def _always_holds(condition: Any, symbols: list[Any], roots: Mapping[Any, Progression]) -> bool:
     """Whether a condition holds for the combinations tried of sizes that are each allowed."""
     names = {str(symbol): f"size{number}" for number, symbol in enumerate(symbols)}
-    holds = compiled(symbol_printer(names)(condition), *names.values())
+    holds = compile_condition(symbol_printer(names)(condition), *names.values())
     return _holds_for(holds, tuple(roots[symbol] for symbol in symbols))
 
 
@@ -320,12 +332,12 @@ def _holds_for(condition: Condition, allowed: tuple[Progression, ...]) -> bool:
 
 def _with_cause(
     facts: SizeFacts, kind: Any, text: str, dims: tuple[InputDim, ...], cause: SizeCondition | None
-) -> Problem:
+) -> ShapeViolation:
     if cause is None:
-        return Problem(kind, text, dims)
-    condition = shortened(facts.text(cause.recorded))
+        return ShapeViolation(kind, text, dims)
+    condition = truncate_condition(facts.text(cause.recorded))
     stack = in_the_model(cause.stack)
-    return Problem(kind, text, dims, stack, condition, asked_by=cause.asked_by)
+    return ShapeViolation(kind, text, dims, stack, condition, asked_by=cause.asked_by)
 
 
 def name_of(dim: InputDim) -> str:
@@ -336,7 +348,7 @@ def name_of(dim: InputDim) -> str:
     return str(dim.place)
 
 
-def tied_names(problem: Problem) -> str:
+def list_tied_names(problem: ShapeViolation) -> str:
     """Of a condition on several sizes that is too long to be read, the sizes: `h and w`; or ''."""
     if problem.kind != "tied" or len(problem.condition) <= _LONGEST:
         return ""
@@ -344,7 +356,7 @@ def tied_names(problem: Problem) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def shortened(condition: str) -> str:
+def truncate_condition(condition: str) -> str:
     """A condition, shortened."""
     return condition if len(condition) <= _LONGEST else f"{condition[: _LONGEST - 1]}…"
 
@@ -356,7 +368,7 @@ def _steps(step: int, rest: int) -> str:
     return "odd" if step == 2 else f"{rest} more than a multiple of {step}"
 
 
-def described(sizes: Progression, low: int) -> str:
+def describe_sizes(sizes: Progression, low: int) -> str:
     """Sizes in words: `at most 16`, `a multiple of 4`, `odd`, `from 2 to 16`."""
     first, last, step = sizes.first, sizes.last, sizes.step
     parts = []

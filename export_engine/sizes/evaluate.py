@@ -20,26 +20,26 @@ def evaluate_size(expression: Expression, symbols: Mapping[str, int]) -> Number 
         return expression.value
     if expression.is_symbol:
         return symbols.get(expression.name)
-    known = [evaluate_size(each, symbols) for each in expression.args]
-    values = [each for each in known if each is not None]
-    if len(values) < len(known) or any(abs(each) > limits.INTEGER for each in values):
+    numbers = [evaluate_size(argument, symbols) for argument in expression.args]
+    values = [other_number for other_number in numbers if other_number is not None]
+    if len(values) < len(numbers) or any(abs(value) > limits.INTEGER for value in values):
         return None
     try:
-        found = _ARITHMETIC[expression.kind](values) if expression.kind in _ARITHMETIC else None
+        number = _ARITHMETIC[expression.kind](values) if expression.kind in _ARITHMETIC else None
     except (ArithmeticError, ValueError):
         return None
-    return found if found is None or abs(found) <= limits.INTEGER else None
+    return number if number is None or abs(number) <= limits.INTEGER else None
 
 
 def has_tower(expression: Expression) -> bool:
     """Whether there is a power in the base or the exponent of another: `9**9**9`."""
     if expression.kind in _POWERS:
-        return any(_has_power(each) for each in expression.args)
-    return any(has_tower(each) for each in expression.args)
+        return any(_has_power(argument) for argument in expression.args)
+    return any(has_tower(argument) for argument in expression.args)
 
 
 def _has_power(expression: Expression) -> bool:
-    return expression.kind in _POWERS or any(_has_power(each) for each in expression.args)
+    return expression.kind in _POWERS or any(_has_power(argument) for argument in expression.args)
 
 
 def real_power(base: Number, exponent: Number) -> Number:
@@ -48,10 +48,10 @@ def real_power(base: Number, exponent: Number) -> Number:
     Raises:
         ArithmeticError, ValueError: there is none: a root of a negative number is complex.
     """
-    found = base**exponent
-    if isinstance(found, complex):
+    result = base**exponent
+    if isinstance(result, complex):
         raise ValueError("a root of a negative number")
-    return found
+    return result
 
 
 def _power(values: list[Number]) -> Number:
@@ -94,17 +94,17 @@ def _line(expression: Expression) -> tuple[int, int] | None:
         return 1, 0
     if expression.is_number:
         return (0, expression.value) if isinstance(expression.value, int) else None
-    parts = [_line(each) for each in expression.args]
-    lines = [each for each in parts if each is not None]
+    parts = [_line(argument) for argument in expression.args]
+    lines = [pair for pair in parts if pair is not None]
     if len(lines) < len(parts):
         return None
     if expression.kind == "Add":
-        return sum(each[0] for each in lines), sum(each[1] for each in lines)
-    if expression.kind != "Mul" or sum(each[0] != 0 for each in lines) > 1:
+        return sum(pair[0] for pair in lines), sum(pair[1] for pair in lines)
+    if expression.kind != "Mul" or sum(pair[0] != 0 for pair in lines) > 1:
         return None
     scale, offset = 0, 1
-    for each in lines:
-        scale, offset = scale * each[1] + offset * each[0], offset * each[1]
+    for line in lines:
+        scale, offset = scale * line[1] + offset * line[0], offset * line[1]
         if max(abs(scale), abs(offset)) > limits.INTEGER:
             return None
     return scale, offset

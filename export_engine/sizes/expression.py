@@ -39,7 +39,7 @@ class Expression:
         """torch's names of the symbols in it."""
         if self.is_symbol:
             return frozenset((self.name,))
-        return frozenset().union(*(each.symbols for each in self.args))
+        return frozenset().union(*(argument.symbols for argument in self.args))
 
     @cached_property
     def _hash(self) -> int:

@@ -112,22 +112,22 @@ class _Parser:
 
     @staticmethod
     def _split(text: str) -> list[tuple[str, str]]:
-        found, at = [], 0
+        pairs, at = [], 0
         while at < len(text):
             match = _TOKEN.match(text, at)
             if match is None:
                 raise UnreadableError(f"{text[at : at + 20]!r} is not part of a size")
             kind = str(match.lastgroup)
-            found.append((kind, match[kind]))
+            pairs.append((kind, match[kind]))
             at = match.end()
-        return found
+        return pairs
 
     def whole(self) -> Expression:
         """The expression of the whole text."""
-        found = self._expression(0)
+        expression = self._expression(0)
         if self._at < len(self._tokens):
             raise UnreadableError(f"{self._tokens[self._at][1]!r} comes after its end")
-        return found
+        return expression
 
     def _expression(self, least: int) -> Expression:
         self._depth += 1
@@ -139,10 +139,10 @@ class _Parser:
             self._at += 1
             right = self._expression(level if sign == "**" else level + 1)
             if sign == "-":
-                right = _made("Mul", (number(-1), right))
+                right = _make_expression("Mul", (number(-1), right))
             elif sign == "/":
                 name = "IntTrueDiv"
-            left = _made(name, (left, right))
+            left = _make_expression(name, (left, right))
         self._depth -= 1
         return left
 
@@ -154,22 +154,22 @@ class _Parser:
         if kind == "number":
             return number(_read_number(text))
         if kind == "name":
-            return self._called(text) if self._peek("sign") == "(" else _atom(text)
+            return self._parse_call(text) if self._peek("sign") == "(" else _atom(text)
         if text in ("-", "+"):
             inner = self._expression(_SIGNED)
-            return inner if text == "+" else _made("Mul", (number(-1), inner))
+            return inner if text == "+" else _make_expression("Mul", (number(-1), inner))
         if text == "~":
-            return _made("Not", (self._expression(_SIGNED),))
+            return _make_expression("Not", (self._expression(_SIGNED),))
         if text == "(":
             inner = self._expression(0)
             if self._peek("sign") == ",":  # a case of a Piecewise, as Python prints it
                 self._at += 1
-                inner = _made("ExprCondPair", (inner, self._expression(0)))
+                inner = _make_expression("ExprCondPair", (inner, self._expression(0)))
             self._expect(")")
             return inner
         raise UnreadableError(f"{text!r} is not a size")
 
-    def _called(self, name: str) -> Expression:
+    def _parse_call(self, name: str) -> Expression:
         self._expect("(")
         if name in ("Symbol", "Dummy"):
             return self._symbol()
@@ -241,11 +241,11 @@ def _function(name: str, args: tuple[Expression, ...]) -> Expression:
         raise UnreadableError(
             f"{name[:40]!r} of {len(args)} values is not something that torch writes"
         )
-    return _made(name, args)
+    return _make_expression(name, args)
 
 
 def _exact(name: str, args: tuple[Expression, ...]) -> Expression:
-    values = [each.value for each in args if each.is_number]
+    values = [argument.value for argument in args if argument.is_number]
     if len(values) != len(args):
         raise UnreadableError(f"{name} of something that is not a number")
     if name == "Integer" and len(values) == 1:
@@ -260,14 +260,14 @@ def _exact(name: str, args: tuple[Expression, ...]) -> Expression:
     raise UnreadableError(f"{name} of {len(values)} values")
 
 
-def _made(name: str, args: tuple[Expression, ...]) -> Expression:
+def _make_expression(name: str, args: tuple[Expression, ...]) -> Expression:
     """A function of values; sums, products and minus signs are simplified."""
     if name in ("Add", "Mul"):
         flat: list[Expression] = []
-        for each in args:
-            flat.extend(each.args if each.kind == name else (each,))
+        for argument in args:
+            flat.extend(argument.args if argument.kind == name else (argument,))
         args = tuple(flat)
-        if name == "Mul" and len(args) == 2 and all(_is_small(each) for each in args):
+        if name == "Mul" and len(args) == 2 and all(_is_small(expression) for expression in args):
             return number(args[0].value * args[1].value)
         if len(args) == 1:
             return args[0]

@@ -86,7 +86,7 @@ def print_size(expression: Expression, names: Mapping[str, str]) -> str:
         case "number":
             return _number(expression.value)
         case "Rational":
-            return "/".join(_number(each.value) for each in expression.args)
+            return "/".join(_number(argument.value) for argument in expression.args)
         case "Add":
             return _sum(expression, names)
         case "Mul":
@@ -96,16 +96,16 @@ def print_size(expression: Expression, names: Mapping[str, str]) -> str:
         case "Identity":
             return print_size(expression.args[0], names)
         case "FloatTrueDiv":
-            return f"({_joined(expression, ' / ', _INSIDE, names)})"
+            return f"({_join_terms(expression, ' / ', _INSIDE, names)})"
         case "ModularIndexing":
             return _modular(expression, names)
         case "Piecewise":
             return _piecewise(expression, names)
     if expression.kind in _SIGNS:
         sign, level = _SIGNS[expression.kind]
-        return _joined(expression, sign, level, names)
+        return _join_terms(expression, sign, level, names)
     called = _CALLED.get(expression.kind, expression.kind)
-    return f"{called}({', '.join(print_size(each, names) for each in expression.args)})"
+    return f"{called}({', '.join(print_size(argument, names) for argument in expression.args)})"
 
 
 def _number(value: float) -> str:
@@ -117,21 +117,21 @@ def _number(value: float) -> str:
 def _sum(expression: Expression, names: Mapping[str, str]) -> str:
     """`seq - 1`, `16 - seq`: numbers last, but first what is not taken away."""
     terms = sorted(expression.args, key=lambda term: term.kind in ("number", "Rational"))
-    first = next((each for each in terms if not _is_negative(each)), terms[0])
+    first = next((other_term for other_term in terms if not _is_negative(other_term)), terms[0])
     terms.remove(first)
     minus = "-" if _is_negative(first) else ""
-    text = minus + _bracketed(_positive(first) if minus else first, _ADD, names)
+    text = minus + _add_brackets(_positive(first) if minus else first, _ADD, names)
     for term in terms:
         sign = " - " if _is_negative(term) else " + "
-        text += sign + _bracketed(_positive(term) if sign == " - " else term, _ADD, names)
+        text += sign + _add_brackets(_positive(term) if sign == " - " else term, _ADD, names)
     return text
 
 
 def _product(expression: Expression, names: Mapping[str, str]) -> str:
     """`2*seq`, and `-seq`."""
     if expression.args[0].is_number and expression.args[0].value == -1:
-        return f"-{_bracketed(_positive(expression), _ADD, names)}"
-    return _joined(expression, "*", _level(expression), names)
+        return f"-{_add_brackets(_positive(expression), _ADD, names)}"
+    return _join_terms(expression, "*", _level(expression), names)
 
 
 def _power(expression: Expression, names: Mapping[str, str]) -> str:
@@ -143,11 +143,11 @@ def _power(expression: Expression, names: Mapping[str, str]) -> str:
     if plain and len(text) * times <= limits.CHARACTERS:
         return "*".join([text] * int(times)) or "1"
     raised = f"({plain_text})" if _level(base) <= _POW else plain_text
-    return f"{raised} ** {_bracketed(exponent, _POW, names)}"
+    return f"{raised} ** {_add_brackets(exponent, _POW, names)}"
 
 
 def _modular(expression: Expression, names: Mapping[str, str]) -> str:
-    x, divisor, modulus = (_bracketed(each, _INSIDE, names) for each in expression.args)
+    x, divisor, modulus = (_add_brackets(argument, _INSIDE, names) for argument in expression.args)
     return f"({x} % {modulus})" if divisor == "1" else f"(({x} // {divisor}) % {modulus})"
 
 
@@ -166,11 +166,11 @@ def _piecewise(expression: Expression, names: Mapping[str, str]) -> str:
     return text
 
 
-def _joined(expression: Expression, sign: str, level: float, names: Mapping[str, str]) -> str:
-    return sign.join(_bracketed(each, level, names) for each in expression.args)
+def _join_terms(expression: Expression, sign: str, level: float, names: Mapping[str, str]) -> str:
+    return sign.join(_add_brackets(argument, level, names) for argument in expression.args)
 
 
-def _bracketed(expression: Expression, level: float, names: Mapping[str, str]) -> str:
+def _add_brackets(expression: Expression, level: float, names: Mapping[str, str]) -> str:
     text = print_size(expression, names)
     return f"({text})" if _level(expression) <= level else text
 

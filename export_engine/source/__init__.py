@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from export_engine.source.edited_copies import edited_name as edited_name
-    from export_engine.source.edited_copies import unedited as unedited
+    from export_engine.source.edited_copies import make_edited_name as make_edited_name
+    from export_engine.source.edited_copies import original_file as original_file
     from export_engine.source.file_owner import LIBRARIES as LIBRARIES
     from export_engine.source.file_owner import MADE_UP as MADE_UP
     from export_engine.source.file_owner import TORCH as TORCH
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from export_engine.source.functions import has_own_methods as has_own_methods
     from export_engine.source.functions import names_in as names_in
     from export_engine.source.graph_text import items_of as items_of
-    from export_engine.source.graph_text import printed_graph as printed_graph
+    from export_engine.source.graph_text import print_graph as print_graph
     from export_engine.source.highlighting import Token as Token
     from export_engine.source.highlighting import alike_lines as alike_lines
     from export_engine.source.highlighting import python_lines as python_lines
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from export_engine.source.syntax import Span as Span
     from export_engine.source.syntax import code_of as code_of
     from export_engine.source.text import SourceMissing as SourceMissing
-    from export_engine.source.text import innermost as innermost
-    from export_engine.source.text import innermost_own as innermost_own
+    from export_engine.source.text import find_last_frame as find_last_frame
+    from export_engine.source.text import find_last_user_frame as find_last_user_frame
     from export_engine.source.text import source_line as source_line
     from export_engine.source.text import source_lines as source_lines
     from export_engine.source.text import source_text as source_text
     from export_engine.source.text import with_sources as with_sources
-    from export_engine.source.unified_diff import unified as unified
+    from export_engine.source.unified_diff import format_diff as format_diff
     from export_engine.source.user_errors import error_location as error_location
     from export_engine.source.user_errors import is_container_error as is_container_error
     from export_engine.source.user_errors import raise_if_users as raise_if_users

@@ -8,11 +8,11 @@ from zlib import crc32
 _MARK = re.compile(r" \(fixed [0-9a-f]{8}\)$")
 
 
-def edited_name(file: str, text: str) -> str:
+def make_edited_name(file: str, text: str) -> str:
     """Python's file name of a changed text."""
     return f"{file} (fixed {crc32(text.encode()):08x})"
 
 
-def unedited(path: str) -> str:
+def original_file(path: str) -> str:
     """The file that a changed copy was made from; any other path as it is."""
     return _MARK.sub("", path)

@@ -22,7 +22,7 @@ _PATHS = sysconfig.get_paths()
 LIBRARIES = tuple(
     {os.path.realpath(_PATHS[key]) + os.sep for key in ("purelib", "platlib", "stdlib")}
     | {_PATHS[key] + os.sep for key in ("purelib", "platlib", "stdlib")}
-    | {each + os.sep for each in sys.path if each.endswith(("site-packages", "dist-packages"))}
+    | {text + os.sep for text in sys.path if text.endswith(("site-packages", "dist-packages"))}
 )
 """Folders of packages: an environment may have others than its own, by a `.pth` file."""
 
@@ -39,7 +39,7 @@ def package_of(path: str) -> str:
     if path.startswith((TORCH, MADE_UP)):
         return ""
     for packages in ("/site-packages/", "/dist-packages/"):
-        _, found, inside = path.replace(os.sep, "/").partition(packages)
-        if found:
+        _, text, inside = path.replace(os.sep, "/").partition(packages)
+        if text:
             return inside.partition("/")[0]
     return ""

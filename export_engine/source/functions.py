@@ -40,9 +40,9 @@ def names_in(code: CodeType) -> Iterator[str]:
 
 def globals_in(code: CodeType) -> Iterator[str]:
     """The globals alone, without attributes of the same name: `autocast` of `torch.autocast`."""
-    for each in dis.get_instructions(code):
-        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield each.argval
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield instruction.argval
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from globals_in(constant)
@@ -60,4 +60,4 @@ def closure_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
 def has_own_methods(cls: type) -> bool:
     """Whether a class is the user's: a method of it is in a file of theirs."""
     methods = (value for value in vars(cls).values() if isinstance(value, FunctionType))
-    return any(is_own(each.__code__.co_filename) for each in methods)
+    return any(is_own(method.__code__.co_filename) for method in methods)

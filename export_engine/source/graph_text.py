@@ -23,7 +23,7 @@ class Printed(NamedTuple):
     """Per line, the node it defines; -1 for none."""
 
 
-def printed_graph(record: Record, graph: int) -> Printed:
+def print_graph(record: Record, graph: int) -> Printed:
     """The text of one of the Record's graphs.
 
     Raises:
@@ -50,7 +50,7 @@ class _Printer:
         self._add("def forward(")
         self._add("    self,")
         for node in inputs:
-            self._add(f"    {self._defined(node)},", node)
+            self._add(f"    {self._definition(node)},", node)
         self._add("):")
         for node, op in enumerate(ops):
             if op != "placeholder":
@@ -65,14 +65,14 @@ class _Printer:
         self._comment(node)
         if op == "get_attr":
             named = arguments[2:-2] or self._names[node]
-            self._add(f"    {self._defined(node)} = self.{named}", node)
+            self._add(f"    {self._definition(node)} = self.{named}", node)
             return
         target = self._record.targets[self._graph.target[node]]
         prefix = "" if target.kind in ("python", "module") else "torch.ops."
         called = f"self.{target.name}" if target.kind == "module" else f"{prefix}{target.name}"
-        self._add(f"    {self._defined(node)} = {called}{arguments}", node)
+        self._add(f"    {self._definition(node)} = {called}{arguments}", node)
 
-    def _defined(self, node: int) -> str:
+    def _definition(self, node: int) -> str:
         text = self._record.types[self._graph.type[node]].text
         return f'{self._names[node]}: "{text}"' if text else self._names[node]
 

@@ -72,12 +72,12 @@ def alike_lines(rows: Sequence[str], seconds: float = math.inf) -> list[list[Tok
     """
     masked = ["" if _BREAK.search(row) else _NUMBER.sub("_0", row) for row in rows]
     shapes = list(dict.fromkeys(masked))
-    found = _padded("\n".join(shapes), seconds)
-    tokens = dict(zip(shapes, found, strict=True))
-    return [_numbered(tokens[shape], row) for shape, row in zip(masked, rows, strict=True)]
+    items = _pad_lines("\n".join(shapes), seconds)
+    tokens = dict(zip(shapes, items, strict=True))
+    return [_number_line(tokens[shape], row) for shape, row in zip(masked, rows, strict=True)]
 
 
-def _numbered(tokens: list[Token], row: str) -> list[Token]:
+def _number_line(tokens: list[Token], row: str) -> list[Token]:
     """The tokens of a masked line with the numbers of a line; plain, where they are not its own."""
     left = iter(_NUMBER.findall(row))
     line = [
@@ -131,17 +131,17 @@ def python_lines_around(
     plain = text.split("\n")
     if not any(_DEF.match(line) for line in plain):  # a cell with magics in it
         return python_lines(text, seconds)
-    found = [[Token("", line)] if line else [] for line in plain]
+    result = [[Token("", line)] if line else [] for line in plain]
     for first, last in _functions(plain):
         left = until - time.thread_time()
         if left > 0 and any(first <= line <= last for line in lines):
-            found[first - 1 : last] = _padded("\n".join(plain[first - 1 : last]), left)
-    if found and not found[-1]:
-        found.pop()
-    return found
+            result[first - 1 : last] = _pad_lines("\n".join(plain[first - 1 : last]), left)
+    if result and not result[-1]:
+        result.pop()
+    return result
 
 
-def _padded(text: str, seconds: float) -> list[list[Token]]:
+def _pad_lines(text: str, seconds: float) -> list[list[Token]]:
     """The lines of a piece of a text, as many as it has; `python_lines` drops an empty last one."""
     lines = python_lines(text, seconds)
     return lines + [[]] * (text.count("\n") + 1 - len(lines))

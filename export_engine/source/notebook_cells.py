@@ -18,13 +18,13 @@ def as_typed(text: str) -> str:
 
 
 def _line(line: str) -> str:
-    found = _CALL.fullmatch(line.rstrip("\r\n"))
-    if found is None:
+    match = _CALL.fullmatch(line.rstrip("\r\n"))
+    if match is None:
         return line
-    before, method, given = found.groups()
+    before, method, value = match.groups()
     try:
-        words = ast.literal_eval(f"({given},)")
+        words = ast.literal_eval(f"({value},)")
     except (SyntaxError, ValueError):  # the call was written by hand, with other arguments
         return line
     typed = " ".join(str(word) for word in words).rstrip()
-    return f"{before}{_SIGNS.get(method, '%')}{typed}{line[found.end() :]}"
+    return f"{before}{_SIGNS.get(method, '%')}{typed}{line[match.end() :]}"

@@ -97,7 +97,9 @@ class Code:
         """Each function and lambda by its first line, that of a decorator if there is one."""
         defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
         return {
-            min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))]): node
+            min(
+                [node.lineno, *(value.lineno for value in getattr(node, "decorator_list", []))]
+            ): node
             for node in ast.walk(self.tree)
             if isinstance(node, defined)
         }
@@ -140,18 +142,18 @@ class Code:
 
     def statement(self, line: int) -> ast.stmt | None:
         """The innermost statement that a line is part of."""
-        found: ast.stmt | None = None
+        result: ast.stmt | None = None
         for node in self._statements:
             around = node.lineno <= line <= (node.end_lineno or 0)
-            if around and (found is None or _size(node) <= _size(found)):
-                found = node
-        return found
+            if around and (result is None or _size(node) <= _size(result)):
+                result = node
+        return result
 
     def function(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function that a node is in."""
-        for each in self.ancestors(node):
-            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
-                return each
+        for ancestor in self.ancestors(node):
+            if isinstance(ancestor, ast.FunctionDef | ast.AsyncFunctionDef):
+                return ancestor
         return None
 
     def expression(self, position: Position) -> ast.expr | None:
@@ -202,19 +204,19 @@ class Code:
         if isinstance(expression, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             return Question("for", expression.generators[0].iter, expression)  # made from outside
         if isinstance(expression, ast.Tuple | ast.List) and isinstance(expression.ctx, ast.Store):
-            return self._unpacked(expression)
+            return self._find_unpacking(expression)
         for parent in self.ancestors(expression):
-            asked = _asked(parent, child)
+            asked = _find_question(parent, child)
             if asked is not None:
                 return asked
             if not _passes_on(parent):
                 break
             child = parent
-        if isinstance(expression, ast.Call) and _called(expression) in _CALLS:
+        if isinstance(expression, ast.Call) and _call_name(expression) in _CALLS:
             return Question("call", expression, expression)
         return None
 
-    def _unpacked(self, target: ast.expr) -> Question | None:
+    def _find_unpacking(self, target: ast.expr) -> Question | None:
         statement = next(self.ancestors(target), None)
         if isinstance(statement, ast.Assign):
             return Question("unpack", statement.value, statement)
@@ -226,11 +228,11 @@ class Code:
 def code_of(path: str) -> Code | None:
     """The code of a file or a cell."""
     text = "".join(linecache.getlines(path))
-    return _parsed(text) if text else None
+    return _parse(text) if text else None
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str) -> Code | None:
+def _parse(text: str) -> Code | None:
     try:
         return Code(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -240,15 +242,15 @@ def _parsed(text: str) -> Code | None:
 def _imports(statements: Iterable[ast.stmt]) -> Iterator[tuple[str, str]]:
     for node in statements:
         if isinstance(node, ast.Import):
-            for each in node.names:
-                first = each.name.partition(".")[0]
-                yield (each.asname, each.name) if each.asname else (first, first)
+            for name in node.names:
+                first = name.name.partition(".")[0]
+                yield (name.asname, name.name) if name.asname else (first, first)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            for each in node.names:
-                yield each.asname or each.name, f"{node.module}.{each.name}"
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
-def _asked(parent: ast.AST, child: ast.AST) -> Question | None:
+def _find_question(parent: ast.AST, child: ast.AST) -> Question | None:
     match parent:
         case ast.If(test=test) if test is child:
             return Question("if", test, parent)
@@ -300,21 +302,21 @@ def _operands(test: ast.expr) -> Iterator[ast.expr]:
 def _passes_on(parent: ast.AST) -> bool:
     """Whether what decides about a part decides about the whole: `not x`, `x and y`, `range(x)`."""
     if isinstance(parent, ast.Call):
-        return _called(parent) in _LOOPED | {"bool"}
+        return _call_name(parent) in _LOOPED | {"bool"}
     return isinstance(
         parent,
         ast.BoolOp | ast.UnaryOp | ast.NamedExpr | ast.pattern | ast.match_case,
     )
 
 
-def _called(call: ast.Call) -> str:
+def _call_name(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _conditional_in(value: ast.expr) -> ast.expr:
     """Of a value with one conditional expression in it, that one."""
-    found = [node for node in ast.walk(value) if isinstance(node, ast.IfExp)]
-    return found[0].test if len(found) == 1 else value
+    nodes = [node for node in ast.walk(value) if isinstance(node, ast.IfExp)]
+    return nodes[0].test if len(nodes) == 1 else value
 
 
 def _size(node: ast.stmt | ast.expr) -> tuple[int, int]:

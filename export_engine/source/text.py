@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from export_engine.record import Record, SourceFile
-from export_engine.source.edited_copies import unedited
+from export_engine.source.edited_copies import original_file
 from export_engine.source.highlighting import LONGEST, LONGEST_INSIDE, Token, python_lines_around
 from export_engine.source.notebook_cells import as_typed
 
@@ -34,16 +34,16 @@ class Frame(NamedTuple):
     function: str
 
 
-def innermost(record: Record, stack: int) -> Frame | None:
+def find_last_frame(record: Record, stack: int) -> Frame | None:
     """The innermost frame of a stack, by the stack's number; None for -1, the empty stack."""
     return next(_inwards_first(record, stack), None)
 
 
-def innermost_own(record: Record, stack: int) -> Frame | None:
+def find_last_user_frame(record: Record, stack: int) -> Frame | None:
     """The innermost frame of a stack that is not in torch's own modules; else the innermost."""
     frames = _inwards_first(record, stack)
-    own = next((each for each in frames if not each.name.startswith("torch/")), None)
-    return own or innermost(record, stack)
+    own = next((frame for frame in frames if not frame.name.startswith("torch/")), None)
+    return own or find_last_frame(record, stack)
 
 
 def _inwards_first(record: Record, stack: int) -> Iterator[Frame]:
@@ -71,7 +71,7 @@ def source_lines(record: Record, file: int, seconds: float = math.inf) -> list[l
     if not 0 <= file < len(record.files):
         raise SourceMissing(f"The record has no file {file}.")
     frames = record.frames
-    traced = {line for line, each in zip(frames.line, frames.file, strict=True) if each == file}
+    traced = {line for line, number in zip(frames.line, frames.file, strict=True) if number == file}
     most = LONGEST_INSIDE if record.sources_inside else LONGEST
     return python_lines_around(source_text(record, file), traced, min(seconds, most))
 
@@ -127,7 +127,7 @@ def _lines(text: str) -> list[str]:
 
 def _may_open(entry: SourceFile) -> bool:
     """Paths in a trusted program open only cells and Python source, as it is or with fixes."""
-    return entry.origin == "cell" or unedited(entry.path).endswith((".py", ".pyi"))
+    return entry.origin == "cell" or original_file(entry.path).endswith((".py", ".pyi"))
 
 
 def _why_missing(origin: str, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 
-def unified(before: str, after: str, name: str, now: str | None = None) -> str:
+def format_diff(before: str, after: str, name: str, now: str | None = None) -> str:
     """The change from one text to another; empty where there is none.
 
     Args:

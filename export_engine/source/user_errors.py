@@ -13,7 +13,7 @@ import traceback
 from pathlib import PurePath
 from types import FrameType
 
-from export_engine.defects import is_own_frame, message_of, raised_by
+from export_engine.defects import find_user_code, is_own_frame, message_of
 from export_engine.source.file_owner import TORCH, is_own, package_of
 from export_engine.source.user_frames import Location, is_shown, parse_stack_trace
 
@@ -29,14 +29,14 @@ def user_error(error: BaseException) -> str:
 
     An error that we raise `from` one of the user's says no more than that one.
     """
-    runs = raised_by(error) or _user_function(error)
+    runs = find_user_code(error) or _user_function(error)
     if not runs:
         return user_error(error.__cause__) if error.__cause__ is not None else ""
     first = next(iter(message_of(error).strip().splitlines()), "")[:_LONGEST].rstrip(" .:")
-    said = f"{type(error).__name__}: {first}" if first else type(error).__name__
+    text = f"{type(error).__name__}: {first}" if first else type(error).__name__
     place = error_location(error)
     where = f" ({PurePath(place.file).name}:{place.line})" if place else ""
-    return f"{runs[:1].upper()}{runs[1:]} raises {said}{where}."
+    return f"{runs[:1].upper()}{runs[1:]} raises {text}{where}."
 
 
 def raise_if_users(error: BaseException) -> None:
@@ -55,12 +55,12 @@ def is_container_error(error: BaseException) -> bool:
     torch's pytree called a function of its class, and that raised.
     """
     by_pytree = False
-    found = False
+    is_found = False
     for frame, _ in traceback.walk_tb(error.__traceback__):
         path = frame.f_code.co_filename
-        found = found or (by_pytree and not is_own_frame(frame) and is_own(path))
+        is_found = is_found or (by_pytree and not is_own_frame(frame) and is_own(path))
         by_pytree = path.startswith(TORCH) and path.endswith("_pytree.py")
-    return found
+    return is_found
 
 
 def error_location(error: BaseException) -> Location | None:
@@ -68,28 +68,28 @@ def error_location(error: BaseException) -> Location | None:
 
     A line of a graph's generated code stands for the line that its node came from.
     """
-    found: Location | None = None
+    location: Location | None = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         path = frame.f_code.co_filename
         if is_own_frame(frame):
             continue
         if path.startswith(_GENERATED):
-            found = _node_location(frame, line) or found
+            location = _node_location(frame, line) or location
         elif is_shown(path) and not path.startswith(TORCH):
-            found = Location(path, line, frame.f_code.co_name)
-    return found
+            location = Location(path, line, frame.f_code.co_name)
+    return location
 
 
 def _user_function(error: BaseException) -> str:
     """The user's function that raised, called by Python or torch for us; empty for none."""
-    found = ""
+    text = ""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         path = frame.f_code.co_filename
         if is_own_frame(frame):
-            found = ""
+            text = ""
         elif is_own(path) or package_of(path) not in ("", *_TOOLS):
-            found = f"`{frame.f_code.co_qualname}`"
-    return found
+            text = f"`{frame.f_code.co_qualname}`"
+    return text
 
 
 def _node_location(frame: FrameType, line: int) -> Location | None:

@@ -97,8 +97,12 @@ def in_the_model(stack: Stack) -> Stack:
 
 def outside_helpers(stack: Stack) -> Stack:
     """The stack up to the innermost line that is not in a helper package; all, if there is none."""
-    modules = {package_of(each.file) for each in stack if each.function == "forward"} - _HELPERS
-    shown = [n for n, each in enumerate(stack, 1) if package_of(each.file) in {"", *modules}]
+    modules = {
+        package_of(location.file) for location in stack if location.function == "forward"
+    } - _HELPERS
+    shown = [
+        n for n, location in enumerate(stack, 1) if package_of(location.file) in {"", *modules}
+    ]
     return stack[: shown[-1]] if shown else stack
 
 
@@ -110,10 +114,14 @@ def without_repeats(locations: Iterable[Location]) -> Stack:
     Python 3.12 (PEP 709): its line is one of the function that it stands in.
     """
     shown: list[Location] = []
-    for each in locations:
-        location = each
-        if each.function in _COMPREHENSIONS and shown and shown[-1].file == each.file:
-            location = each._replace(function=shown.pop().function)
+    for other_location in locations:
+        location = other_location
+        if (
+            other_location.function in _COMPREHENSIONS
+            and shown
+            and shown[-1].file == other_location.file
+        ):
+            location = other_location._replace(function=shown.pop().function)
         if location in shown:
             del shown[shown.index(location) :]
         shown.append(location)
@@ -123,12 +131,12 @@ def without_repeats(locations: Iterable[Location]) -> Stack:
 @lru_cache(maxsize=16384)
 def parse_stack_trace(text: str) -> Stack:
     """The shown frames of a `stack_trace` text: Python's traceback format, as torch stores it."""
-    found = []
+    locations = []
     for line in text.splitlines():
         match = _FRAME_LINE.fullmatch(line)
         if match and is_shown(match["file"]):
-            found.append(Location(match["file"], int(match["line"]), match["function"]))
-    return without_repeats(found)
+            locations.append(Location(match["file"], int(match["line"]), match["function"]))
+    return without_repeats(locations)
 
 
 @lru_cache(maxsize=16384)

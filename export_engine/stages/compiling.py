@@ -36,16 +36,16 @@ from export_engine.stages.joining import (
     read_provenance,
 )
 from export_engine.stages.kernel_times import time_kernels
-from export_engine.stages.program_ops import own_ops
+from export_engine.stages.program_ops import list_computing_ops
 from export_engine.torch_internals import (
     caches_off,
     compilation_traced,
     compiler_options,
+    find_unknown_options,
     missing_provenance,
-    unknown_options,
 )
 from export_engine.trace import CompilationTrace
-from export_engine.verify import examined
+from export_engine.verify import examine
 
 COMPILERS = ("inductor", "aoti")
 _STEPS = {
@@ -90,7 +90,7 @@ def compile_stages(
     _check_options(options or {})
     chosen = _compiler(backend, device)
     steps = _Steps(progress)
-    with examined(exported, record, 0) as subject, tempfile.TemporaryDirectory() as folder:
+    with examine(exported, record, 0) as subject, tempfile.TemporaryDirectory() as folder:
         if subject.without_values:
             raise StagesMissing(subject.without_values)
         bench = Bench(subject, calls_of(subject, inputs, None)[0], device)
@@ -99,16 +99,18 @@ def compile_stages(
         own = Path(folder)
         compiled = _Compiled(bench, chosen, own, dict(options or {}), steps)
         trace, ready, seconds = compiled.run(nullcontext())
-        joined, provenance = _joined(record, trace)
+        joined, provenance = _join_trace(record, trace)
         note = ""
         if trace.cached and not is_consistent(record, joined, provenance):
             steps.say("compiling again: the cache has the kernels of another program's lines")
             trace, ready, seconds = compiled.run(caches_off())
-            joined, provenance = _joined(record, trace)
+            joined, provenance = _join_trace(record, trace)
         if not joined.kernels:
             note = "torch told of no kernel of this program: nothing is left to compute."
         steps.say("timing kernels")
-        timed = bench.seeded(lambda: time_kernels(joined.kernels, ready.call, device, steps.count))
+        timed = bench.run_seeded(
+            lambda: time_kernels(joined.kernels, ready.call, device, steps.count)
+        )
     return Stages(
         backend=backend,
         title=chosen.title,
@@ -118,7 +120,7 @@ def compile_stages(
         torch_version=str(torch.__version__),
         seconds=round(seconds, 3),
         cached=trace.cached,
-        exported=len(own_ops(record)),
+        exported=len(list_computing_ops(record)),
         graphs=joined.graphs,
         kernels=timed.kernels,
         lines=joined.lines,
@@ -126,7 +128,7 @@ def compile_stages(
         removed=array("i", joined.removed),
         remarks=joined.remarks,
         times=timed.times,
-        left_out=[each for each in (_untold(trace), note) if each],
+        left_out=[text for text in (_describe_absent(trace), note) if text],
     )
 
 
@@ -178,19 +180,19 @@ class _Compiled:
             compilation_traced(self._steps.artifact) as trace,
         ):
             try:
-                ready: Ready = self._bench.seeded(lambda: self._backend.prepare(job))
+                ready: Ready = self._bench.run_seeded(lambda: self._backend.prepare(job))
             except Exception as error:
-                said = str(error).strip().partition("\n")[0]
+                text = str(error).strip().partition("\n")[0]
                 raise StagesMissing(
                     f"{self._backend.title} does not compile this program: "
-                    f"{type(error).__name__}: {said}"
+                    f"{type(error).__name__}: {text}"
                 ) from error
         return trace, ready, time.perf_counter() - started
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
     """Raises WrongArgument for an option that the compiler does not have."""
-    unknown = unknown_options(options)
+    unknown = find_unknown_options(options)
     if unknown:
         raise WrongArgument(
             f"Inductor has no option {unknown[0]!r}; torch.compile's docs list its options."
@@ -200,8 +202,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
 def _compiler(name: str, device: str) -> Backend:
     """The backend, which can run here."""
     if name not in COMPILERS:
-        known = ", ".join(COMPILERS)
-        raise WrongArgument(f"{name!r} has no stages; these have: {known}.")
+        text = ", ".join(COMPILERS)
+        raise WrongArgument(f"{name!r} has no stages; these have: {text}.")
     chosen = backends()[name]
     missing = missing_provenance() or missing_for(chosen, device)
     if missing:
@@ -209,12 +211,12 @@ def _compiler(name: str, device: str) -> Backend:
     return chosen
 
 
-def _joined(record: Record, trace: CompilationTrace) -> tuple[Joined, Provenance]:
+def _join_trace(record: Record, trace: CompilationTrace) -> tuple[Joined, Provenance]:
     provenance = read_provenance(trace.texts)
     return join_stages(record, trace.texts, provenance), provenance
 
 
-def _untold(trace: CompilationTrace) -> str:
+def _describe_absent(trace: CompilationTrace) -> str:
     """Which rungs are not there, as a sentence."""
     absent = [
         rung

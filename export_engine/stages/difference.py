@@ -81,8 +81,8 @@ def _groups(keys: Sequence[Sequence[frozenset[str]]]) -> list[tuple[list[int], l
     for side in keys:
         for own in side:
             first, *rest = sorted(own)
-            for each in rest:
-                heads[head(each)] = head(first)
+            for text in rest:
+                heads[head(text)] = head(first)
     groups: dict[str, tuple[list[int], list[int]]] = {}
     for number, side in enumerate(keys):
         for kernel, own in enumerate(side):
@@ -91,8 +91,8 @@ def _groups(keys: Sequence[Sequence[frozenset[str]]]) -> list[tuple[list[int], l
 
 
 def _change(before: Stages, after: Stages, sides: tuple[list[int], list[int]]) -> KernelChange:
-    old = [before.kernels[each] for each in sides[0]]
-    new = [after.kernels[each] for each in sides[1]]
+    old = [before.kernels[number] for number in sides[0]]
+    new = [after.kernels[number] for number in sides[1]]
     shown = after if new else before
     lines = sorted({line for kernel in new or old for line in kernel.lines})
     return KernelChange(
@@ -120,11 +120,11 @@ def _shape(kernel: Kernel) -> tuple[str, str, int]:
 
 
 def _time(kernels: Sequence[Kernel]) -> float:
-    return sum(max(each.microseconds, 0.0) for each in kernels)
+    return sum(max(kernel.microseconds, 0.0) for kernel in kernels)
 
 
 def _is_timed(kernels: Sequence[Kernel]) -> bool:
-    return all(each.microseconds >= 0 for each in kernels)
+    return all(kernel.microseconds >= 0 for kernel in kernels)
 
 
 def _diff_lines(diff: StagesDiff) -> list[str]:
@@ -139,10 +139,10 @@ def _diff_lines(diff: StagesDiff) -> list[str]:
             f"  time of kernels {before.times.kernels:.1f} → {after.times.kernels:.1f} µs "
             f"({change:+.1f} µs)"
         )
-    for each in diff.changes:
-        if each.kind != "same":
-            rows.append(f"  {_sentence(diff, each)}")
-    alike = sum(each.kind == "same" for each in diff.changes)
+    for kernel_change in diff.changes:
+        if kernel_change.kind != "same":
+            rows.append(f"  {_sentence(diff, kernel_change)}")
+    alike = sum(other_change.kind == "same" for other_change in diff.changes)
     if alike:
         rows.append(f"  the same: {alike} group{'s' if alike > 1 else ''} of kernels")
     return rows
@@ -155,6 +155,6 @@ def _name(stages: Stages) -> str:
 def _sentence(diff: StagesDiff, change: KernelChange) -> str:
     old = " + ".join(diff.before.kernels[n].name for n in change.before)
     new = " + ".join(diff.after.kernels[n].name for n in change.after)
-    names = " → ".join(each for each in (old, new) if each)
+    names = " → ".join(value for value in (old, new) if value)
     time = f" {change.microseconds:+.1f} µs" if change.microseconds else ""
     return f"{change.kind}: {names}{time}  {', '.join(change.lines)}".rstrip()

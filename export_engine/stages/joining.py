@@ -16,11 +16,11 @@ from export_engine.record import (
     StageLine,
     StageRemark,
 )
-from export_engine.source import innermost_own, parse_stack_trace, source_line
+from export_engine.source import find_last_user_frame, parse_stack_trace, source_line
 from export_engine.stages.generated_code import CodePlace, find_calls, find_definitions
-from export_engine.stages.kernel_calls import base_name, called_op, is_extern
+from export_engine.stages.kernel_calls import base_name, find_called_op, is_extern
 from export_engine.stages.printed_graph import read_printed_graph
-from export_engine.stages.program_ops import align_program, own_ops
+from export_engine.stages.program_ops import align_program, list_computing_ops
 from export_engine.stages.remarks import find_remarks
 
 Texts = Mapping[str, str]
@@ -51,8 +51,8 @@ class Joined(NamedTuple):
 
 def read_provenance(texts: Texts) -> Provenance:
     """The maps that torch tells, with nothing in them where it tells none."""
-    mapped = _parsed(texts.get("inductor_provenance_tracking_node_mappings", ""))
-    traces = _parsed(texts.get("inductor_provenance_tracking_kernel_stack_traces", ""))
+    mapped = _parse_json(texts.get("inductor_provenance_tracking_node_mappings", ""))
+    traces = _parse_json(texts.get("inductor_provenance_tracking_kernel_stack_traces", ""))
     ops = _lists(mapped.get("cppCodeToPost"))
     names = sorted({*ops, *traces}, key=_handle)
     return Provenance(
@@ -71,8 +71,8 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
         provenance: how they hang together.
     """
     # where a cache has the code, torch makes no graph before pre-grad passes: Dynamo's is the same
-    given = texts.get("before_pre_grad_graph") or texts.get("dynamo_output_graph", "")
-    first = read_printed_graph(given)
+    text = texts.get("before_pre_grad_graph") or texts.get("dynamo_output_graph", "")
+    first = read_printed_graph(text)
     aligned = align_program(record, first) if record is not None else {}
     post = read_printed_graph(texts.get("inductor_post_grad_graph", ""))
     nodes = {
@@ -85,15 +85,15 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     if post:
         graphs.append(_graph("post-grad", texts["inductor_post_grad_graph"], nodes))
     elif any(provenance.ops.values()):
-        graphs.append(_named(provenance))
+        graphs.append(_make_names_graph(provenance))
     codes = _codes(texts)
     lines = Lines(record)
     numbers = {name: number for number, name in enumerate(graphs[-1].ops)} if graphs else {}
     kernels = _kernels(provenance, numbers, nodes, codes, lines)
-    present = {node for each in nodes.values() for node in each}
+    present = {node for other_node in nodes.values() for node in other_node}
     # an op that Dynamo left out is not aligned, and has become nothing either
-    known = own_ops(record) if record is not None and aligned and post else []
-    removed = [node for node in known if node not in present]
+    computing_ops = list_computing_ops(record) if record is not None and aligned and post else []
+    removed = [node for node in computing_ops if node not in present]
     last = graphs[-1] if post else None  # of names alone nothing can be said
     remarks = find_remarks(last, kernels, lines.of_nodes)
     return Joined(graphs, kernels, lines.rows, codes, removed, remarks)
@@ -108,8 +108,8 @@ def is_consistent(record: Record, joined: Joined, provenance: Provenance) -> boo
     traced = Lines(record)
     for kernel in joined.kernels:
         told = traced.of_traces(provenance.traces.get(kernel.name, []))
-        places = {_place(traced.rows[each]) for each in told}
-        own = {_place(joined.lines[each]) for each in kernel.lines}
+        places = {_place(traced.rows[number]) for number in told}
+        own = {_place(joined.lines[line]) for line in kernel.lines}
         if kernel.nodes and places and own and not places & own:
             return False
     return True
@@ -123,33 +123,39 @@ class Lines:
         self._record = record
         self._numbers: dict[tuple[str, int], int] = {}
         files = record.files if record is not None else []
-        self._files = {each.path: number for number, each in enumerate(files)}
+        self._files = {file.path: number for number, file in enumerate(files)}
 
     def of_nodes(self, nodes: Iterable[int]) -> list[int]:
         """The lines of nodes of the main graph."""
         if self._record is None:
             return []
         stack = self._record.graphs[0].stack
-        found = []
+        numbers = []
         for node in nodes:
-            frame = innermost_own(self._record, stack[node])
+            frame = find_last_user_frame(self._record, stack[node])
             if frame is not None:
-                found.append(self._number(frame.file, frame.name, frame.line))
-        return sorted(set(found))
+                numbers.append(self._number(frame.file, frame.name, frame.line))
+        return sorted(set(numbers))
 
     def of_traces(self, traces: Iterable[str]) -> list[int]:
         """The lines of stack traces, as torch prints them: the innermost that is not torch's."""
-        found = []
+        numbers = []
         for trace in traces:
             shown = parse_stack_trace(trace)
-            own = [each for each in shown if "/torch/" not in each.file.replace("\\", "/")]
-            for each in (own or list(shown))[-1:]:
-                file = self._files.get(each.file, -1)
-                name = each.file.replace("\\", "/").rpartition("/")[2]
+            own = [
+                other_location
+                for other_location in shown
+                if "/torch/" not in other_location.file.replace("\\", "/")
+            ]
+            for location in (own or list(shown))[-1:]:
+                file = self._files.get(location.file, -1)
+                name = location.file.replace("\\", "/").rpartition("/")[2]
                 if self._record is not None and file >= 0:
                     name = self._record.files[file].name
-                found.append(self._number(file, name, each.line, _code_of(trace, each.line)))
-        return sorted(set(found))
+                numbers.append(
+                    self._number(file, name, location.line, _code_of(trace, location.line))
+                )
+        return sorted(set(numbers))
 
     def _number(self, file: int, name: str, line: int, code: str = "") -> int:
         key = (str(file) if file >= 0 else name, line)
@@ -172,30 +178,30 @@ def _kernels(
     fused = {op for name, ops in provenance.ops.items() if not is_extern(name) for op in ops}
     order = [name for name in calls if name in provenance.ops]
     rest = [name for name in provenance.ops if name not in calls]
-    made = []
+    kernels = []
     for name in [*order, *rest]:
-        own = _own_ops(name, provenance.ops[name], fused)
+        own = _select_computed_ops(name, provenance.ops[name], fused)
         origins = sorted({node for op in own for node in nodes.get(op, [])})
-        found = lines.of_nodes(origins) or lines.of_traces(provenance.traces.get(name, []))
+        items = lines.of_nodes(origins) or lines.of_traces(provenance.traces.get(name, []))
         call, body = calls.get(name, CodePlace(-1, 0)), bodies.get(base_name(name))
-        made.append(
+        kernels.append(
             Kernel(
                 name=name,
                 kind="extern" if is_extern(name) else "fused",
-                calls=called_op(name),
+                calls=find_called_op(name),
                 ops=sorted(numbers[op] for op in own if op in numbers),
                 nodes=origins,
-                lines=found,
+                lines=items,
                 code=call.code,
                 call_line=call.line,
                 body=body.code if body else -1,
                 body_line=body.line if body else 0,
             )
         )
-    return made
+    return kernels
 
 
-def _own_ops(kernel: str, ops: Sequence[str], fused: set[str]) -> list[str]:
+def _select_computed_ops(kernel: str, ops: Sequence[str], fused: set[str]) -> list[str]:
     """The ops that a kernel computes. For a call of a library torch may list its inputs, too."""
     if not is_extern(kernel):
         return list(ops)
@@ -221,7 +227,7 @@ def _graph(
     )
 
 
-def _named(provenance: Provenance) -> StageGraph:
+def _make_names_graph(provenance: Provenance) -> StageGraph:
     """A graph of which only the names of ops are known."""
     names = list(dict.fromkeys(name for ops in provenance.ops.values() for name in ops))
     empty = [""] * len(names)
@@ -263,19 +269,19 @@ def _handle(name: str) -> tuple[int, str]:
     return (int(number) if number.isdigit() else 0, name)
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse_json(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text) if text else {}
+        result = json.loads(text) if text else {}
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 def _lists(value: Any) -> dict[str, list[str]]:
     if not isinstance(value, dict):
         return {}
     return {
-        str(name): [str(each) for each in items]
+        str(name): [str(item) for item in items]
         for name, items in value.items()
         if isinstance(items, list)
     }

@@ -21,7 +21,7 @@ def is_extern(kernel: str) -> bool:
     return "." in base or base.startswith("aoti_torch_") or _FALLBACK.search(base) is not None
 
 
-def called_op(kernel: str) -> str:
+def find_called_op(kernel: str) -> str:
     """What an extern kernel calls: `aten.addmm`; empty of generated code."""
     base = base_name(kernel)
     if not is_extern(kernel):
@@ -48,7 +48,7 @@ def shows_kernel(event: str, kernel: str) -> bool:
     own = _GRAPH_EVENT.fullmatch(event)
     if own is not None:
         return own["kernel"] == base
-    called = called_op(kernel)
+    called = find_called_op(kernel)
     return bool(called) and event.removesuffix("_out") in _events_of(called)
 
 

@@ -73,20 +73,22 @@ def time_kernels(
     with gpu_unchecked():
         whole = _call_times(call, device, progress)
         wanted = len(whole)
-        calls = _profiled(call, device, _LEAST)
-        events = sum(len(each.spans) for each in calls) // len(calls) or 1
+        calls = _profile(call, device, _LEAST)
+        events = sum(len(profiled.spans) for profiled in calls) // len(calls) or 1
         more = min(wanted, _EVENTS // events) - len(calls)
         progress(wanted, 2 * wanted)
         if more > 0:
-            calls += _profiled(call, device, more)
+            calls += _profile(call, device, more)
         for _ in range(_AGAIN):
             if not _is_disturbed(_quicker_half(calls), whole):
                 break
-            calls += _profiled(call, device, max(more, _LEAST))
+            calls += _profile(call, device, max(more, _LEAST))
     quiet = _quicker_half(calls)
-    matched = [match_events([each.name for each in kernels], each.spans) for each in quiet]
+    matched = [
+        match_events([kernel.name for kernel in kernels], profiled.spans) for profiled in quiet
+    ]
     rows = [
-        _with_time(kernel, [each.taken[number] for each in matched if number in each.taken])
+        _with_time(kernel, [item.taken[number] for item in matched if number in item.taken])
         for number, kernel in enumerate(kernels)
     ]
     return Timed(rows, _summary(rows, whole, len(calls), quiet, matched, device))
@@ -96,21 +98,23 @@ def _call_times(
     call: Callable[[], Any], device: str, progress: Callable[[int, int], None]
 ) -> list[float]:
     """Microseconds of warm calls, by the clock."""
-    found: list[float] = []
+    numbers: list[float] = []
     started = time.perf_counter()
     call()
     synchronize(device)
-    while len(found) < _LEAST or (len(found) < _MOST and time.perf_counter() - started < _SECONDS):
+    while len(numbers) < _LEAST or (
+        len(numbers) < _MOST and time.perf_counter() - started < _SECONDS
+    ):
         raise_if_interrupted()
         before = time.perf_counter()
         call()
         synchronize(device)
-        found.append((time.perf_counter() - before) * 1e6)
-        progress(len(found), 2 * _MOST)
-    return found
+        numbers.append((time.perf_counter() - before) * 1e6)
+        progress(len(numbers), 2 * _MOST)
+    return numbers
 
 
-def _profiled(call: Callable[[], Any], device: str, count: int) -> list[Profiled]:
+def _profile(call: Callable[[], Any], device: str, count: int) -> list[Profiled]:
     """Calls with their events in order: of each operator or kernel the outermost."""
     activities = [torch.profiler.ProfilerActivity.CPU]
     on_gpu = device.startswith("cuda")
@@ -124,16 +128,16 @@ def _profiled(call: Callable[[], Any], device: str, count: int) -> list[Profiled
                 synchronize(device)
     events = profiler.events()
     return [
-        Profiled(float(each.time_range.elapsed_us()), _spans(each, on_gpu))
-        for each in events or ()
-        if each.name == _CALL
+        Profiled(float(event.time_range.elapsed_us()), _spans(event, on_gpu))
+        for event in events or ()
+        if event.name == _CALL
     ]
 
 
 def _is_disturbed(quiet: Sequence[Profiled], whole: Sequence[float]) -> bool:
     """Whether profiled calls took far longer than others, by more than a profiler takes."""
-    spans = statistics.median(len(each.spans) for each in quiet)
-    took = statistics.median(each.took for each in quiet)
+    spans = statistics.median(len(profiled.spans) for profiled in quiet)
+    took = statistics.median(profiled.took for profiled in quiet)
     return took > _DISTURBED * min(whole) + spans * _PER_EVENT
 
 
@@ -144,27 +148,27 @@ def _quicker_half(calls: Sequence[Profiled]) -> list[Profiled]:
 
 def _spans(event: Any, on_gpu: bool) -> list[Span]:
     """What ran inside of a call: the outermost events, below those of torch.compile itself."""
-    found: list[Span] = []
+    spans: list[Span] = []
     waiting = list(reversed(event.cpu_children))
     compiled = _inside(event)
     if compiled is not None:
         waiting = list(reversed(compiled.cpu_children))
     while waiting:
-        each = waiting.pop()
-        took = each.device_time_total if on_gpu else each.time_range.elapsed_us()
-        found.append(Span(each.name, float(took)))
-    return found
+        result = waiting.pop()
+        took = result.device_time_total if on_gpu else result.time_range.elapsed_us()
+        spans.append(Span(result.name, float(took)))
+    return spans
 
 
 def _inside(event: Any) -> Any:
     """The event of the compiled graph; None where there is none, as in a package."""
     waiting = list(event.cpu_children)
     while waiting:
-        each = waiting.pop(0)
-        if each.name.startswith(_COMPILED):
-            return each
-        if not each.name.startswith("aten::"):
-            waiting += each.cpu_children
+        result = waiting.pop(0)
+        if result.name.startswith(_COMPILED):
+            return result
+        if not result.name.startswith("aten::"):
+            waiting += result.cpu_children
     return None
 
 
@@ -235,18 +239,18 @@ def _summary(
     matched: Sequence[Matched],
     device: str,
 ) -> StageTimes:
-    timed = [each for each in kernels if each.microseconds >= 0]
-    total = sum(each.microseconds for each in timed)
-    owned = sum(each.microseconds for each in timed if each.lines)
+    timed = [kernel for kernel in kernels if kernel.microseconds >= 0]
+    total = sum(kernel.microseconds for kernel in timed)
+    owned = sum(kernel.microseconds for kernel in timed if kernel.lines)
     quick = sorted(whole)[: max(len(whole) // 2, 1)]
     low, high = _quartiles(whole)
     clock = "the GPU's own clock" if device.startswith("cuda") else "torch's profiler"
     missed = len(kernels) - len(timed)
     noisy = " Other work disturbed them: time it on a quiet machine."
-    others = [sum(span.took for span in each.others) for each in matched]
+    others = [sum(span.took for span in item.others) for item in matched]
     rest = [
-        max(call.took - sum(each.taken.values()) - other, 0.0)
-        for call, each, other in zip(quiet, matched, others, strict=True)
+        max(call.took - sum(item.taken.values()) - other, 0.0)
+        for call, item, other in zip(quiet, matched, others, strict=True)
     ]
     return StageTimes(
         method=f"Kernels by {clock}; medians of the quicker half of {calls} warm calls"

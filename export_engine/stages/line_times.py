@@ -49,4 +49,4 @@ def times_by_line(stages: Stages) -> list[LineTime]:
 
 
 def _time_of(stages: Stages, kernels: list[int]) -> float:
-    return sum(max(stages.kernels[each].microseconds, 0.0) for each in kernels)
+    return sum(max(stages.kernels[kernel].microseconds, 0.0) for kernel in kernels)

@@ -82,4 +82,4 @@ def read_printed_type(text: str) -> PrintedType | None:
 
 
 def _items(text: str) -> tuple[str, ...]:
-    return tuple(each.strip() for each in text.split(",")) if text.strip() else ()
+    return tuple(part.strip() for part in text.split(",")) if text.strip() else ()

@@ -22,7 +22,7 @@ class _Key(NamedTuple):
     rank: int
 
 
-def own_ops(record: Record) -> list[int]:
+def list_computing_ops(record: Record) -> list[int]:
     """The ops of the main graph that compute something: without checks and sizes."""
     graph = record.graphs[0]
     return [
@@ -40,10 +40,10 @@ def align_program(record: Record, printed: Sequence[PrintedOp]) -> dict[str, int
         printed: the compiler's first graph. An op that only takes an item is left out.
     """
     graph = record.graphs[0]
-    nodes = own_ops(record)
+    nodes = list_computing_ops(record)
     ops = [op for op in printed if op.target not in ("", "getitem")]
     theirs = [_key(record, node) for node in nodes]
-    ours = [_printed_key(op) for op in ops]
+    ours = [_key_of_printed(op) for op in ops]
     named = {record.strings[graph.name[node]]: node for node in nodes}
     if len({op.name for op in ops} - named.keys()) == 0 and all(
         theirs_of(record, named[op.name]) == op.target for op in ops
@@ -82,7 +82,7 @@ def _key(record: Record, node: int) -> _Key:
     return _Key(theirs_of(record, node), value.text.partition("[")[0], len(value.shape))
 
 
-def _printed_key(op: PrintedOp) -> _Key:
+def _key_of_printed(op: PrintedOp) -> _Key:
     value = read_printed_type(op.type)
     if value is None:
         return _Key(op.target, "", -1)

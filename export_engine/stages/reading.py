@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from export_engine.archive import ArchiveError, opened
+from export_engine.archive import ArchiveError, read_members
 from export_engine.record import Stages
 from export_engine.stages.joining import Provenance, join_stages, read_provenance
 from export_engine.trace import CompilationTrace
@@ -34,7 +34,7 @@ def holds_stages(path: Path) -> bool:
     if path.suffix != ".pt2" or not path.is_file():
         return False
     try:
-        with opened(path) as members:
+        with read_members(path) as members:
             return any(name.endswith(f"/{_INFORMATION}") for name in members)
     except ArchiveError:
         return False
@@ -50,17 +50,17 @@ def read_stages(path: Path) -> list[Stages]:
     Raises:
         ArchiveError: it cannot be read, or has no stages.
     """
-    made = _of_folder(path) if path.is_dir() else _of_package(path)
-    if not made:
+    groups = _of_folder(path) if path.is_dir() else _of_package(path)
+    if not groups:
         raise ArchiveError(
             f"{path.name} does not say which kernels it has. Packages and folders of TORCH_TRACE "
             "do so if they were made with the environment variable INDUCTOR_PROVENANCE=1."
         )
-    return made
+    return groups
 
 
 def _of_package(path: Path) -> list[Stages]:
-    with opened(path) as members:
+    with read_members(path) as members:
         names = [name for name in members if name.endswith(f"/{_INFORMATION}")]
         return [
             _stages(
@@ -98,7 +98,7 @@ def _of_kernels(data: bytes) -> Provenance:
 
 
 def _texts(value: Any) -> list[str]:
-    return [str(each) for each in value] if isinstance(value, list) else []
+    return [str(item) for item in value] if isinstance(value, list) else []
 
 
 def _of_folder(path: Path) -> list[Stages]:

@@ -63,7 +63,7 @@ def find_remarks(
     return [
         remark
         for number in range(len(kernels))
-        for find in (_copies, _layouts, _float64, _unfused, _recomputed)
+        for find in (_copies, _layouts, _float64, _remark_unfused, _remark_recomputed)
         for remark in find(reader, number)
     ]
 
@@ -91,12 +91,12 @@ class _Reader:
         self.reads = [[numbers[n] for n in names if n in numbers] for names in self.read_names]
         self.users: dict[int, list[int]] = {}
         for op, reads in enumerate(self.reads):
-            for each in reads:
-                self.users.setdefault(each, []).append(op)
+            for read in reads:
+                self.users.setdefault(read, []).append(op)
         self.in_kernels: dict[int, list[int]] = {}
         for number, kernel in enumerate(kernels):
-            for each in kernel.ops:
-                self.in_kernels.setdefault(each, []).append(number)
+            for other_op in kernel.ops:
+                self.in_kernels.setdefault(other_op, []).append(number)
 
     def type_of(self, op: int) -> PrintedType | None:
         """The type of an op's value."""
@@ -104,8 +104,8 @@ class _Reader:
 
     def types_read(self, op: int) -> list[PrintedType]:
         """The types of the tensors that an op reads."""
-        found = [self._types[name] for name in self.read_names[op]]
-        return [each for each in found if each is not None]
+        printed_types = [self._types[name] for name in self.read_names[op]]
+        return [printed_type for printed_type in printed_types if printed_type is not None]
 
     def lines(self, ops: Sequence[int]) -> list[int]:
         """The lines of ops."""
@@ -118,7 +118,7 @@ class _Reader:
         """`sort`: what an op calls, in a word."""
         return self.graph.targets[op].split(".")[-2 if "." in self.graph.targets[op] else -1]
 
-    def fused_with(self, ops: Sequence[int]) -> list[int]:
+    def select_fused(self, ops: Sequence[int]) -> list[int]:
         """Those of the ops that generated code computes."""
         kinds = self.kernels
         return [
@@ -127,14 +127,14 @@ class _Reader:
 
     def through_views(self, op: int, step: Callable[[int], Sequence[int]]) -> list[int]:
         """The next ops in one direction, past views."""
-        found, waiting = list[int](), list(step(op))
+        numbers, waiting = list[int](), list(step(op))
         while waiting:
-            each = waiting.pop()
-            if self.graph.targets[each] in _VIEWS:
-                waiting += step(each)
+            number = waiting.pop()
+            if self.graph.targets[number] in _VIEWS:
+                waiting += step(number)
             else:
-                found.append(each)
-        return found
+                numbers.append(number)
+        return numbers
 
 
 def _words(expression: str) -> list[str]:
@@ -193,15 +193,15 @@ def _other_layouts(reader: _Reader, ops: Sequence[int]) -> list[int]:
 
 
 def _moves(reader: _Reader, op: int) -> bool:
-    read, made = reader.types_read(op)[:1], reader.type_of(op)
-    if not read or made is None or read[0].shape != made.shape:
+    read, printed_type = reader.types_read(op)[:1], reader.type_of(op)
+    if not read or printed_type is None or read[0].shape != printed_type.shape:
         return False
-    return _order(read[0]) != _order(made)
+    return _order(read[0]) != _order(printed_type)
 
 
 def _order(value: PrintedType) -> list[int] | tuple[str, ...]:
     """The dims by their strides; the strides themselves where they are symbolic."""
-    if not all(each.isdigit() for each in value.stride):
+    if not all(text.isdigit() for text in value.stride):
         return value.stride
     dims = [n for n in range(len(value.stride)) if value.shape[n] != "1"]
     return sorted(dims, key=lambda n: (-int(value.stride[n]), n))
@@ -209,37 +209,43 @@ def _order(value: PrintedType) -> list[int] | tuple[str, ...]:
 
 def _float64(reader: _Reader, number: int) -> Iterator[StageRemark]:
     for op in reader.kernels[number].ops:
-        made = reader.type_of(op)
-        if made is None or made.dtype != "f64" or number != reader.in_kernels[op][0]:
+        printed_type = reader.type_of(op)
+        if (
+            printed_type is None
+            or printed_type.dtype != "f64"
+            or number != reader.in_kernels[op][0]
+        ):
             continue
-        if not any(each.dtype == "f64" for each in reader.types_read(op)):
+        if not any(
+            other_printed_type.dtype == "f64" for other_printed_type in reader.types_read(op)
+        ):
             text = f"From `{reader.label(op)}` on, values are float64: twice the bytes of float32."
             yield StageRemark(number, "float64", text, reader.lines([op]))
 
 
-def _unfused(reader: _Reader, number: int) -> Iterator[StageRemark]:
+def _remark_unfused(reader: _Reader, number: int) -> Iterator[StageRemark]:
     kernel = reader.kernels[number]
     if kernel.kind != "extern" or any(part in kernel.calls for part in _LIBRARY):
         return
     for op in kernel.ops:
-        before = reader.fused_with(reader.through_views(op, lambda n: reader.reads[n]))
+        before = reader.select_fused(reader.through_views(op, lambda n: reader.reads[n]))
         users = reader.through_views(op, lambda n: reader.users.get(n, []))
-        if before and reader.fused_with(users):
+        if before and reader.select_fused(users):
             text = (
                 f"`{kernel.calls}` runs as its own call: Inductor generates no code for it here, "
                 f"so `{reader.label(before[0])}` before and "
-                f"`{reader.label(reader.fused_with(users)[0])}` after it are not fused."
+                f"`{reader.label(reader.select_fused(users)[0])}` after it are not fused."
             )
             yield StageRemark(number, "fusion", text, reader.lines([op]))
 
 
-def _recomputed(reader: _Reader, number: int) -> Iterator[StageRemark]:
+def _remark_recomputed(reader: _Reader, number: int) -> Iterator[StageRemark]:
     kernel = reader.kernels[number]
     for op in kernel.ops:
         others = reader.in_kernels[op]
         if number != others[0] or len(others) < 2 or reader.graph.targets[op] in _VIEWS:
             continue
-        if all(reader.kernels[each].kind == "fused" for each in others):
+        if all(reader.kernels[other].kind == "fused" for other in others):
             text = f"`{reader.label(op)}` is computed again in {len(others) - 1} other kernels."
             text = text.replace("1 other kernels", "1 other kernel")
             yield StageRemark(number, "recomputed", text, reader.lines([op]))

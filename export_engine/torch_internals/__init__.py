@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.capability import (
         MissingCapabilityError as MissingCapabilityError,
     )
+    from export_engine.torch_internals.compiled_buffers import capture_saved as capture_saved
     from export_engine.torch_internals.compiled_buffers import missing_buffers as missing_buffers
     from export_engine.torch_internals.compiled_buffers import printing_package as printing_package
-    from export_engine.torch_internals.compiled_buffers import saved_in as saved_in
     from export_engine.torch_internals.compiling import compile_watched as compile_watched
     from export_engine.torch_internals.contexts import active_contexts as active_contexts
     from export_engine.torch_internals.contexts import contexts_left as contexts_left
@@ -25,42 +25,44 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.contexts import patches_noted as patches_noted
     from export_engine.torch_internals.dynamic_spec import Container as Container
     from export_engine.torch_internals.dynamic_spec import Variable as Variable
-    from export_engine.torch_internals.dynamic_spec import assumed as assumed
-    from export_engine.torch_internals.dynamic_spec import attached_aside as attached_aside
-    from export_engine.torch_internals.dynamic_spec import attached_spec as attached_spec
     from export_engine.torch_internals.dynamic_spec import container_of as container_of
     from export_engine.torch_internals.dynamic_spec import container_spec as container_spec
+    from export_engine.torch_internals.dynamic_spec import find_attached_spec as find_attached_spec
+    from export_engine.torch_internals.dynamic_spec import find_truth as find_truth
+    from export_engine.torch_internals.dynamic_spec import ignore_attached as ignore_attached
     from export_engine.torch_internals.dynamic_spec import is_shapes_spec as is_shapes_spec
-    from export_engine.torch_internals.dynamic_spec import known_truth as known_truth
     from export_engine.torch_internals.dynamic_spec import leaf_specs as leaf_specs
+    from export_engine.torch_internals.dynamic_spec import list_assumptions as list_assumptions
     from export_engine.torch_internals.dynamic_spec import (
         missing_shapes_spec as missing_shapes_spec,
     )
     from export_engine.torch_internals.dynamic_spec import shapes_spec as shapes_spec
     from export_engine.torch_internals.dynamic_spec import size_functions as size_functions
     from export_engine.torch_internals.dynamic_spec import spec_variable as spec_variable
-    from export_engine.torch_internals.dynamic_spec import taken_apart as taken_apart
+    from export_engine.torch_internals.dynamic_spec import split_expression as split_expression
     from export_engine.torch_internals.dynamic_spec import tensor_spec as tensor_spec
     from export_engine.torch_internals.dynamo_leftovers import (
         dynamo_leftovers_freed as dynamo_leftovers_freed,
     )
     from export_engine.torch_internals.errors import branch_mismatch as branch_mismatch
     from export_engine.torch_internals.errors import control_flow_operator as control_flow_operator
-    from export_engine.torch_internals.errors import hashed_size as hashed_size
+    from export_engine.torch_internals.errors import find_hashed_size as find_hashed_size
+    from export_engine.torch_internals.errors import find_returned_views as find_returned_views
+    from export_engine.torch_internals.errors import find_scripted_callee as find_scripted_callee
+    from export_engine.torch_internals.errors import (
+        find_unregistered_output as find_unregistered_output,
+    )
+    from export_engine.torch_internals.errors import find_violated_dims as find_violated_dims
     from export_engine.torch_internals.errors import (
         is_constraint_violation as is_constraint_violation,
     )
+    from export_engine.torch_internals.errors import is_raised_in as is_raised_in
     from export_engine.torch_internals.errors import node_that_failed as node_that_failed
     from export_engine.torch_internals.errors import operator_without_fake as operator_without_fake
-    from export_engine.torch_internals.errors import raised_in as raised_in
-    from export_engine.torch_internals.errors import returned_views as returned_views
-    from export_engine.torch_internals.errors import scripted_callee as scripted_callee
     from export_engine.torch_internals.errors import storage_of as storage_of
-    from export_engine.torch_internals.errors import unknown_output as unknown_output
-    from export_engine.torch_internals.errors import violated_dims as violated_dims
     from export_engine.torch_internals.errors import writing_nodes as writing_nodes
     from export_engine.torch_internals.graph_module_names import NO_MODULE as NO_MODULE
-    from export_engine.torch_internals.graph_module_names import own_names_in as own_names_in
+    from export_engine.torch_internals.graph_module_names import find_own_names as find_own_names
     from export_engine.torch_internals.hooks import counters_kept as counters_kept
     from export_engine.torch_internals.hooks import module_hooks_left as module_hooks_left
     from export_engine.torch_internals.hooks import recording as recording
@@ -68,7 +70,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.hooks import transforms_left as transforms_left
     from export_engine.torch_internals.inputs import call_leaves as call_leaves
     from export_engine.torch_internals.inputs import deregister_container as deregister_container
-    from export_engine.torch_internals.inputs import derived_dim as derived_dim
     from export_engine.torch_internals.inputs import dim_bounds as dim_bounds
     from export_engine.torch_internals.inputs import dim_hint as dim_hint
     from export_engine.torch_internals.inputs import dynamic_shapes_tree as dynamic_shapes_tree
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.inputs import module_inputs as module_inputs
     from export_engine.torch_internals.inputs import register_container as register_container
     from export_engine.torch_internals.inputs import specs_of_leaves as specs_of_leaves
+    from export_engine.torch_internals.inputs import split_dim as split_dim
     from export_engine.torch_internals.inputs import without_paths as without_paths
     from export_engine.torch_internals.joint import JointRole as JointRole
     from export_engine.torch_internals.joint import is_backward as is_backward
@@ -102,27 +104,31 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.loading import texts_read_once as texts_read_once
     from export_engine.torch_internals.onnx_converters import onnx_converts as onnx_converts
     from export_engine.torch_internals.operator_table import operator_lines as operator_lines
-    from export_engine.torch_internals.operators import aliased as aliased
     from export_engine.torch_internals.operators import calls_of_op as calls_of_op
     from export_engine.torch_internals.operators import fake_result as fake_result
-    from export_engine.torch_internals.operators import filled_memory as filled_memory
+    from export_engine.torch_internals.operators import fill_memory as fill_memory
+    from export_engine.torch_internals.operators import (
+        list_aliased_arguments as list_aliased_arguments,
+    )
+    from export_engine.torch_internals.operators import (
+        list_written_arguments as list_written_arguments,
+    )
     from export_engine.torch_internals.operators import op_schema as op_schema
     from export_engine.torch_internals.operators import op_signature as op_signature
     from export_engine.torch_internals.operators import overload_name as overload_name
     from export_engine.torch_internals.operators import register_fake as register_fake
     from export_engine.torch_internals.operators import returns_its_first as returns_its_first
     from export_engine.torch_internals.operators import writes_to_arguments as writes_to_arguments
-    from export_engine.torch_internals.operators import written as written
     from export_engine.torch_internals.packaging import package_programs as package_programs
-    from export_engine.torch_internals.patching import replaced as replaced
+    from export_engine.torch_internals.patching import replace_attribute as replace_attribute
     from export_engine.torch_internals.private_names import all_capabilities as all_capabilities
     from export_engine.torch_internals.private_names import left_out as left_out
     from export_engine.torch_internals.programs import NameTaken as NameTaken
     from export_engine.torch_internals.programs import NotCallable as NotCallable
     from export_engine.torch_internals.programs import callable_module as callable_module
-    from export_engine.torch_internals.programs import copied_program as copied_program
-    from export_engine.torch_internals.programs import counted_nodes as counted_nodes
-    from export_engine.torch_internals.programs import made_example as made_example
+    from export_engine.torch_internals.programs import copy_program as copy_program
+    from export_engine.torch_internals.programs import count_nodes as count_nodes
+    from export_engine.torch_internals.programs import make_example as make_example
     from export_engine.torch_internals.programs import (
         operators_listed_once as operators_listed_once,
     )
@@ -133,16 +139,16 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.reexports import OpOverload as OpOverload
     from export_engine.torch_internals.reexports import pytree as pytree
     from export_engine.torch_internals.running import as_result as as_result
-    from export_engine.torch_internals.running import cached_compilations as cached_compilations
-    from export_engine.torch_internals.running import compiled_package as compiled_package
+    from export_engine.torch_internals.running import compile_package as compile_package
+    from export_engine.torch_internals.running import count_cache_hits as count_cache_hits
     from export_engine.torch_internals.running import flat_inputs as flat_inputs
     from export_engine.torch_internals.running import flat_leaves as flat_leaves
-    from export_engine.torch_internals.running import loaded_package as loaded_package
+    from export_engine.torch_internals.running import give_own_buffers as give_own_buffers
+    from export_engine.torch_internals.running import load_package as load_package
     from export_engine.torch_internals.running import missing_packages as missing_packages
-    from export_engine.torch_internals.running import moved_program as moved_program
-    from export_engine.torch_internals.running import own_buffers as own_buffers
+    from export_engine.torch_internals.running import move_program as move_program
     from export_engine.torch_internals.running import revealing_program as revealing_program
-    from export_engine.torch_internals.running import shortened_program as shortened_program
+    from export_engine.torch_internals.running import truncate_program as truncate_program
     from export_engine.torch_internals.scans import linear_recurrence as linear_recurrence
     from export_engine.torch_internals.scans import scans_exported as scans_exported
     from export_engine.torch_internals.structured_trace import caches_off as caches_off
@@ -151,26 +157,31 @@ if TYPE_CHECKING:
     )
     from export_engine.torch_internals.structured_trace import compiler_options as compiler_options
     from export_engine.torch_internals.structured_trace import (
+        find_unknown_options as find_unknown_options,
+    )
+    from export_engine.torch_internals.structured_trace import (
         missing_provenance as missing_provenance,
     )
-    from export_engine.torch_internals.structured_trace import unknown_options as unknown_options
-    from export_engine.torch_internals.symbols import asserted as asserted
-    from export_engine.torch_internals.symbols import (
-        asserted_before_replacement as asserted_before_replacement,
-    )
+    from export_engine.torch_internals.symbols import apply_replacements as apply_replacements
     from export_engine.torch_internals.symbols import asserts_nothing as asserts_nothing
     from export_engine.torch_internals.symbols import expression_of as expression_of
+    from export_engine.torch_internals.symbols import find_range as find_range
     from export_engine.torch_internals.symbols import guards_code as guards_code
-    from export_engine.torch_internals.symbols import implied_by as implied_by
     from export_engine.torch_internals.symbols import int_bound as int_bound
+    from export_engine.torch_internals.symbols import (
+        is_asserted_before_replacement as is_asserted_before_replacement,
+    )
+    from export_engine.torch_internals.symbols import is_implied as is_implied
     from export_engine.torch_internals.symbols import is_relation as is_relation
     from export_engine.torch_internals.symbols import is_truth_value as is_truth_value
     from export_engine.torch_internals.symbols import is_unbacked as is_unbacked
-    from export_engine.torch_internals.symbols import known_range as known_range
     from export_engine.torch_internals.symbols import linear_in as linear_in
+    from export_engine.torch_internals.symbols import (
+        list_asserted_conditions as list_asserted_conditions,
+    )
+    from export_engine.torch_internals.symbols import list_traced_symbols as list_traced_symbols
     from export_engine.torch_internals.symbols import read_size as read_size
     from export_engine.torch_internals.symbols import read_sympy as read_sympy
-    from export_engine.torch_internals.symbols import replaced_sizes as replaced_sizes
     from export_engine.torch_internals.symbols import shape_env as shape_env
     from export_engine.torch_internals.symbols import short_dtype as short_dtype
     from export_engine.torch_internals.symbols import size_hint as size_hint
@@ -179,7 +190,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.symbols import symbol_value as symbol_value
     from export_engine.torch_internals.symbols import symbols_in as symbols_in
     from export_engine.torch_internals.symbols import symbols_left as symbols_left
-    from export_engine.torch_internals.symbols import traced_symbols as traced_symbols
     from export_engine.torch_internals.tensors import forward_hooks as forward_hooks
     from export_engine.torch_internals.tensors import is_fake as is_fake
     from export_engine.torch_internals.tensors import plain_tensors as plain_tensors

@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 
-from export_engine.defects import passed_over
-from export_engine.torch_internals.patching import replaced
+from export_engine.defects import log_internal_error
+from export_engine.torch_internals.patching import replace_attribute
 
 Area = Literal["export", "strict", "run", "load", "library", "compile", "joint"]
 """What a capability serves: any export, only strict mode, running and verifying, opening a file,
@@ -101,7 +101,7 @@ class Capability:
     @property
     def owner(self) -> Any:
         """The module or class that has it."""
-        return _found(self._place.rpartition(".")[0])
+        return _resolve(self._place.rpartition(".")[0])
 
     @property
     def older_path(self) -> str:
@@ -133,17 +133,19 @@ class Capability:
         Raises:
             MissingCapabilityError: this torch lacks it.
         """
-        found = self.looked
-        if found.reason:
-            raise MissingCapabilityError(self.sentence or f"{self.path} is needed, {found.reason}.")
-        return found.value
+        result = self.looked
+        if result.reason:
+            raise MissingCapabilityError(
+                self.sentence or f"{self.path} is needed, {result.reason}."
+            )
+        return result.value
 
     def of(self, owner: Any, default: Any = None) -> Any:
         """This attribute of an object; the default where this torch lacks it."""
         return getattr(owner, self.name, default) if self else default
 
     @contextmanager
-    def tolerated(self, notes: Notes) -> Iterator[None]:
+    def tolerate(self, notes: Notes) -> Iterator[None]:
         """Continues the export, and records it, if torch's objects have changed.
 
         For reads in the middle of an export: an error there would look like the model's.
@@ -151,17 +153,17 @@ class Capability:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - whatever another torch makes of it
-            passed_over(error, f"reading {self.path}")
-            text = f"{self.without} That needs {self.path}, {_changed(error)}."
+            log_internal_error(error, f"reading {self.path}")
+            text = f"{self.without} That needs {self.path}, {_describe_change(error)}."
             if text not in notes.left_out:
                 notes.left_out.append(text)
 
 
-def hooked(capability: Capability, make: Callable[[Any], Any]) -> AbstractContextManager[None]:
+def hook(capability: Capability, make: Callable[[Any], Any]) -> AbstractContextManager[None]:
     """Replaces the name by `make(original)` for a while; does nothing if this torch lacks it."""
     if capability.looked.value is None:
         return nullcontext()
-    return replaced(capability.owner, capability.name, make)
+    return replace_attribute(capability.owner, capability.name, make)
 
 
 def _this_torch() -> str:
@@ -173,19 +175,19 @@ def _version() -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _changed(error: Exception | None = None) -> str:
-    said = f" ({type(error).__name__}: {error})" if error is not None else ""
-    return f"which is not as we know it in {_this_torch()}{said}"
+def _describe_change(error: Exception | None = None) -> str:
+    text = f" ({type(error).__name__}: {error})" if error is not None else ""
+    return f"which is not as we know it in {_this_torch()}{text}"
 
 
 def _look(capability: Capability) -> Looked:
     older = False
     try:
-        value = _found(capability.path)
+        value = _resolve(capability.path)
     except (AttributeError, ImportError, TypeError):
         older = bool(capability.older)
         try:
-            value = _found(capability.older_path)
+            value = _resolve(capability.older_path)
         except (AttributeError, ImportError, TypeError):
             if _version() < capability.since:
                 return Looked(None)
@@ -195,14 +197,14 @@ def _look(capability: Capability) -> Looked:
             parameters = ", ".join(inspect.signature(value).parameters)
             return Looked(None, f"which in {_this_torch()} takes other arguments ({parameters})")
         if capability.probe is not None and not capability.probe(value):
-            return Looked(None, _changed())
+            return Looked(None, _describe_change())
     except Exception as error:  # noqa: BLE001 - a probe of something that has changed
-        passed_over(error, f"probing {capability.path}")
-        return Looked(None, _changed(error))
+        log_internal_error(error, f"probing {capability.path}")
+        return Looked(None, _describe_change(error))
     return Looked(value, older=older)
 
 
-def _found(path: str) -> Any:
+def _resolve(path: str) -> Any:
     """The object behind a dotted path; None for an attribute that only instances have.
 
     Raises:
@@ -212,7 +214,7 @@ def _found(path: str) -> Any:
     if "/" in path:
         return _file(path)
     root, *parts = path.split(".")
-    found: Any = import_module(root)
+    result: Any = import_module(root)
     walked = root
     for part in parts:
         name = part.removesuffix("()")
@@ -220,17 +222,17 @@ def _found(path: str) -> Any:
         if not name:
             raise AttributeError(walked)
         try:
-            found = getattr(found, name)
+            result = getattr(result, name)
         except AttributeError:
-            if inspect.ismodule(found):
-                found = import_module(walked)
-            elif inspect.isclass(found) and part == parts[-1] and _set_by_instances(found, name):
+            if inspect.ismodule(result):
+                result = import_module(walked)
+            elif inspect.isclass(result) and part == parts[-1] and _set_by_instances(result, name):
                 return None
             else:
                 raise
         if part.endswith("()"):
-            found = found()
-    return found
+            result = result()
+    return result
 
 
 def _file(path: str) -> Path:
@@ -242,11 +244,11 @@ def _file(path: str) -> Path:
 
 def _set_by_instances(cls: type, name: str) -> bool:
     """Whether a class's own code sets an attribute on instances that the class lacks."""
-    for each in cls.__mro__:
-        if name in vars(each).get("__annotations__", {}) or name in vars(each).get("__slots__", ()):
+    for item in cls.__mro__:
+        if name in vars(item).get("__annotations__", {}) or name in vars(item).get("__slots__", ()):
             return True
-        for method in _SETTING & vars(each).keys():
-            code = getattr(inspect.unwrap(vars(each)[method]), "__code__", None)
+        for method in _SETTING & vars(item).keys():
+            code = getattr(inspect.unwrap(vars(item)[method]), "__code__", None)
             if code is not None and name in code.co_names:
                 return True
     return False

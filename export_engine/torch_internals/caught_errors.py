@@ -19,7 +19,7 @@ import torch
 from export_engine.process import undone
 from export_engine.source import TORCH, Location, Position, Stack, is_shown, user_stack
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.capability import hook
 from export_engine.torch_internals.errors import operator_without_fake
 from export_engine.torch_internals.generated_code_lines import lines_behind
 from export_engine.trace import CaughtError, Recording
@@ -42,17 +42,17 @@ def caught_errors(into: Recording) -> Iterator[None]:
         if not stack:
             return
         if len(held) >= _MOST_HELD:
-            held[:] = [each for each in held if _catcher(each[0]) is not None][:_MOST_HELD]
+            held[:] = [pair for pair in held if _catcher(pair[0]) is not None][:_MOST_HELD]
         held.append((error, stack))
 
-    def made(original: Any) -> Any:
+    def make_init(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - stands for it
             original(self, *args, **kwargs)
             keep(self)
 
         return __init__
 
-    def called(original: Any) -> Any:
+    def make_torch_function(original: Any) -> Any:
         def __torch_function__(  # noqa: N807 - it stands for that
             self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
@@ -70,14 +70,16 @@ def caught_errors(into: Recording) -> Iterator[None]:
         return __torch_function__
 
     with ExitStack() as hooks:
-        for each in torch_has.ERRORS_OF_TRACING:
-            hooks.enter_context(hooked(each, made))
-        hooks.enter_context(hooked(torch_has.NON_STRICT_FUNCTIONS, called))
+        for capability in torch_has.ERRORS_OF_TRACING:
+            hooks.enter_context(hook(capability, make_init))
+        hooks.enter_context(hook(torch_has.NON_STRICT_FUNCTIONS, make_torch_function))
         try:
             yield
         finally:
-            found = (_caught(error, stack) for error, stack in held)
-            into.caught.extend({each.stack: each for each in found if each is not None}.values())
+            errors = (_caught(error, stack) for error, stack in held)
+            into.caught.extend(
+                {error.stack: error for error in errors if error is not None}.values()
+            )
             held.clear()
 
 
@@ -99,11 +101,15 @@ def _caught(error: BaseException, stack: Stack) -> CaughtError | None:
     catcher = _catcher(error)
     if catcher is None:
         return None
-    shown = [each for each in _tracebacks(catcher) if is_shown(each.tb_frame.f_code.co_filename)]
-    own = [each for each in shown if not each.tb_frame.f_code.co_filename.startswith(TORCH)]
+    shown = [
+        traceback
+        for traceback in _tracebacks(catcher)
+        if is_shown(traceback.tb_frame.f_code.co_filename)
+    ]
+    own = [trace for trace in shown if not trace.tb_frame.f_code.co_filename.startswith(TORCH)]
     code = catcher.tb_frame.f_code
     return CaughtError(
-        classes=tuple(each.__name__ for each in type(error).__mro__),
+        classes=tuple(item.__name__ for item in type(error).__mro__),
         stack=stack[: _end(stack, own[-1])],
         asked=_position(own[-1]),
         caught=Location(code.co_filename, catcher.tb_lineno, code.co_name),
@@ -111,16 +117,16 @@ def _caught(error: BaseException, stack: Stack) -> CaughtError | None:
 
 
 def _tracebacks(first: TracebackType) -> Iterator[TracebackType]:
-    each: TracebackType | None = first
-    while each is not None:
-        yield each
-        each = each.tb_next
+    trace: TracebackType | None = first
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
 
 
 def _end(stack: Stack, innermost: TracebackType) -> int:
     """How much of a stack leads to a frame."""
     frame = innermost.tb_frame.f_code
-    ends = [n for n, each in enumerate(stack, 1) if each.file == frame.co_filename]
+    ends = [n for n, location in enumerate(stack, 1) if location.file == frame.co_filename]
     return ends[-1] if ends else len(stack)
 
 

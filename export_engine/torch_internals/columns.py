@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import Notes, hooked
+from export_engine.torch_internals.capability import Notes, hook
 
 
 class _At(NamedTuple):
@@ -33,14 +33,14 @@ def columns_kept(into: Notes) -> AbstractContextManager[None]:
     def make(original: Callable[[], StackSummary]) -> Any:
         def extract_stack() -> StackSummary:
             stack = original()
-            if torch_has.INSTRUCTION and any(_lacks_columns(each) for each in stack):
-                with torch_has.INSTRUCTION.tolerated(into):
+            if torch_has.INSTRUCTION and any(_lacks_columns(frame) for frame in stack):
+                with torch_has.INSTRUCTION.tolerate(into):
                     return _with_columns(stack, _translators(sys._getframe(1)))
             return stack
 
         return staticmethod(extract_stack)
 
-    return hooked(torch_has.EXTRACT_STACK, make)
+    return hook(torch_has.EXTRACT_STACK, make)
 
 
 def _lacks_columns(frame: FrameSummary) -> bool:
@@ -49,16 +49,16 @@ def _lacks_columns(frame: FrameSummary) -> bool:
 
 def _with_columns(stack: StackSummary, translators: Iterator[_At]) -> StackSummary:
     """Innermost first, each frame takes the instruction of the next translator of its function."""
-    found: list[FrameSummary] = []
+    frames: list[FrameSummary] = []
     waiting = list(translators)
     for frame in reversed(stack):
         places = [n for n, at in enumerate(waiting) if at[:2] == (frame.filename, frame.name)]
         if not places or not _lacks_columns(frame):
-            found.append(frame)
+            frames.append(frame)
             continue
         at = waiting[places[0]].positions
         waiting = waiting[places[0] + 1 :]
-        found.append(
+        frames.append(
             FrameSummary(
                 frame.filename,
                 at.lineno or frame.lineno,
@@ -69,7 +69,7 @@ def _with_columns(stack: StackSummary, translators: Iterator[_At]) -> StackSumma
                 end_colno=at.end_col_offset,
             )
         )
-    return StackSummary.from_list(reversed(found))
+    return StackSummary.from_list(reversed(frames))
 
 
 def _translators(frame: FrameType | None) -> Iterator[_At]:

@@ -14,7 +14,7 @@ import torch
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import Capability, hooked
+from export_engine.torch_internals.capability import Capability, hook
 from export_engine.torch_internals.symbols import expression_of, int_bound, short_dtype
 from export_engine.trace import Seen, SeenBreak, SeenGraph, SeenRecompile
 
@@ -33,8 +33,8 @@ def compile_watched(target: Callable[..., Any], into: Seen) -> Iterator[Callable
     Raises:
         MissingCapabilityError: this torch lacks a name that is needed to restore its state.
     """
-    for each in (*torch_has.OF_COMPARISON, torch_has.COUNTERS):
-        _ = each.value
+    for capability in (*torch_has.OF_COMPARISON, torch_has.COUNTERS):
+        _ = capability.value
     backend = _backend(into)
     with ExitStack() as stack:
         stack.enter_context(_no_files())
@@ -51,8 +51,8 @@ def _no_files() -> AbstractContextManager[Any]:
     """Keeps torch from caching profiles for the next process."""
     patch = torch_has.DYNAMO_CONFIG
     names = ("automatic_dynamic_local_pgo", "automatic_dynamic_remote_pgo")
-    known = {name: False for name in names if patch and hasattr(patch.owner, name)}
-    return patch.value(**known) if known else nullcontext()
+    entries = {name: False for name in names if patch and hasattr(patch.owner, name)}
+    return patch.value(**entries) if entries else nullcontext()
 
 
 def _fresh(target: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,35 +60,35 @@ def _fresh(target: Callable[..., Any]) -> Callable[..., Any]:
     called: Any = target
     if isinstance(target, torch.nn.Module):
         hooks = (torch_has.FORWARD_HOOKS, torch_has.FORWARD_PRE_HOOKS)
-        if not all(hooks) or any(each.of(target) for each in hooks):
+        if not all(hooks) or any(capability.of(target) for capability in hooks):
             return target
         called = target.forward
     code = getattr(called, "__code__", None)
     # torch.compile wraps torch's own functions in one function, so all share its code and graphs
     if code is not None and not code.co_filename.startswith(_TORCH):
         if isinstance(called, MethodType) and isinstance(called.__func__, FunctionType):
-            return MethodType(_copied(called.__func__), called.__self__)
+            return MethodType(_copy_function(called.__func__), called.__self__)
         if isinstance(called, FunctionType):
-            return _copied(called)
+            return _copy_function(called)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         return called(*args, **kwargs)
 
     own: Any = run
-    return _copied(own)
+    return _copy_function(own)
 
 
-def _copied(function: FunctionType) -> FunctionType:
-    made = FunctionType(
+def _copy_function(function: FunctionType) -> FunctionType:
+    result = FunctionType(
         function.__code__.replace(),
         function.__globals__,
         function.__name__,
         function.__defaults__,
         function.__closure__,
     )
-    made.__kwdefaults__ = function.__kwdefaults__
-    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
-    return made
+    result.__kwdefaults__ = function.__kwdefaults__
+    result.__qualname__, result.__module__ = function.__qualname__, function.__module__
+    return result
 
 
 @undone
@@ -98,22 +98,22 @@ def _state_kept(backend: Any) -> Iterator[None]:
     A name that this torch lacks is skipped; its state stays as the calls left it.
     """
     held = [
-        (each, _copied_value(each))
-        for each in (torch_has.FRAME_COUNTER, torch_has.FRAME_COMPILE_COUNTER)
-        if each
+        (other_capability, _copy_value(other_capability))
+        for other_capability in (torch_has.FRAME_COUNTER, torch_has.FRAME_COMPILE_COUNTER)
+        if other_capability
     ]
     # what torch knows of the sizes of earlier calls is set aside for a while, so not copied
     memory = [
-        (each, getattr(each.owner, each.name))
-        for each in (torch_has.SIZES_SEEN, torch_has.FIRST_SIZES_SEEN)
-        if each
+        (other_capability, getattr(other_capability.owner, other_capability.name))
+        for other_capability in (torch_has.SIZES_SEEN, torch_has.FIRST_SIZES_SEEN)
+        if other_capability
     ]
     counters = torch_has.COUNTERS.value
     counted = copy.deepcopy(dict(counters))
     reasons = torch_has.BREAK_REASONS.value if torch_has.BREAK_REASONS else []
     reasons_before = len(reasons)
     codes = torch_has.INPUT_CODES.value
-    known = set(codes.seen_ids)
+    items = set(codes.seen_ids)
     torch_has.RESET_SIZES.value()
     try:
         yield
@@ -121,15 +121,15 @@ def _state_kept(backend: Any) -> Iterator[None]:
         for reference in list(codes.seen):
             code = reference()
             if code is not None:
-                _forget(code, backend, new=id(code) not in known)
-        for each, value in (*held, *memory):
-            setattr(each.owner, each.name, value)
+                _forget(code, backend, new=id(code) not in items)
+        for capability, value in (*held, *memory):
+            setattr(capability.owner, capability.name, value)
         del reasons[reasons_before:]
         counters.clear()
         counters.update(counted)
 
 
-def _copied_value(capability: Capability) -> Any:
+def _copy_value(capability: Capability) -> Any:
     return copy.copy(getattr(capability.owner, capability.name))
 
 
@@ -142,11 +142,11 @@ def _forget(code: CodeType, backend: Any, new: bool) -> None:
         new: whether torch had not met the function before; then its marks are taken away too.
     """
     entries = torch_has.CACHE_ENTRIES.value(code)
-    if (entries or new) and all(_innermost(entry.backend) is backend for entry in entries):
+    if (entries or new) and all(_unwrap_backend(entry.backend) is backend for entry in entries):
         torch_has.RESET_CODE.value(code)
 
 
-def _innermost(backend: Any) -> Any:
+def _unwrap_backend(backend: Any) -> Any:
     """The user's function inside torch.compile's wrapper."""
     while hasattr(backend, "_torchdynamo_orig_backend"):
         backend = backend._torchdynamo_orig_backend
@@ -195,9 +195,9 @@ def _graph(graph: torch.fx.GraphModule, frame: str, into: Seen) -> SeenGraph:
 
 
 def _note_size(name: str, symbol: Any, source: str, env: Any, sizes: dict[str, Any]) -> None:
-    found = torch_has.VAR_TO_RANGE.of(env, {}).get(symbol) if env is not None else None
-    if name not in sizes and found is not None:
-        sizes[name] = (source, int_bound(found.lower), int_bound(found.upper))
+    result = torch_has.VAR_TO_RANGE.of(env, {}).get(symbol) if env is not None else None
+    if name not in sizes and result is not None:
+        sizes[name] = (source, int_bound(result.lower), int_bound(result.upper))
 
 
 def _calls(graph: torch.fx.GraphModule) -> list[torch.fx.Node]:
@@ -219,12 +219,12 @@ def _source(node: torch.fx.Node) -> str:
 def _matching(reason: Any, into: Seen) -> SeenBreak:
     """The break that ended a graph, as recorded."""
     stack = _stack(reason.user_stack)
-    for each in reversed(into.breaks):
-        if each.stack[-1:] == stack[-1:]:
-            return each
-    found = SeenBreak(str(reason.reason).splitlines()[0], str(reason.reason), stack)
-    into.breaks.append(found)
-    return found
+    for seen_break in reversed(into.breaks):
+        if seen_break.stack[-1:] == stack[-1:]:
+            return seen_break
+    result = SeenBreak(str(reason.reason).splitlines()[0], str(reason.reason), stack)
+    into.breaks.append(result)
+    return result
 
 
 @undone
@@ -237,15 +237,15 @@ def _breaks(into: Seen) -> Iterator[None]:
                 now = torch_has.EXTRACT_STACK.value() if torch_has.EXTRACT_STACK else ()
                 stack = _stack(getattr(exc, "real_stack", ()) or now)
                 kind = getattr(exc, "gb_type", None) or str(exc).splitlines()[0]
-                found = SeenBreak(str(kind), str(exc), stack)
-                into.breaks.append(found)
-                into.call.breaks.append(found)
-                into.between.setdefault(str(torch_has.COMPILE_ID.value()), []).append(found)
+                seen_break = SeenBreak(str(kind), str(exc), stack)
+                into.breaks.append(seen_break)
+                into.call.breaks.append(seen_break)
+                into.between.setdefault(str(torch_has.COMPILE_ID.value()), []).append(seen_break)
             return original(self, code_options, reason, exc, *args, **kwargs)
 
         return log_graph_break
 
-    with hooked(torch_has.LOG_BREAK, make):
+    with hook(torch_has.LOG_BREAK, make):
         yield
 
 
@@ -254,15 +254,15 @@ def _recompiles(into: Seen) -> Iterator[None]:
     def make(original: Any) -> Any:
         def reasons_of(entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
             reasons = original(entries, frame, *args, **kwargs)
-            for said in reasons:
-                which, _, guard = str(said).partition(": ")
+            for reason in reasons:
+                which, _, guard = str(reason).partition(": ")
                 file = frame.f_code.co_filename
                 into.call.recompiles.append(SeenRecompile(which, guard, file))
             return reasons
 
         return reasons_of
 
-    with hooked(torch_has.RECOMPILE_REASONS, make):
+    with hook(torch_has.RECOMPILE_REASONS, make):
         yield
 
 
@@ -270,14 +270,14 @@ def _recompiles(into: Seen) -> Iterator[None]:
 def _limits(into: Seen) -> Iterator[None]:
     def make(original: Any) -> Any:
         def exceeds(*args: Any, **kwargs: Any) -> Any:
-            found = original(*args, **kwargs)
-            if found[0]:
-                into.call.limit = int(getattr(torch_has.DYNAMO_CONFIG.owner, str(found[1]), 0))
-            return found
+            result = original(*args, **kwargs)
+            if result[0]:
+                into.call.limit = int(getattr(torch_has.DYNAMO_CONFIG.owner, str(result[1]), 0))
+            return result
 
         return exceeds
 
-    with hooked(torch_has.RECOMPILE_LIMIT, make):
+    with hook(torch_has.RECOMPILE_LIMIT, make):
         yield
 
 
@@ -287,5 +287,7 @@ def _frame(code: CodeType, into: Seen) -> None:
 
 
 def _stack(summaries: Any) -> Stack:
-    found = [Location(each.filename, each.lineno or 0, each.name) for each in summaries]
-    return tuple(each for each in found if is_shown(each.file))
+    locations = [
+        Location(summary.filename, summary.lineno or 0, summary.name) for summary in summaries
+    ]
+    return tuple(location for location in locations if is_shown(location.file))

@@ -20,7 +20,7 @@ import torch
 from export_engine.process import undone
 from export_engine.source import TORCH, Location
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.patching import replaced
+from export_engine.torch_internals.patching import replace_attribute
 from export_engine.trace import ActiveContext, Patch
 
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "hpu", "mtia", "xla", "privateuseone")
@@ -97,7 +97,7 @@ def inference_mode_left(values: Collection[Any]) -> tuple[ActiveContext, ...]:
 
 
 def _are_of_inference_mode(values: Collection[Any]) -> bool:
-    return any(isinstance(each, torch.Tensor) and each.is_inference() for each in values)
+    return any(isinstance(value, torch.Tensor) and value.is_inference() for value in values)
 
 
 @undone
@@ -129,12 +129,12 @@ def device_types(values: Any) -> set[str]:
 
 def _autocasts() -> dict[str, torch.dtype]:
     """Per type of device where autocast is on, the dtype that it computes in."""
-    found: dict[str, torch.dtype] = {}
+    result: dict[str, torch.dtype] = {}
     for device in _DEVICES:
         with suppress(RuntimeError):  # torch knows no such device, or no autocast there
             if torch.is_autocast_enabled(device):
-                found[device] = torch.get_autocast_dtype(device)
-    return found
+                result[device] = torch.get_autocast_dtype(device)
+    return result
 
 
 def _of_defaults() -> Iterator[ActiveContext]:
@@ -179,17 +179,17 @@ def patches_noted(into: list[Patch]) -> Iterator[None]:
 
     def noting(patch: Patch) -> Callable[[Any], Any]:
         def make(original: Any) -> Any:
-            def noted(*args: Any, **kwargs: Any) -> Any:
+            def note_and_call(*args: Any, **kwargs: Any) -> Any:
                 note(patch)
                 return original(*args, **kwargs)
 
-            return noted
+            return note_and_call
 
         return make
 
     with ExitStack() as hooks:
         for owner, name, patch in _patches():
-            hooks.enter_context(replaced(owner, name, noting(patch)))
+            hooks.enter_context(replace_attribute(owner, name, noting(patch)))
         try:
             yield
         finally:
@@ -207,9 +207,9 @@ def _patches() -> Iterator[tuple[Any, str, Patch]]:
         ("torch.fft", torch.fft),
     ]
     owners += [
-        (f"torch.nn.{name}", each)
-        for name, each in vars(torch.nn).items()
-        if isinstance(each, type) and issubclass(each, torch.nn.Module)
+        (f"torch.nn.{name}", item)
+        for name, item in vars(torch.nn).items()
+        if isinstance(item, type) and issubclass(item, torch.nn.Module)
     ]
     for path, owner in owners:
         for name, value in list(vars(owner).items()):

@@ -16,7 +16,7 @@ import torch
 
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
-from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.capability import hook
 from export_engine.torch_internals.inputs import key_text
 
 try:
@@ -41,17 +41,17 @@ def is_shapes_spec(given: Any) -> bool:
     return isinstance(given, dynamic_spec.ShapesSpec | dynamic_spec.ParamsSpec)
 
 
-def attached_spec(target: Any) -> Any:
+def find_attached_spec(target: Any) -> Any:
     """The ShapesSpec that `@dynamic_spec` attached to a function or a module's forward, or None."""
     called = target.forward if isinstance(target, torch.nn.Module) else target
     return None if missing_shapes_spec() else getattr(called, "_dynamic_spec", None)
 
 
-def attached_aside() -> AbstractContextManager[None]:
+def ignore_attached() -> AbstractContextManager[None]:
     """Makes torch.export go by `dynamic_shapes` alone, whatever is attached to the module."""
     if missing_shapes_spec():
         return nullcontext()
-    return hooked(torch_has.ATTACHED_SPECS, lambda _: lambda _target, given: given)
+    return hook(torch_has.ATTACHED_SPECS, lambda _: lambda _target, given: given)
 
 
 class Container(NamedTuple):
@@ -138,41 +138,41 @@ def leaf_specs(
         return {}
     called = target.forward if isinstance(target, torch.nn.Module) else target
     signature = inspect.signature(called)
-    found: dict[tuple[str, ...], Any] = {}
+    leaves: dict[tuple[str, ...], Any] = {}
     for name, value in signature.bind(*args, **kwargs).arguments.items():
         kind = signature.parameters[name].kind
         if kind is inspect.Parameter.VAR_POSITIONAL:
-            for number, (part, each) in enumerate(zip(value, params._varargs or (), strict=False)):
-                found |= _leaves(each, part, (name, str(number)))
+            for number, (part, item) in enumerate(zip(value, params._varargs or (), strict=False)):
+                leaves |= _leaves(item, part, (name, str(number)))
         elif kind is inspect.Parameter.VAR_KEYWORD:
             for key, part in value.items():
-                each = params._named_args.get(key, (params._varkw or {}).get(key))
-                found |= _leaves(each, part, (key,))
+                item = params._named_args.get(key, (params._varkw or {}).get(key))
+                leaves |= _leaves(item, part, (key,))
         else:
-            found |= _leaves(params._named_args.get(name), value, (name,))
-    return found
+            leaves |= _leaves(params._named_args.get(name), value, (name,))
+    return leaves
 
 
-def assumed(spec: Any) -> list[Any]:
+def list_assumptions(spec: Any) -> list[Any]:
     """The assumptions of a ShapesSpec as sympy booleans over its variables' symbols."""
     whole = dynamic_spec._coerce_to_shapes_spec(spec)
-    return [each.node.expr for each in whole.assumptions]
+    return [assumption.node.expr for assumption in whole.assumptions]
 
 
 def _leaves(spec: Any, value: Any, path: tuple[str, ...]) -> dict[tuple[str, ...], Any]:
     if spec is None:
         return {}
     if isinstance(spec, dynamic_spec.TensorSpec):
-        return {path: [_dim(each) for each in spec]}
+        return {path: [_dim(item) for item in spec]}
     container = container_of(value)
     if container is None:
         return {path: _dim(spec)}
     entries: Any = getattr(spec, "_fields", None) or getattr(spec, "_entries", ())
     named = dict(enumerate(entries)) if isinstance(entries, list) else dict(entries)
-    found: dict[tuple[str, ...], Any] = {}
+    leaves: dict[tuple[str, ...], Any] = {}
     for key, part in container.parts:
-        found |= _leaves(named.get(key), part, (*path, str(key)))
-    return found
+        leaves |= _leaves(named.get(key), part, (*path, str(key)))
+    return leaves
 
 
 def _dim(given: Any) -> Any:
@@ -187,7 +187,7 @@ def size_functions() -> dict[str, Any]:
     return {"min": torch.sym_min, "max": torch.sym_max}
 
 
-def known_truth(condition: Any) -> bool | None:
+def find_truth(condition: Any) -> bool | None:
     """Whether a SymBool of a ShapesSpec's variables holds whatever they are; None if it depends."""
     expression = condition.node.expr
     return bool(expression) if expression in (sympy.true, sympy.false) else None
@@ -199,7 +199,7 @@ def _functions(*names: str) -> tuple[Any, ...]:
     return tuple(getattr(module, name) for name in names if hasattr(module, name))
 
 
-def taken_apart(expression: Any) -> tuple[str, list[Any]]:
+def split_expression(expression: Any) -> tuple[str, list[Any]]:
     """A sympy expression as an operator and its arguments.
 
     Returns:
@@ -214,7 +214,7 @@ def taken_apart(expression: Any) -> tuple[str, list[Any]]:
         return "*", [expression.base] * int(expression.exp)
     parts = list(expression.args)
     if _is(expression, "Identity"):
-        return taken_apart(parts[0])
+        return split_expression(parts[0])
     if _is(expression, "PowByNatural") and parts[1].is_Integer and parts[1] > 0:
         return "*", parts[:1] * int(parts[1])
     sign = next((sign for sign, names in _OF_TORCH.items() if _is(expression, *names)), "")

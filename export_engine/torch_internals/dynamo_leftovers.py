@@ -14,7 +14,7 @@ from typing import Any
 
 from export_engine.process import undone
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.capability import hook
 
 
 @undone
@@ -24,25 +24,25 @@ def dynamo_leftovers_freed() -> Iterator[None]:
     modes: list[list[Any]] = []
     compiled = [code for code in _codes() if _entries(code)]
     backends = torch_has.CACHED_BACKENDS.value if torch_has.CACHED_BACKENDS else {}
-    known = set(backends)
+    items = set(backends)
     with ExitStack() as hooks:
-        hooks.enter_context(hooked(torch_has.INSTALL_GLOBAL, lambda o: _noting(o, globals_of)))
-        hooks.enter_context(hooked(torch_has.CHECK_FUNCTIONS, _emptied_on_failure))
-        hooks.enter_context(hooked(torch_has.BRANCH_BACKEND, lambda o: _with_own_modes(o, modes)))
+        hooks.enter_context(hook(torch_has.INSTALL_GLOBAL, lambda o: _noting(o, globals_of)))
+        hooks.enter_context(hook(torch_has.CHECK_FUNCTIONS, _clear_on_failure))
+        hooks.enter_context(hook(torch_has.BRANCH_BACKEND, lambda o: _with_own_modes(o, modes)))
         if compiled:
-            hooks.enter_context(hooked(torch_has.RESET, _kept_from))
+            hooks.enter_context(hook(torch_has.RESET, _skip_reset))
         try:
             yield
         finally:
-            for each in modes:
-                each.clear()
+            for mode in modes:
+                mode.clear()
             _remove_globals(globals_of)
             _reset({id(code) for code in compiled})
-            for each in backends.keys() - known:
-                del backends[each]
+            for group in backends.keys() - items:
+                del backends[group]
 
 
-def _kept_from(_: Any) -> Any:
+def _skip_reset(_: Any) -> Any:
     """A strict export resets Dynamo first; what the user compiled would be compiled again."""
     return lambda: None
 
@@ -63,14 +63,14 @@ def _remove_globals(globals_of: dict[int, list[Callable[[], None]]]) -> None:
     """Removes globals whose code nobody runs: those that Dynamo itself will not remove later."""
     if not globals_of or not torch_has.CLEANUP_MANAGER:
         return
-    its_own = {id(each) for each in torch_has.CLEANUP_MANAGER.value.values.values()}
+    its_own = {id(value) for value in torch_has.CLEANUP_MANAGER.value.values.values()}
     for removers in globals_of.values():
         if id(removers) not in its_own:
             while removers:
                 removers.pop()()
 
 
-def _emptied_on_failure(original: Any) -> Any:
+def _clear_on_failure(original: Any) -> Any:
     """Makes a check of guards that fails let go of the graph, as one that succeeds does."""
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -102,7 +102,9 @@ def _codes() -> list[Any]:
     """The code objects that Dynamo has met and that live still."""
     if not (torch_has.INPUT_CODES and torch_has.CACHE_ENTRIES and torch_has.RESET_CODE):
         return []
-    return [code for each in list(torch_has.INPUT_CODES.value.seen) if (code := each()) is not None]
+    return [
+        code for value in list(torch_has.INPUT_CODES.value.seen) if (code := value()) is not None
+    ]
 
 
 def _entries(code: Any) -> list[Any]:

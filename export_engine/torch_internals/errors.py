@@ -23,13 +23,13 @@ def is_constraint_violation(error: BaseException) -> bool:
     """
     if type(error.__cause__).__name__ == "GuardOnDataDependentSymNode":
         return False
-    if "ConstraintViolationError" in (each.__name__ for each in type(error).__mro__):
+    if "ConstraintViolationError" in (item.__name__ for item in type(error).__mro__):
         return True
     if _is_of_the_solver(error):
         return True
     kind = getattr(getattr(error, "error_type", None), "name", "")
-    said = str(getattr(error, "msg", error))
-    return kind == "CONSTRAINT_VIOLATION" or "user-specified ranges and inferred ranges" in said
+    text = str(getattr(error, "msg", error))
+    return kind == "CONSTRAINT_VIOLATION" or "user-specified ranges and inferred ranges" in text
 
 
 def _is_of_the_solver(error: BaseException) -> bool:
@@ -47,10 +47,10 @@ def _is_of_the_solver(error: BaseException) -> bool:
 _VIOLATED = re.compile(r"Constraints violated \((?P<names>[^)]*)\)!")
 
 
-def violated_dims(error: BaseException) -> set[str]:
+def find_violated_dims(error: BaseException) -> set[str]:
     """The names of the Dims that a constraint violation is about; they are in its text alone."""
-    found = _VIOLATED.match(str(getattr(error, "msg", error)))
-    return {name.strip() for name in found["names"].split(",")} if found else set()
+    match = _VIOLATED.match(str(getattr(error, "msg", error)))
+    return {name.strip() for name in match["names"].split(",")} if match else set()
 
 
 def operator_without_fake(error: BaseException) -> tuple[str, str] | None:
@@ -73,7 +73,7 @@ def operator_without_fake(error: BaseException) -> tuple[str, str] | None:
     return None
 
 
-def unknown_output(error: BaseException) -> tuple[type | None, list[Any], str] | None:
+def find_unregistered_output(error: BaseException) -> tuple[type | None, list[Any], str] | None:
     """The class of an output that torch does not know, the keys to it, and the class of them all.
 
     In non-strict mode the function that flattens the outputs holds them all; in strict mode there
@@ -83,21 +83,21 @@ def unknown_output(error: BaseException) -> tuple[type | None, list[Any], str] |
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     if not frames:
         return None
-    known = frames[-1].f_locals
-    if frames[-1].f_code.co_name == "flat_fn" and "tree_out" in known and "i" in known:
-        leaves = pytree.tree_flatten_with_path(known["tree_out"])[0]
-        keys = [path for path, leaf in leaves if leaf is known["i"]]
-        whole = known["tree_out"]
+    f_locals = frames[-1].f_locals
+    if frames[-1].f_code.co_name == "flat_fn" and "tree_out" in f_locals and "i" in f_locals:
+        leaves = pytree.tree_flatten_with_path(f_locals["tree_out"])[0]
+        keys = [path for path, leaf in leaves if leaf is f_locals["i"]]
+        whole = f_locals["tree_out"]
         whole = whole[0] if isinstance(whole, tuple) and len(whole) == 1 else whole
-        return type(known["i"]), list(keys[0]) if keys else [], type(whole).__name__
-    given = known.get("node") if frames[-1].f_code.co_name == "_make_argument_spec" else None
-    if given is not None and not isinstance(given, torch.fx.Node):
-        return type(given), [], ""  # a constant that torch takes for a node
-    if frames[-1].f_code.co_name == "compile_subgraph" and "vt" in known and "idx" in known:
+        return type(f_locals["i"]), list(keys[0]) if keys else [], type(whole).__name__
+    value = f_locals.get("node") if frames[-1].f_code.co_name == "_make_argument_spec" else None
+    if value is not None and not isinstance(value, torch.fx.Node):
+        return type(value), [], ""  # a constant that torch takes for a node
+    if frames[-1].f_code.co_name == "compile_subgraph" and "vt" in f_locals and "idx" in f_locals:
         try:
-            return known["vt"].python_type(), [known["idx"]], ""
+            return f_locals["vt"].python_type(), [f_locals["idx"]], ""
         except NotImplementedError:
-            return None, [known["idx"]], ""
+            return None, [f_locals["idx"]], ""
     return None
 
 
@@ -110,23 +110,23 @@ def node_that_failed(error: BaseException) -> torch.fx.Node | None:
     return None
 
 
-def scripted_callee(error: BaseException) -> Any:
+def find_scripted_callee(error: BaseException) -> Any:
     """The scripted module whose call raised an error; None for another error."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     called = frames[-1].f_locals.get("self") if frames else None
     return called if isinstance(called, torch.jit.ScriptModule) else None
 
 
-def raised_in(error: BaseException, functions: Iterable[str]) -> bool:
+def is_raised_in(error: BaseException, functions: Iterable[str]) -> bool:
     """Whether the innermost frame of an error's traceback is one of these functions of torch's."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return bool(frames) and frames[-1].f_code.co_name in set(functions)
 
 
-def hashed_size(error: BaseException) -> Any:
+def find_hashed_size(error: BaseException) -> Any:
     """The symbolic number that Python asked for a hash, as a dict does; None for another error."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    if not raised_in(error, ("__hash__",)):
+    if not is_raised_in(error, ("__hash__",)):
         return None
     asked = frames[-1].f_locals.get("self")
     return asked if isinstance(asked, torch.SymInt) else None
@@ -151,9 +151,9 @@ def control_flow_operator(errors: Iterable[BaseException]) -> str:
 def branch_mismatch(error: BaseException) -> tuple[str, Any, Any] | None:
     """What differs between the tensors that two branches return, and both values: `dtype`."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
-        known = frame.f_locals
-        if frame.f_code.co_name == "check_tensor_meta_match" and "lattr" in known:
-            return str(known["attr_name"]), known["lattr"], known["rattr"]
+        f_locals = frame.f_locals
+        if frame.f_code.co_name == "check_tensor_meta_match" and "lattr" in f_locals:
+            return str(f_locals["attr_name"]), f_locals["lattr"], f_locals["rattr"]
     return None
 
 
@@ -168,7 +168,7 @@ def writing_nodes(errors: Iterable[BaseException]) -> list[str]:
     return []
 
 
-def returned_views(errors: Iterable[BaseException]) -> list[str]:
+def find_returned_views(errors: Iterable[BaseException]) -> list[str]:
     """The stack texts of the nodes of a branch that return a view of an input of it."""
     for error in errors:
         for frame, _ in traceback.walk_tb(error.__traceback__):

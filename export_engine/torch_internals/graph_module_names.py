@@ -21,7 +21,7 @@ NO_MODULE = "_empty_nn_module_stack_from_metadata_hook"
 that a guard reads (`torch._export.passes._node_metadata_hook`)."""
 
 
-def own_names_in(targets: Iterable[str]) -> list[str]:
+def find_own_names(targets: Iterable[str]) -> list[str]:
     """Those that are the first name of a weight's path, such as `graph` of `graph.weight`."""
-    first = dict.fromkeys(each.partition(".")[0] for each in targets)
+    first = dict.fromkeys(target.partition(".")[0] for target in targets)
     return [name for name in first if name in OWN_NAMES]

@@ -13,7 +13,7 @@ import torch
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown, user_stack, without_repeats
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.capability import hook
 from export_engine.torch_internals.generated_code_lines import lines_behind
 from export_engine.torch_internals.operators import OpOverload
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement, SymbolBirth
@@ -24,14 +24,14 @@ def guards(into: Recording) -> AbstractContextManager[None]:
 
     def make(original: Any) -> Any:
         def log_guard(self: Any, prefix: str, g: Any, *args: Any, **kwargs: Any) -> Any:
-            with torch_has.LOG_GUARD.tolerated(into):
+            with torch_has.LOG_GUARD.tolerate(into):
                 kind = "runtime_assert" if "runtime_assert" in prefix else "guard"
                 into.add_guard(RecordedGuard(g, kind, _stack_in_any_mode(), _asking_op()))
             return original(self, prefix, g, *args, **kwargs)
 
         return log_guard
 
-    return hooked(torch_has.LOG_GUARD, make)
+    return hook(torch_has.LOG_GUARD, make)
 
 
 @undone
@@ -40,34 +40,34 @@ def births(into: Recording) -> Iterator[None]:
 
     One of an input is unbacked too where a ShapesSpec asked for it.
     """
-    known: set[Any] = set()
+    items: set[Any] = set()
 
-    def backed(original: Any) -> Any:
+    def wrap_create_symbol(original: Any) -> Any:
         def create_symbol(self: Any, val: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
             if not into.traces:
                 into.shape_env = self
             expression = original(self, val, source, *args, **kwargs)
-            with torch_has.CREATE_SYMBOL.tolerated(into):
-                if getattr(expression, "is_Symbol", False) and expression not in known:
-                    known.add(expression)
+            with torch_has.CREATE_SYMBOL.tolerate(into):
+                if getattr(expression, "is_Symbol", False) and expression not in items:
+                    items.add(expression)
                     into.add_birth(SymbolBirth(expression, _source_name(source), ()))
             return expression
 
         return create_symbol
 
-    def unbacked(original: Any) -> Any:
+    def wrap_log(original: Any) -> Any:
         def log(self: Any, prefix: str, symbol: Any, *args: Any, **kwargs: Any) -> Any:
-            with torch_has.LOG_UNBACKED.tolerated(into):
+            with torch_has.LOG_UNBACKED.tolerate(into):
                 source = _source_name(args[1]) if len(args) > 1 and args[1] is not None else ""
-                known.add(symbol)
+                items.add(symbol)
                 into.add_birth(SymbolBirth(symbol, source, () if source else _stack_in_any_mode()))
             return original(self, prefix, symbol, *args, **kwargs)
 
         return log
 
     with (
-        hooked(torch_has.CREATE_SYMBOL, backed),
-        hooked(torch_has.LOG_UNBACKED, unbacked),
+        hook(torch_has.CREATE_SYMBOL, wrap_create_symbol),
+        hook(torch_has.LOG_UNBACKED, wrap_log),
     ):
         yield
 
@@ -91,12 +91,12 @@ def consequences(into: Recording) -> Iterator[None]:
     def is_born(symbol: Any) -> bool:
         return any(birth.symbol == symbol for birth in into.births)
 
-    def narrowed(original: Any) -> Any:
+    def wrap_update(original: Any) -> Any:
         def update(self: Any, symbol: Any, *args: Any, **kwargs: Any) -> Any:
             before = torch_has.VAR_TO_RANGE.of(self, {}).get(symbol)
             done = original(self, symbol, *args, **kwargs)
             now = torch_has.VAR_TO_RANGE.of(self, {}).get(symbol)
-            with torch_has.UPDATE_RANGE.tolerated(into):
+            with torch_has.UPDATE_RANGE.tolerate(into):
                 if now is not None and before is not None and now != before and is_born(symbol):
                     sides = ("lower",) * (now.lower != before.lower)
                     sides += ("upper",) * (now.upper != before.upper)
@@ -107,7 +107,7 @@ def consequences(into: Recording) -> Iterator[None]:
 
         return update
 
-    def equated(original: Any) -> Any:
+    def wrap_set_replacement(original: Any) -> Any:
         def set_replacement(self: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
             before = torch_has.REPLACEMENTS.of(self, {}).get(a)
             done = original(self, a, *args, **kwargs)
@@ -119,8 +119,8 @@ def consequences(into: Recording) -> Iterator[None]:
         return set_replacement
 
     with (
-        hooked(torch_has.UPDATE_RANGE, narrowed),
-        hooked(torch_has.SET_REPLACEMENT, equated),
+        hook(torch_has.UPDATE_RANGE, wrap_update),
+        hook(torch_has.SET_REPLACEMENT, wrap_set_replacement),
     ):
         yield
 
@@ -145,7 +145,7 @@ _MOST_FRAMES = 200
 def _asking_op() -> str:
     """The origin of a guard: the op nearest to the user's code, or `torch._check`; else empty."""
     frame: FrameType | None = sys._getframe(2)
-    found = ""
+    text = ""
     dispatch = getattr(torch_has.DISPATCH.looked.value, "__code__", None)
     check = getattr(torch_has.CHECK.looked.value, "__code__", None)
     for _ in range(_MOST_FRAMES):
@@ -154,11 +154,11 @@ def _asking_op() -> str:
         code = frame.f_code
         if code is dispatch:
             func = frame.f_locals.get("func")
-            found = str(func) if isinstance(func, OpOverload) else found
+            text = str(func) if isinstance(func, OpOverload) else text
         elif code is check:
-            found = "torch._check"
+            text = "torch._check"
         frame = frame.f_back
-    return found
+    return text
 
 
 _EXPORT = torch.export.export.__code__

@@ -16,10 +16,10 @@ from export_engine.process import raise_if_interrupted, undone, whole_with
 from export_engine.source import format_stack, user_stack
 from export_engine.torch_internals import guard_hooks
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.capability import hook
 from export_engine.torch_internals.caught_errors import caught_errors
 from export_engine.torch_internals.columns import columns_kept
-from export_engine.torch_internals.dynamic_spec import attached_aside
+from export_engine.torch_internals.dynamic_spec import ignore_attached
 from export_engine.torch_internals.generated_code_lines import lines_behind
 from export_engine.torch_internals.inputs import keywords_apart
 from export_engine.torch_internals.value_origins import dependence
@@ -44,10 +44,10 @@ def recording(into: Recording) -> Iterator[None]:
         hooks.enter_context(guard_hooks.consequences(into))
         hooks.enter_context(_modules(into))
         hooks.enter_context(_partial_graph(into))
-        hooks.enter_context(_raised(into))
+        hooks.enter_context(_record_raised(into))
         hooks.enter_context(caught_errors(into))
         hooks.enter_context(_keywords_apart())
-        hooks.enter_context(attached_aside())
+        hooks.enter_context(ignore_attached())
         yield
 
 
@@ -58,7 +58,7 @@ def counters_kept() -> Iterator[None]:
         yield
         return
     counters = torch_has.COUNTERS.value
-    before = {name: each.copy() for name, each in counters.items()}
+    before = {name: counter.copy() for name, counter in counters.items()}
     try:
         yield
     finally:
@@ -73,12 +73,12 @@ def transforms_left() -> Iterator[None]:
     torch keeps their levels on a stack of the thread, and a trace that fails inside may leave its
     own there; then `torch.randn` and more refuse to run, as they do inside of `torch.vmap`.
     """
-    known = torch_has.TRANSFORM_DEPTH and torch_has.LEAVE_TRANSFORMS
-    depth = torch_has.TRANSFORM_DEPTH.value() if known else 0
+    capability = torch_has.TRANSFORM_DEPTH and torch_has.LEAVE_TRANSFORMS
+    depth = torch_has.TRANSFORM_DEPTH.value() if capability else 0
     try:
         yield
     finally:
-        if known:
+        if capability:
             torch_has.LEAVE_TRANSFORMS.value(depth)
 
 
@@ -126,7 +126,7 @@ def _full_stacks(into: Recording) -> AbstractContextManager[None]:
                 node = original(self, *args, **kwargs)
             finally:
                 self.record_stack_traces = wanted
-            with torch_has.CREATE_NODE.tolerated(into):
+            with torch_has.CREATE_NODE.tolerate(into):
                 if not node.stack_trace and node.op not in ("placeholder", "output"):
                     stack = user_stack(sys._getframe(1), lines_behind)
                     if stack:
@@ -135,7 +135,7 @@ def _full_stacks(into: Recording) -> AbstractContextManager[None]:
 
         return create_node
 
-    return hooked(torch_has.CREATE_NODE, make)
+    return hook(torch_has.CREATE_NODE, make)
 
 
 @undone
@@ -146,7 +146,7 @@ def _modules(into: Recording) -> Iterator[None]:
     """
     told = into.on_module or (lambda _: None)
 
-    def called(original: Any) -> Any:
+    def wrap_call_module(original: Any) -> Any:
         def call_module(self: Any, m: Any, forward: Any, args: Any, kwargs: Any) -> Any:
             module = m.get_base() if hasattr(m, "get_base") else m
             told(module)
@@ -158,7 +158,7 @@ def _modules(into: Recording) -> Iterator[None]:
 
         return call_module
 
-    def interpreted(original: Any) -> Any:
+    def wrap_call_function(original: Any) -> Any:
         def call_function(self: Any, *args: Any, **kwargs: Any) -> Any:
             raise_if_interrupted()
             told(getattr(self, "value", None))
@@ -167,8 +167,8 @@ def _modules(into: Recording) -> Iterator[None]:
         return call_function
 
     with (
-        hooked(torch_has.CALL_MODULE, called),
-        hooked(torch_has.STRICT_MODULES, interpreted),
+        hook(torch_has.CALL_MODULE, wrap_call_module),
+        hook(torch_has.STRICT_MODULES, wrap_call_function),
     ):
         yield
 
@@ -181,7 +181,7 @@ def _partial_graph(into: Recording) -> Iterator[None]:
     it made is then traced again as non-strict mode traces the module.
     """
 
-    def traced(original: Any) -> Any:
+    def wrap_dispatch_trace(original: Any) -> Any:
         def dispatch_trace(root: Any, tracer: Any, *args: Any, **kwargs: Any) -> Any:
             into.traces += 1
             try:
@@ -197,10 +197,10 @@ def _partial_graph(into: Recording) -> Iterator[None]:
 
         return dispatch_trace
 
-    def interpreted(original: Any) -> Any:
+    def wrap_cleanup(original: Any) -> Any:
         def cleanup(self: Any) -> None:
             error = sys.exc_info()[1]
-            again = "RestartAnalysis" in (each.__name__ for each in type(error).__mro__)
+            again = "RestartAnalysis" in (item.__name__ for item in type(error).__mro__)
             if error is not None and not again and not into.traces:
                 with passing_over(
                     "copying the graph so far"
@@ -213,13 +213,13 @@ def _partial_graph(into: Recording) -> Iterator[None]:
         return cleanup
 
     with (
-        hooked(torch_has.DISPATCH_TRACE, traced),
-        hooked(torch_has.CLEANUP, interpreted),
+        hook(torch_has.DISPATCH_TRACE, wrap_dispatch_trace),
+        hook(torch_has.CLEANUP, wrap_cleanup),
     ):
         yield
 
 
-def _raised(into: Recording) -> AbstractContextManager[None]:
+def _record_raised(into: Recording) -> AbstractContextManager[None]:
     """Records the exceptions that Dynamo sees the model raise.
 
     One that passes a `finally` or a context manager is raised again there, and has lost its line.
@@ -228,13 +228,13 @@ def _raised(into: Recording) -> AbstractContextManager[None]:
     def make(original: Any) -> Any:
         def init(self: Any, *args: Any, **kwargs: Any) -> None:
             original(self, *args, **kwargs)
-            with torch_has.OBSERVED.tolerated(into):
+            with torch_has.OBSERVED.tolerate(into):
                 frames = tuple(getattr(self, "real_stack", None) or ())
                 into.raised.append(Raised(type(self).__name__, str(self), frames))
 
         return init
 
-    return hooked(torch_has.OBSERVED, make)
+    return hook(torch_has.OBSERVED, make)
 
 
 @undone
@@ -247,10 +247,10 @@ def _keywords_apart() -> Iterator[None]:
     """
     with ExitStack() as hooks:
         if torch_has.TRACING_KEYWORDS:
-            hooks.enter_context(hooked(torch_has.SOURCED_PREFIXES, _with_keywords_apart))
+            hooks.enter_context(hook(torch_has.SOURCED_PREFIXES, _with_keywords_apart))
         elif all(_COMBINING):  # torch must see the same in every step
-            for each in _COMBINING:
-                hooks.enter_context(hooked(each, _apart))
+            for capability in _COMBINING:
+                hooks.enter_context(hook(capability, _apart))
         yield
 
 
@@ -265,7 +265,7 @@ _COMBINING = (
 
 def _with_keywords_apart(original: Any) -> Any:
     def make_sourced_prefixes(*args: Any, **kwargs: Any) -> Any:
-        with hooked(torch_has.COMBINE_NON_STRICT, _apart):
+        with hook(torch_has.COMBINE_NON_STRICT, _apart):
             return original(*args, **kwargs)
 
     return make_sourced_prefixes

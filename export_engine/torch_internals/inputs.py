@@ -108,25 +108,25 @@ def specs_of_leaves(
 ) -> list[Any]:
     """The spec of each leaf of `call_leaves`, from a whole `dynamic_shapes`: the way back."""
     arguments = keywords_apart(signature, signature.bind(*args, **kwargs).arguments)
-    found: list[Any] = []
+    specs: list[Any] = []
     if not torch_has.SPECS_WITH_PATH:
         return _specs_below(arguments, keywords_apart(signature, given))
     torch_has.SPECS_WITH_PATH.value(
-        lambda path, leaf, spec: found.append(spec),
+        lambda path, leaf, spec: specs.append(spec),
         arguments,
         keywords_apart(signature, given),
         tree_name="inputs",
     )
-    return found
+    return specs
 
 
 def _specs_below(tree: Any, given: Any) -> list[Any]:
     """Per leaf its spec, where what is given stands at the same place, or for all below it."""
     if isinstance(tree, Mapping) and isinstance(given, Mapping):
-        return [each for key in tree for each in _specs_below(tree[key], given.get(key))]
+        return [value for key in tree for value in _specs_below(tree[key], given.get(key))]
     if isinstance(tree, list | tuple) and isinstance(given, list | tuple):
         pairs = zip(tree, given, strict=True)
-        return [each for inner, spec in pairs for each in _specs_below(inner, spec)]
+        return [value for inner, spec in pairs for value in _specs_below(inner, spec)]
     leaves = pytree.tree_leaves(tree)
     if isinstance(given, list | tuple) and not (len(leaves) == 1 and leaves[0] is tree):
         return list(given)
@@ -140,7 +140,7 @@ def dim_hint(dim: Any) -> tuple[str, int | None, int | None] | None:
     return dim.type.name, dim.min, dim.max
 
 
-def derived_dim(dim: Any) -> tuple[Any, int, int]:
+def split_dim(dim: Any) -> tuple[Any, int, int]:
     """A Dim as `scale * root + offset`; a Dim that is not derived is its own root."""
     if not hasattr(dim, "root"):
         return dim, 1, 0
@@ -207,7 +207,7 @@ def register_container(
         named, context = flatten(value)
         return [part for _, part in named], context
 
-    def named_parts(value: Any) -> tuple[list[Any], Any]:
+    def list_named_parts(value: Any) -> tuple[list[Any], Any]:
         named, context = flatten(value)
         return [(key(name), part) for name, part in named], context
 
@@ -220,7 +220,7 @@ def register_container(
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
         to_dumpable_context=to_json,
         from_dumpable_context=from_json,
-        flatten_with_keys_fn=named_parts,
+        flatten_with_keys_fn=list_named_parts,
     )
     _registered.add(cls)
 
@@ -239,7 +239,7 @@ def deregister_container(cls: type) -> None:
         if registry:
             registry.value.pop(cls, None)
     waiting = torch_has.WAITING_NODES.value if torch_has.WAITING_NODES else []
-    waiting[:] = [each for each in waiting if each[0][0] is not cls]
+    waiting[:] = [value for value in waiting if value[0][0] is not cls]
     if "torch.utils._cxx_pytree" in sys.modules:
         import optree  # type: ignore[import-not-found, unused-ignore]
 

@@ -28,7 +28,7 @@ class LibraryCase(NamedTuple):
 @lru_cache(maxsize=1)
 def exportdb_cases() -> frozenset[str]:
     """The names of torch's example cases, ExportDB; none where this torch has no such library."""
-    return frozenset(each.stem for each in _case_files())
+    return frozenset(case_file.stem for case_file in _case_files())
 
 
 @lru_cache(maxsize=1)
@@ -69,21 +69,21 @@ def graph_break_registry() -> dict[str, Versions]:
     if not torch_has.GRAPH_BREAKS:
         return {}
     try:
-        found: dict[str, Versions] = json.loads(
+        loads: dict[str, Versions] = json.loads(
             torch_has.GRAPH_BREAKS.value.read_text(encoding="utf-8")
         )
     except (OSError, ValueError):
         return {}
-    return found
+    return loads
 
 
 @lru_cache(maxsize=1)
 def _ids_of_kinds() -> dict[str, str]:
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name, versions in graph_break_registry().items():
         for version in versions:
-            found.setdefault(version.get("Gb_type", ""), name)
-    return found
+            result.setdefault(version.get("Gb_type", ""), name)
+    return result
 
 
 def graph_break(kind: str) -> tuple[str, Versions] | None:
@@ -99,5 +99,5 @@ def whole_explanations(versions: Versions) -> list[str]:
 
 def without_holes(texts: Sequence[str]) -> list[str]:
     """The texts without placeholders in torch's registry, each once, in order."""
-    said = dict.fromkeys(text.strip() for text in texts)
-    return [text for text in said if text and not any(hole in text for hole in _PLACEHOLDERS)]
+    entries = dict.fromkeys(text.strip() for text in texts)
+    return [text for text in entries if text and not any(hole in text for hole in _PLACEHOLDERS)]

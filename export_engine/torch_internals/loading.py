@@ -19,10 +19,10 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.process import undone
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.capability import hook
 
 NO_INPUTS = (
     "The example inputs in the file are of classes that only code from the file could make: they "
@@ -74,9 +74,9 @@ def load_program(file: Path, model: str) -> Any:
             return torch_has.LOAD_ARCHIVE.value(str(file)).exported_programs[model]
     except RuntimeError as error:
         reason = _reason(file) if model == ONLY and torch_has.LOAD_ARCHIVE else error
-        found = _UNREGISTERED.search(str(reason))
-        if found:
-            raise UnregisteredContainer(found[1]) from error
+        match = _UNREGISTERED.search(str(reason))
+        if match:
+            raise UnregisteredContainer(match[1]) from error
         raise
 
 
@@ -85,7 +85,7 @@ def _reason(file: Path) -> Exception | None:
     try:
         torch_has.LOAD_ARCHIVE.value(str(file))
     except Exception as error:  # noqa: BLE001 - looked at for its message alone
-        passed_over(error, "asking torch why it does not load a file")
+        log_internal_error(error, "asking torch why it does not load a file")
         return error
     return None
 
@@ -106,15 +106,18 @@ def nothing_run(is_size: Callable[[str], bool]) -> Iterator[list[str]]:
     notes: list[str] = []
     with ExitStack() as patches:
         for place, make in (
-            (torch_has.LOAD, _restricted(threading.get_ident())),
-            (torch_has.UNPICKLER, lambda original: _Without(original, "loads", _unpickled)),
-            (torch_has.IMPORTER, lambda original: _Without(original, "import_module", _known)),
-            (torch_has.PARSE_SIZE, _parsed(is_size)),
+            (torch_has.LOAD, _restrict_load(threading.get_ident())),
+            (torch_has.UNPICKLER, lambda original: _Without(original, "loads", _reject_pickle)),
+            (
+                torch_has.IMPORTER,
+                lambda original: _Without(original, "import_module", _import_known),
+            ),
+            (torch_has.PARSE_SIZE, _restrict_parse(is_size)),
             (torch_has.LOAD_LIBRARIES, _left_alone(notes)),
         ):
             _ = place.value
-            patches.enter_context(hooked(place, make))
-        patches.enter_context(hooked(torch_has.DESERIALIZE, _without_inputs(notes)))
+            patches.enter_context(hook(place, make))
+        patches.enter_context(hook(torch_has.DESERIALIZE, _without_inputs(notes)))
         yield notes
 
 
@@ -125,11 +128,11 @@ def texts_read_once() -> Iterator[None]:
     It has sympy parse each size wherever it stands, and Python evaluate the annotations of each
     class for each of its instances: about half of the time of a large program.
     """
-    with hooked(torch_has.PARSE_SIZE, _remembered), hooked(torch_has.ANNOTATIONS, _evaluated_once):
+    with hook(torch_has.PARSE_SIZE, _remember_sizes), hook(torch_has.ANNOTATIONS, _evaluate_once):
         yield
 
 
-def _remembered(original: Any) -> Any:
+def _remember_sizes(original: Any) -> Any:
     """A size by its text and its value in the trace, per program that is being read."""
     known: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
@@ -145,18 +148,18 @@ def _remembered(original: Any) -> Any:
     return parse
 
 
-def _evaluated_once(typing: Any) -> Any:
-    known: dict[Any, Any] = {}
+def _evaluate_once(typing: Any) -> Any:
+    entries: dict[Any, Any] = {}
 
     def hints(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if cls not in known:
-            known[cls] = typing.get_type_hints(cls, *args, **kwargs)
-        return known[cls]
+        if cls not in entries:
+            entries[cls] = typing.get_type_hints(cls, *args, **kwargs)
+        return entries[cls]
 
     return _Without(typing, "get_type_hints", hints)
 
 
-def _restricted(thread: int) -> Callable[[Any], Any]:
+def _restrict_load(thread: int) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
         def load(*args: Any, **kwargs: Any) -> Any:
             if threading.get_ident() == thread:
@@ -168,7 +171,7 @@ def _restricted(thread: int) -> Callable[[Any], Any]:
     return make
 
 
-def _parsed(is_size: Callable[[str], bool]) -> Callable[[Any], Any]:
+def _restrict_parse(is_size: Callable[[str], bool]) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
         def parse(self: Any, expr_str: Any, *args: Any, **kwargs: Any) -> Any:
             if isinstance(expr_str, str) and not is_size(expr_str):
@@ -194,12 +197,12 @@ def _without_inputs(notes: list[str]) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
         def deserialize(*args: Any, **kwargs: Any) -> Any:
             call = inspect.signature(original).bind(*args, **kwargs)
-            given = call.arguments.get("example_inputs")
+            value = call.arguments.get("example_inputs")
             try:
-                if given:
-                    torch_has.ARTIFACT.value(given)
+                if value:
+                    torch_has.ARTIFACT.value(value)
             except Exception as error:  # noqa: BLE001 - what an unpickler raises is up to the file
-                passed_over(error, "reading the example inputs of a file")
+                log_internal_error(error, "reading the example inputs of a file")
                 notes.append(NO_INPUTS)
                 call.arguments["example_inputs"] = None
             return original(*call.args, **call.kwargs)
@@ -220,11 +223,11 @@ class _Without:
         return getattr(self._module, name)
 
 
-def _unpickled(*_: Any, **__: Any) -> Any:
+def _reject_pickle(*_: Any, **__: Any) -> Any:
     raise CodeInside("it holds an object that only code from the file could make.")
 
 
-def _known(name: str, package: str | None = None) -> Any:
+def _import_known(name: str, package: str | None = None) -> Any:
     if name not in sys.modules:
         raise CodeInside(f"it asks for the module {name[:80]!r} to be imported.")
     return importlib.import_module(name, package)

@@ -34,8 +34,12 @@ def operator_lines() -> Iterator[str]:
         tags = sorted(tag.name for tag in overload.tags)
         yield f"{op_schema(overload)}\t{' '.join(tags)}"
     for name, operator in sorted(_higher_order_ops.items()):
-        given = inspect.signature(operator.__call__).parameters.values()
-        names = [each.name for each in given if each.kind is each.POSITIONAL_OR_KEYWORD]
+        parameters = inspect.signature(operator.__call__).parameters.values()
+        names = [
+            parameter.name
+            for parameter in parameters
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ]
         yield f"{name}({', '.join(names)})"
 
 
@@ -44,5 +48,5 @@ def _overload(name: str) -> Any:
     if namespace not in _NAMESPACES:
         return None
     packet, _, overload = rest.partition(".")
-    found = getattr(getattr(torch.ops, namespace), packet, None)
-    return getattr(found, overload or "default", None)
+    result = getattr(getattr(torch.ops, namespace), packet, None)
+    return getattr(result, overload or "default", None)

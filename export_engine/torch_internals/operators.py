@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.process import undone
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
@@ -16,9 +16,9 @@ from export_engine.torch_internals import trees as pytree
 OpOverload: Any = type(torch.ops.aten.add.Tensor)
 """The class of an op with its overload: `aten.add.Tensor`."""
 HigherOrderOperator: Any = next(
-    each
-    for each in type(torch.ops.higher_order.cond).__mro__
-    if issubclass(type(torch.ops.higher_order.wrap_with_set_grad_enabled), each)
+    item
+    for item in type(torch.ops.higher_order.cond).__mro__
+    if issubclass(type(torch.ops.higher_order.wrap_with_set_grad_enabled), item)
 )
 """The class of every higher-order operator. `cond` and the others each have one below it."""
 
@@ -31,9 +31,9 @@ def calls_of_op(name: str, overload: str = "") -> Iterator[list[tuple[Any, dict[
         name: `ns::name`.
         overload: of that name; empty for the default one.
     """
-    found: list[tuple[Any, dict[str, Any], Any]] = []
+    items: list[tuple[Any, dict[str, Any], Any]] = []
     if not torch_has.DISPATCH_MODE:
-        yield found
+        yield items
         return
 
     class Watching(torch_has.DISPATCH_MODE.value):  # type: ignore[misc, name-defined]
@@ -45,11 +45,11 @@ def calls_of_op(name: str, overload: str = "") -> Iterator[list[tuple[Any, dict[
             if wanted and overload_name(func) == (overload or "default"):
                 bound = op_signature(func).bind(*args, **(kwargs or {}))
                 bound.apply_defaults()
-                found.append((func, bound.arguments, result))
+                items.append((func, bound.arguments, result))
             return result
 
     with Watching():
-        yield found
+        yield items
 
 
 def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
@@ -70,8 +70,8 @@ def register_fake(op: str, kernel: Callable[..., Any]) -> Callable[[], None]:
     def take_back() -> None:
         if definition is not None:  # such an op keeps its kernel itself, whatever the library
             setattr(definition, torch_has.CUSTOM_OP_FAKE.name, before)
-        for each in held:
-            torch_has.DESTROY_LIBRARY.of(each, _left_to_its_finalizer)()
+        for item in held:
+            torch_has.DESTROY_LIBRARY.of(item, _left_to_its_finalizer)()
         held.clear()
 
     return take_back
@@ -104,32 +104,36 @@ def writes_to_arguments(overload: Any) -> bool:
     return bool(schema.is_mutable)
 
 
-def aliased(overload: Any) -> list[str]:
+def list_aliased_arguments(overload: Any) -> list[str]:
     """Names of the arguments that an op's results may share memory with."""
     schema = op_schema(overload)
     if schema is None:
         return []
     sets = {
-        name for each in schema.returns if each.alias_info for name in each.alias_info.before_set
+        name for value in schema.returns if value.alias_info for name in value.alias_info.before_set
     }
     return [
-        each.name
-        for each in schema.arguments
-        if each.alias_info is not None and each.alias_info.before_set & sets
+        argument.name
+        for argument in schema.arguments
+        if argument.alias_info is not None and argument.alias_info.before_set & sets
     ]
 
 
-def written(overload: Any) -> list[str]:
+def list_written_arguments(overload: Any) -> list[str]:
     """Names of the arguments that an op writes to."""
     arguments = _arguments(overload)
-    return [each.name for each in arguments if each.alias_info and each.alias_info.is_write]
+    return [
+        argument.name
+        for argument in arguments
+        if argument.alias_info and argument.alias_info.is_write
+    ]
 
 
 def returns_its_first(overload: Any) -> bool:
     """Whether an op mutates and returns its first tensor."""
     first = _arguments(overload)[:1]
     name = first[0].name if first else ""
-    return name in written(overload) and aliased(overload) == [name]
+    return name in list_written_arguments(overload) and list_aliased_arguments(overload) == [name]
 
 
 def op_signature(overload: Any) -> inspect.Signature:
@@ -144,11 +148,11 @@ def op_signature(overload: Any) -> inspect.Signature:
     return inspect.Signature(
         [
             kinds(
-                each.name,
-                kinds.KEYWORD_ONLY if each.kwarg_only else kinds.POSITIONAL_OR_KEYWORD,
-                default=each.default_value if each.has_default_value() else kinds.empty,
+                argument.name,
+                kinds.KEYWORD_ONLY if argument.kwarg_only else kinds.POSITIONAL_OR_KEYWORD,
+                default=argument.default_value if argument.has_default_value() else kinds.empty,
             )
-            for each in _arguments(overload)
+            for argument in _arguments(overload)
         ]
     )
 
@@ -164,20 +168,20 @@ def fake_result(overload: Any, args: Any, kwargs: Any) -> Any:
         shape_env=torch_has.SHAPE_ENV.value(), allow_non_fake_inputs=True
     )
 
-    def faked(value: Any) -> Any:
+    def make_fake(value: Any) -> Any:
         is_tensor = isinstance(value, torch.Tensor)
         return mode.from_tensor(value, static_shapes=True) if is_tensor else value
 
     try:
         with mode:
-            return overload(*pytree.tree_map(faked, args), **pytree.tree_map(faked, kwargs))
+            return overload(*pytree.tree_map(make_fake, args), **pytree.tree_map(make_fake, kwargs))
     except Exception as error:  # noqa: BLE001 - handed on: a fake kernel is the user's code
-        passed_over(error, "running a fake kernel")
+        log_internal_error(error, "running a fake kernel")
         return error
 
 
 @undone
-def filled_memory(high: int) -> Iterator[None]:
+def fill_memory(high: int) -> Iterator[None]:
     """Fills the memory that ops inside create and leave unwritten, such as `torch.empty`'s.
 
     It is left as it is where torch lacks what this takes.

@@ -12,7 +12,7 @@ from typing import IO, Any
 import torch
 
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import hooked
+from export_engine.torch_internals.capability import hook
 
 _Key = tuple[str, str, int, int]
 """A folder of the archive; a device, an address there and bytes."""
@@ -27,7 +27,7 @@ def package_programs(
         MissingCapabilityError: this torch packs one program only.
         Exception: whatever torch raises for a program that it cannot write.
     """
-    with hooked(torch_has.SAVE_TENSORS, _each_once({})):
+    with hook(torch_has.SAVE_TENSORS, _each_once({})):
         torch_has.PACKAGE_PROGRAMS.value(file, exported_programs=programs, extra_files=extra)
 
 
@@ -45,13 +45,15 @@ def _each_once(members: dict[_Key, str]) -> Callable[[Any], Any]:
             **more: Any,
         ) -> Any:
             keys = {name: _key(directory, tensor) for name, (tensor, _) in raw_items.items()}
-            known = {name: each for name, each in raw_items.items() if keys[name] in members}
-            fresh = {name: each for name, each in raw_items.items() if name not in known}
+            entries = {
+                name: raw_item for name, raw_item in raw_items.items() if keys[name] in members
+            }
+            fresh = {name: raw_item for name, raw_item in raw_items.items() if name not in entries}
             last = original(fresh, model_name, archive_writer, config, directory, *rest, **more)
             members.update({keys[name]: config[name].path_name for name in fresh})
-            if known:
+            if entries:
                 listed: dict[str, Any] = {}
-                original(known, model_name, _Nowhere(), listed, directory, *rest, **more)
+                original(entries, model_name, _Nowhere(), listed, directory, *rest, **more)
                 for name, payload in listed.items():
                     payload.path_name = members[keys[name]]
                     config[name] = payload

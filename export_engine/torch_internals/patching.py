@@ -11,7 +11,7 @@ from export_engine.process import undone
 
 
 @undone
-def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+def replace_attribute(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
     """`owner.name` replaced by `make(original)`, then put back as it was, inherited or own.
 
     A module that is first imported meanwhile may import the name: it has the original then, too.
@@ -31,11 +31,11 @@ def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None
             delattr(owner, name)
         else:
             setattr(owner, name, own)
-        for each in _imported_after(last):
-            _put_back(sys.modules.get(each), name, replacement, original)
+        for text in _modules_since(last):
+            _put_back(sys.modules.get(text), name, replacement, original)
 
 
-def _imported_after(last: str) -> Iterator[str]:
+def _modules_since(last: str) -> Iterator[str]:
     """The modules that were imported after this one was. Of thousands, mostly none."""
     if next(reversed(sys.modules), "") == last:
         return iter(())
@@ -44,6 +44,6 @@ def _imported_after(last: str) -> Iterator[str]:
 
 def _put_back(module: Any, name: str, replacement: Any, original: Any) -> None:
     """Makes a module have the original where it imported the replacement by its name."""
-    known = getattr(module, "__dict__", {})
-    if known.get(name) is replacement:
-        known[name] = original
+    value = getattr(module, "__dict__", {})
+    if value.get(name) is replacement:
+        value[name] = original

@@ -595,9 +595,9 @@ OF_COMPARISON = (
 def left_out(*areas: Area) -> list[str]:
     """Sentences on what this torch lacks; of all areas if none is named."""
     return [
-        each.sentence
-        for each in REGISTRY.values()
-        if (not areas or each.area in areas) and each.sentence
+        capability.sentence
+        for capability in REGISTRY.values()
+        if (not areas or capability.area in areas) and capability.sentence
     ]
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import torch
 
-from export_engine.error_text import typed_text
+from export_engine.error_text import format_with_type
 from export_engine.plain_errors import PlainError
 from export_engine.process import raise_if_interrupted, undone
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
-from export_engine.torch_internals.capability import Capability, hooked
-from export_engine.torch_internals.graph_module_names import own_names_in
+from export_engine.torch_internals.capability import Capability, hook
+from export_engine.torch_internals.graph_module_names import find_own_names
 from export_engine.torch_internals.symbols import expression_of, int_bound, symbol_hint
 
 
@@ -37,18 +37,18 @@ def callable_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
         return program.module()
     except Exception as error:
         targets = (spec.target or "" for spec in program.graph_signature.input_specs)
-        for name in own_names_in(targets):
+        for name in find_own_names(targets):
             raise NameTaken(
                 f"The program cannot be called: `{name}` is a name that torch.fx.GraphModule has "
                 "itself. Rename it in the model."
             ) from error
-        said = typed_text(error).rstrip(".")
+        text = format_with_type(error).rstrip(".")
         raise NotCallable(
-            f"The program cannot be called: torch makes no module of it, {said}."
+            f"The program cannot be called: torch makes no module of it, {text}."
         ) from error
 
 
-def copied_program(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+def copy_program(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     """A program with a graph and a signature of its own, and the same tensors.
 
     For what changes the program that it is given: `torch.export.unflatten` takes out its asserts.
@@ -103,17 +103,17 @@ def origins(node: torch.fx.Node) -> list[str]:
 
     Where `from_node` is missing, there are none.
     """
-    found: list[str] = []
+    texts: list[str] = []
     waiting = list(node.meta.get("from_node") or ())
     while waiting:
         source = waiting.pop(0)
-        found.append(str(getattr(source, "name", "")))
+        texts.append(str(getattr(source, "name", "")))
         waiting += list(getattr(source, "from_node", None) or ())
-    return found[::-1]
+    return texts[::-1]
 
 
 @undone
-def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
+def count_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
     """Reports each op that torch retraces while it decomposes a program.
 
     Only ops of the main graph: torch visits those of a branch several times.
@@ -135,7 +135,7 @@ def counted_nodes(count: Callable[[int, str], None]) -> Iterator[None]:
 
         return run_node
 
-    with hooked(torch_has.RUN_NODE, make):
+    with hook(torch_has.RUN_NODE, make):
         yield
 
 
@@ -146,11 +146,11 @@ def operators_listed_once() -> Iterator[None]:
     torch keeps no list, since a new operator may come; while a program is decomposed none does.
     A program of a few ops is decomposed in half the time.
     """
-    with hooked(torch_has.LIST_OPERATORS, cache):
+    with hook(torch_has.LIST_OPERATORS, cache):
         yield
 
 
-def made_example(program: torch.export.ExportedProgram) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def make_example(program: torch.export.ExportedProgram) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments that fit a program which keeps no example, by what it says of its inputs.
 
     Floats are drawn at random from a seed of their own, whole numbers are 0; sizes are those that
@@ -163,13 +163,15 @@ def made_example(program: torch.export.ExportedProgram) -> tuple[tuple[Any, ...]
         if isinstance(of, int):
             return of
         expression = expression_of(of)
-        known = {each: _size_of(program, each) for each in expression.free_symbols}
-        return int(expression.subs(known))
+        entries = {
+            free_symbol: _size_of(program, free_symbol) for free_symbol in expression.free_symbols
+        }
+        return int(expression.subs(entries))
 
-    def made(spec: Any) -> Any:
+    def make_value(spec: Any) -> Any:
         value = values.get(spec.arg.name)
         if isinstance(value, torch.Tensor):
-            sizes = [size(each) for each in value.shape]
+            sizes = [size(number) for number in value.shape]
             if value.is_floating_point() or value.is_complex():
                 return torch.randn(sizes, generator=numbers, device="cpu").to(
                     value.device, value.dtype
@@ -180,15 +182,17 @@ def made_example(program: torch.export.ExportedProgram) -> tuple[tuple[Any, ...]
         return getattr(spec.arg, "value", value)
 
     inputs = [
-        made(spec) for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"
+        make_value(spec)
+        for spec in program.graph_signature.input_specs
+        if spec.kind.name == "USER_INPUT"
     ]
     args, kwargs = pytree.tree_unflatten(inputs, program.call_spec.in_spec)
     return tuple(args), dict(kwargs)
 
 
 def _size_of(program: torch.export.ExportedProgram, symbol: Any) -> int:
-    known = symbol_hint(program, symbol)
-    if known is not None:
-        return known
+    number = symbol_hint(program, symbol)
+    if number is not None:
+        return number
     bounds = program.range_constraints.get(symbol)
     return max(int_bound(bounds.lower) or 0, 2) if bounds is not None else 2

@@ -20,48 +20,48 @@ from torch.export.graph_signature import (
 
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
-from export_engine.torch_internals.programs import copied_program, set_part
+from export_engine.torch_internals.programs import copy_program, set_part
 from export_engine.torch_internals.tensors import plain_tensors
 
 
-def moved_program(program: ExportedProgram, device: str) -> ExportedProgram:
+def move_program(program: ExportedProgram, device: str) -> ExportedProgram:
     """The program on a device, with tensors of its own; the one that it is made from stays.
 
     torch's own pass writes to the program that it is given.
     """
-    copied = copied_program(program)
-    state = {name: _own(value) for name, value in program.state_dict.items()}
+    copied = copy_program(program)
+    state = {name: _copy_tensor(value) for name, value in program.state_dict.items()}
     set_part(copied, torch_has.STATE_DICT, state)
-    constants = {name: _own(value) for name, value in program.constants.items()}
+    constants = {name: _copy_tensor(value) for name, value in program.constants.items()}
     set_part(copied, torch_has.CONSTANTS, constants)
     moved: ExportedProgram = torch_has.MOVE.value(copied, device)
     return moved
 
 
-def _own(value: Any) -> Any:
+def _copy_tensor(value: Any) -> Any:
     """A copy of a tensor, so that a moved program shares nothing."""
     if isinstance(value, torch.nn.Parameter):
         return torch.nn.Parameter(value.detach().clone(), value.requires_grad)
     return value.detach().clone() if isinstance(value, torch.Tensor) else value
 
 
-def shortened_program(program: ExportedProgram, node: str) -> ExportedProgram:
+def truncate_program(program: ExportedProgram, node: str) -> ExportedProgram:
     """The program up to an op, whose value becomes its one output.
 
     Args:
         program: it stays as it is.
         node: name of an op of its main graph that gives a tensor.
     """
-    copied = copied_program(program)
+    copied = copy_program(program)
     graph = copied.graph
-    last = next(each for each in graph.nodes if each.name == node)
-    output = next(each for each in graph.nodes if each.op == "output")
+    last = next(value for value in graph.nodes if value.name == node)
+    output = next(value for value in graph.nodes if value.op == "output")
     output.args = ((last,),)
-    for each in reversed(list(graph.nodes)):  # those before may write to what it reads
-        if each is last:
+    for other_node in reversed(list(graph.nodes)):  # those before may write to what it reads
+        if other_node is last:
             break
-        if each is not output:
-            graph.erase_node(each)
+        if other_node is not output:
+            graph.erase_node(other_node)
     copied.graph_module.recompile()
     only = OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node), None)
     _set_outputs(copied, program, [only], pytree.tree_flatten(0)[1])
@@ -80,7 +80,7 @@ def revealing_program(program: ExportedProgram, buffers: Sequence[str]) -> Expor
     Returns:
         One that gives a list: the outputs of the program, flat, then the buffers.
     """
-    copied = copied_program(program)
+    copied = copy_program(program)
     graph = copied.graph
     nodes = {node.name: node for node in graph.nodes}
     held = {spec.target: nodes[spec.arg.name] for spec in program.graph_signature.input_specs}
@@ -99,7 +99,7 @@ def revealing_program(program: ExportedProgram, buffers: Sequence[str]) -> Expor
         *program.graph_signature.output_specs,
         *(OutputSpec(OutputKind.USER_OUTPUT, TensorArgument(node.name), None) for node in seen),
     ]
-    count = sum(each.kind is OutputKind.USER_OUTPUT for each in specs)
+    count = sum(spec.kind is OutputKind.USER_OUTPUT for spec in specs)
     _set_outputs(copied, program, specs, pytree.tree_flatten([0] * count)[1])
     return copied
 
@@ -152,7 +152,7 @@ def flat_inputs(
     """
     leaves = flat_leaves(program, args, kwargs)
     named = zip(program.graph_signature.user_inputs, leaves, strict=True)
-    inputs = {each.name for each in program.graph.nodes if each.op == "placeholder"}
+    inputs = {node.name for node in program.graph.nodes if node.op == "placeholder"}
     return {
         name: value
         for name, value in named
@@ -163,7 +163,7 @@ def flat_inputs(
 def missing_packages() -> str | None:
     """Why this torch compiles no AOTInductor packages, as a sentence; None where it does."""
     needed = (torch_has.COMPILE_PACKAGE, torch_has.LOAD_PACKAGE)
-    return next((each.sentence for each in needed if not each), None)
+    return next((capability.sentence for capability in needed if not capability), None)
 
 
 def as_result(program: ExportedProgram, tensors: Sequence[Any]) -> Any:
@@ -174,21 +174,21 @@ def as_result(program: ExportedProgram, tensors: Sequence[Any]) -> Any:
         tensors: its outputs in order; what it writes in place may come before them.
     """
     wanted = [
-        each.arg
-        for each in program.graph_signature.output_specs
-        if each.kind is OutputKind.USER_OUTPUT
+        output_spec.arg
+        for output_spec in program.graph_signature.output_specs
+        if output_spec.kind is OutputKind.USER_OUTPUT
     ]
     count = sum(not isinstance(each, ConstantArgument) for each in wanted)
-    given = iter(tensors[len(tensors) - count :])
+    items = iter(tensors[len(tensors) - count :])
     leaves: list[Any] = []
-    for each in wanted:
-        value = each.value if isinstance(each, ConstantArgument) else next(given)
-        is_number = not isinstance(each, ConstantArgument | TensorArgument)
+    for item in wanted:
+        value = item.value if isinstance(item, ConstantArgument) else next(items)
+        is_number = not isinstance(item, ConstantArgument | TensorArgument)
         leaves.append(value.item() if is_number and isinstance(value, torch.Tensor) else value)
     return pytree.tree_unflatten(leaves, program.call_spec.out_spec)
 
 
-def compiled_package(
+def compile_package(
     program: ExportedProgram,
     file: Path,
     weights: bool = True,
@@ -199,17 +199,17 @@ def compiled_package(
     Args:
         program: what to compile.
         file: where to.
-        weights: whether the package holds them; if not, `loaded_package` is given them.
+        weights: whether the package holds them; if not, `load_package` is given them.
         options: more of inductor's.
     """
-    given = {} if weights else {"aot_inductor.package_constants_in_so": False}
-    made = torch_has.COMPILE_PACKAGE.value(
-        program, package_path=str(file), inductor_configs={**given, **(options or {})}
+    entries = {} if weights else {"aot_inductor.package_constants_in_so": False}
+    result = torch_has.COMPILE_PACKAGE.value(
+        program, package_path=str(file), inductor_configs={**entries, **(options or {})}
     )
-    return Path(made)
+    return Path(result)
 
 
-def loaded_package(file: Path, weights: Mapping[str, Any] | None = None) -> Callable[..., Any]:
+def load_package(file: Path, weights: Mapping[str, Any] | None = None) -> Callable[..., Any]:
     """What runs an AOTInductor package; called as the model is.
 
     Args:
@@ -224,11 +224,11 @@ def loaded_package(file: Path, weights: Mapping[str, Any] | None = None) -> Call
     return loaded  # type: ignore[no-any-return]
 
 
-def own_buffers(loaded: Any, program: ExportedProgram) -> dict[str, torch.Tensor]:
+def give_own_buffers(loaded: Any, program: ExportedProgram) -> dict[str, torch.Tensor]:
     """Gives a loaded AOTInductor package copies of a program's buffers, which it then writes to.
 
     Args:
-        loaded: what `loaded_package` returned, of a package with weights.
+        loaded: what `load_package` returned, of a package with weights.
         program: the program that was compiled.
 
     Returns:
@@ -237,7 +237,11 @@ def own_buffers(loaded: Any, program: ExportedProgram) -> dict[str, torch.Tensor
     wanted = set(loaded.get_constant_fqns())
     held = {**program.state_dict, **program.constants}
     kinds = (InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
-    names = [each.target for each in program.graph_signature.input_specs if each.kind in kinds]
+    names = [
+        input_spec.target
+        for input_spec in program.graph_signature.input_specs
+        if input_spec.kind in kinds
+    ]
     copies = {
         name: held[name].detach().clone()
         for name in names
@@ -256,18 +260,18 @@ def _as_compiled(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in weights.items():
         yield name, value
         inside = plain_tensors(value) if isinstance(value, torch.Tensor) else []
-        if not any(each is value for each in inside):
+        if not any(other_tensor is value for other_tensor in inside):
             module, _, own = name.rpartition(".")
             prefix = f"{module}.parametrizations" if module else "parametrizations"
-            for number, each in enumerate(inside):
-                yield f"{prefix}.{own}.original{number}", each
+            for number, tensor in enumerate(inside):
+                yield f"{prefix}.{own}.original{number}", tensor
 
 
-def cached_compilations() -> int:
+def count_cache_hits() -> int:
     """Inductor's cache hits so far."""
     if not torch_has.COUNTERS:
         return 0
-    found = torch_has.COUNTERS.value
-    return int(found["inductor"]["fxgraph_cache_hit"]) + int(
-        found["aot_autograd"]["autograd_cache_hit"]
+    value = torch_has.COUNTERS.value
+    return int(value["inductor"]["fxgraph_cache_hit"]) + int(
+        value["aot_autograd"]["autograd_cache_hit"]
     )

@@ -47,13 +47,13 @@ def linear_recurrence(
         dim: that counts steps.
         combine_mode: as `associative_scan` takes it; both give the same.
     """
-    steps = tuple(each.movedim(dim, 0) for each in xs)
-    factor, term = (each[0] for each in steps)
+    steps = tuple(tensor.movedim(dim, 0) for tensor in xs)
+    factor, term = (tensor[0] for tensor in steps)
 
     def step(state: Any, each: Any) -> Any:
-        found = combine_fn(state, each)
-        return found, tuple(value.clone() for value in found)
+        result = combine_fn(state, each)
+        return result, tuple(value.clone() for value in result)
 
     start = torch.ones_like(factor), torch.zeros_like(term)
     _, states = torch_has.SCAN.value(step, start, steps)
-    return tuple(each.movedim(0, dim) for each in states)
+    return tuple(state.movedim(0, dim) for state in states)

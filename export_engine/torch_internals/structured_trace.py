@@ -33,7 +33,7 @@ class _Handler(logging.Handler):
 def missing_provenance() -> str | None:
     """Why this torch does not tell which kernel an op became, as a sentence; None if it does."""
     needed = (torch_has.TRACE_LOG, torch_has.PROVENANCE_LEVEL, torch_has.INDUCTOR_CONFIG)
-    return next((each.sentence for each in needed if not each), None)
+    return next((capability.sentence for capability in needed if not capability), None)
 
 
 def caches_off() -> AbstractContextManager[Any]:
@@ -41,12 +41,12 @@ def caches_off() -> AbstractContextManager[Any]:
     return compiler_options({"force_disable_caches": True})
 
 
-def unknown_options(options: Iterable[str]) -> list[str]:
+def find_unknown_options(options: Iterable[str]) -> list[str]:
     """Those that Inductor does not have; none where torch does not list what it has."""
     if not torch_has.INDUCTOR_OPTIONS:
         return []
-    known = set(torch_has.INDUCTOR_OPTIONS.value())
-    return [each for each in options if each not in known]
+    items = set(torch_has.INDUCTOR_OPTIONS.value())
+    return [option for option in options if option not in items]
 
 
 def compiler_options(options: Mapping[str, Any]) -> AbstractContextManager[Any]:
@@ -77,16 +77,16 @@ def compilation_traced(told: Callable[[str], None]) -> Iterator[CompilationTrace
     options: dict[str, Any] = {f"trace.{torch_has.PROVENANCE_LEVEL.name}": 1}
     if torch_has.KERNEL_PROFILE:
         options[f"cpp.{torch_has.KERNEL_PROFILE.name}"] = True
-    made = CompilationTrace()
+    compilation_trace = CompilationTrace()
     handlers, level = list(log.handlers), log.level
     names = torch_has.INTERNED.value if torch_has.INTERNED else {}
     interned = dict(names)
     with ExitStack() as stack:
         stack.enter_context(torch_has.INDUCTOR_CONFIG.value(options))
-        log.handlers[:] = [_Handler(made, told)]
+        log.handlers[:] = [_Handler(compilation_trace, told)]
         log.setLevel(logging.DEBUG)
         try:
-            yield made
+            yield compilation_trace
         finally:
             log.handlers[:] = handlers
             log.setLevel(level)

@@ -125,10 +125,12 @@ def size_hint(program: LiveProgram, size: Any) -> int | None:
     if isinstance(size, int):
         return size
     expression = expression_of(size) if isinstance(size, torch.SymInt) else size
-    values = {each: symbol_hint(program, each) for each in expression.free_symbols}
-    known = {each: value for each, value in values.items() if value is not None}
-    found = expression.subs(known)
-    return int(found) if found.is_number else None
+    values = {
+        free_symbol: symbol_hint(program, free_symbol) for free_symbol in expression.free_symbols
+    }
+    entries = {item: value for item, value in values.items() if value is not None}
+    result = expression.subs(entries)
+    return int(result) if result.is_number else None
 
 
 def _input_size(program: LiveProgram, symbol: Any) -> int | None:
@@ -140,8 +142,8 @@ def _input_size(program: LiveProgram, symbol: Any) -> int | None:
     for name, leaf in zip(inputs, leaves, strict=True):
         value = values.get(name) if isinstance(name, str) else None
         sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
-        given = leaf.shape if isinstance(leaf, torch.Tensor) else (leaf,)
-        for size, length in zip(sizes, given, strict=False):
+        shape = leaf.shape if isinstance(leaf, torch.Tensor) else (leaf,)
+        for size, length in zip(sizes, shape, strict=False):
             if isinstance(size, torch.SymInt) and expression_of(size) == symbol:
                 ragged = isinstance(length, torch.SymInt)  # of a nested tensor, which has no number
                 return None if ragged else int(length)
@@ -154,7 +156,7 @@ def symbol_value(env: Any, symbol: Any) -> int | None:
     return int(value) if value is not None and value.is_number and value.is_integer else None
 
 
-def replaced_sizes(env: Any, expression: Any) -> Any:
+def apply_replacements(env: Any, expression: Any) -> Any:
     """An expression with the symbols put in that a ShapeEnv found equal to something else."""
     replace = torch_has.REPLACE.of(env)
     return replace(expression) if replace is not None else expression
@@ -172,12 +174,12 @@ def linear_in(expression: Any, symbol: Any) -> tuple[int, int] | None:
     return int(scale), int(offset)
 
 
-def traced_symbols(env: Any) -> list[Any]:
+def list_traced_symbols(env: Any) -> list[Any]:
     """The sympy symbols that a ShapeEnv knows a range of."""
     return list(torch_has.VAR_TO_RANGE.of(env, {}))
 
 
-def known_range(env: Any, symbol: Any) -> tuple[int | None, int | None]:
+def find_range(env: Any, symbol: Any) -> tuple[int | None, int | None]:
     """The least and greatest value that a ShapeEnv allows a symbol; None where it is open."""
     bounds = torch_has.VAR_TO_RANGE.of(env, {}).get(symbol)
     return (None, None) if bounds is None else (int_bound(bounds.lower), int_bound(bounds.upper))
@@ -191,7 +193,9 @@ def symbols_left(program: LiveProgram, condition: Any) -> set[Any]:
     env = shape_env(program)
     if env is None:
         return set()
-    left = (replaced_sizes(env, each).free_symbols for each in condition.free_symbols)
+    left = (
+        apply_replacements(env, free_symbol).free_symbols for free_symbol in condition.free_symbols
+    )
     return set().union(*left)
 
 
@@ -211,14 +215,14 @@ def shape_env(program: LiveProgram) -> Any:
 
 def symbols_in(program: LiveProgram) -> set[str]:
     """torch's names of the symbols that the values of a program are made of, nested graphs too."""
-    found: set[str] = set()
+    result: set[str] = set()
     for node in _all_nodes(program):
         for value in pytree.tree_leaves(node.meta.get("val")):
             sizes = value.shape if isinstance(value, torch.Tensor) else (value,)
             for size in sizes:
                 if isinstance(size, torch.SymInt | torch.SymFloat | torch.SymBool):
-                    found |= {str(each) for each in expression_of(size).free_symbols}
-    return found
+                    result |= {str(free_symbol) for free_symbol in expression_of(size).free_symbols}
+    return result
 
 
 def guards_code(program: LiveProgram) -> list[str]:
@@ -226,36 +230,36 @@ def guards_code(program: LiveProgram) -> list[str]:
     return list(torch_has.GUARDS_CODE.of(program) or [])
 
 
-def asserted(program: LiveProgram) -> list[Any]:
+def list_asserted_conditions(program: LiveProgram) -> list[Any]:
     """The conditions on sizes that a program's own asserts check, as sympy booleans.
 
     Those in the functions of its operators are among them.
     """
-    found = []
+    result = []
     for node in _all_nodes(program):
         if node.target is torch.ops.aten._assert_scalar.default:
             value = getattr(node.args[0], "meta", {}).get("val")
             if isinstance(value, torch.SymBool):
-                found.append(expression_of(value))
-    return found
+                result.append(expression_of(value))
+    return result
 
 
 def _all_nodes(program: LiveProgram) -> Iterator[torch.fx.Node]:
-    for each in program.graph_module.modules():
-        if isinstance(each, torch.fx.GraphModule):
-            yield from each.graph.nodes
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            yield from module.graph.nodes
 
 
-def asserted_before_replacement(program: LiveProgram, condition: Any) -> bool:
+def is_asserted_before_replacement(program: LiveProgram, condition: Any) -> bool:
     """Whether an assert checks a condition that torch took for granted after it had asked for it.
 
     Two sizes of a ShapeVar are one symbol once they are known to be equal, so that the assert is
     `True` as torch keeps it. What it says when it fails is what it was.
     """
-    said = f"for expression {condition} on node"
+    text = f"for expression {condition} on node"
     return any(
         node.target is torch.ops.aten._assert_scalar.default
-        and said in str(node.args[1])
+        and text in str(node.args[1])
         and not asserts_nothing(node)
         for node in program.graph.nodes
     )
@@ -274,7 +278,7 @@ def asserts_nothing(node: torch.fx.Node) -> bool:
 def is_truth_value(env: Any, condition: Any) -> bool:
     """Whether a condition is that a tensor is true: a number of 0 and 1, from data, is 1."""
     symbols = list(getattr(condition, "free_symbols", ()))
-    return len(symbols) == 1 and condition.is_Relational and known_range(env, symbols[0]) == (0, 1)
+    return len(symbols) == 1 and condition.is_Relational and find_range(env, symbols[0]) == (0, 1)
 
 
 def is_relation(condition: Any) -> bool:
@@ -285,17 +289,21 @@ def is_relation(condition: Any) -> bool:
 _TRIED = range(-4, 130)
 
 
-def implied_by(conditions: list[Any], condition: Any) -> bool:
+def is_implied(conditions: list[Any], condition: Any) -> bool:
     """Whether a condition implied by others: the same one, or of one symbol and tried out."""
-    if any(str(each) == str(condition) for each in conditions):
+    if any(str(other_condition) == str(condition) for other_condition in conditions):
         return True
     symbols = list(condition.free_symbols)
     if len(symbols) != 1:
-        shapes = [sorted(map(str, each.free_symbols)) for each in conditions]
+        shapes = [sorted(map(str, other_condition.free_symbols)) for other_condition in conditions]
         return sorted(map(str, symbols)) in shapes
-    own = [each for each in conditions if each.free_symbols == {symbols[0]}]
+    own = [
+        other_condition
+        for other_condition in conditions
+        if other_condition.free_symbols == {symbols[0]}
+    ]
     return bool(own) and all(
         bool(condition.subs(symbols[0], number))
         for number in _TRIED
-        if all(bool(each.subs(symbols[0], number)) for each in own)
+        if all(bool(value.subs(symbols[0], number)) for value in own)
     )

@@ -57,7 +57,10 @@ def plain_tensors(tensor: torch.Tensor) -> list[torch.Tensor]:
     names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
     inside = (getattr(tensor, name) for name in names)
     return [
-        plain for each in inside if isinstance(each, torch.Tensor) for plain in plain_tensors(each)
+        plain
+        for value in inside
+        if isinstance(value, torch.Tensor)
+        for plain in plain_tensors(value)
     ]
 
 

@@ -72,10 +72,10 @@ def tree_flatten_with_path(
     if torch_has.FLATTEN_WITH_PATH:
         leaves, spec = torch_has.FLATTEN_WITH_PATH.value(tree, is_leaf=is_leaf)
         return leaves, spec
-    return list(_walked(tree, (), is_leaf)), tree_flatten(tree)[1]
+    return list(_walk(tree, (), is_leaf)), tree_flatten(tree)[1]
 
 
-def _walked(
+def _walk(
     tree: Any, path: Path, is_leaf: Callable[[Any], bool] | None
 ) -> Iterable[tuple[Path, Any]]:
     """In torch's order; what is in a container of another class is numbered."""
@@ -95,7 +95,7 @@ def _walked(
         else:
             yield from (((*path, Key(number)), leaf) for number, leaf in enumerate(leaves))
     for key, child in children:
-        yield from _walked(child, (*path, Key(key)), is_leaf)
+        yield from _walk(child, (*path, Key(key)), is_leaf)
 
 
 def tree_map_with_path(

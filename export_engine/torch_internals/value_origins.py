@@ -35,8 +35,8 @@ def dependence(tracer: Any, graph: torch.fx.Graph, inputs: Iterable[Any]) -> Dep
         node = getattr(getattr(slot, "proxy", slot), "node", None)
         return node if isinstance(node, torch.fx.Node) else None
 
-    tensors = [each for each in inputs if isinstance(each, torch.Tensor)]
-    dependent = {id(node) for each in tensors if (node := node_of(each)) is not None}
+    tensors = [value for value in inputs if isinstance(value, torch.Tensor)]
+    dependent = {id(node) for tensor in tensors if (node := node_of(tensor)) is not None}
     for node in graph.nodes:
         if node.op == "call_function":
             _spread(node, dependent)
@@ -55,12 +55,14 @@ def _spread(node: torch.fx.Node, dependent: set[int]) -> None:
     name = str(node.target)
     read = node.all_input_nodes
     if name.startswith((*_OF_SIZES, *_FILLING)):
-        read = [each for each in read if each is not node.args[0]]
+        read = [other_node for other_node in read if other_node is not node.args[0]]
     drawn = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
-    if not drawn and not any(id(each) in dependent for each in read):
+    if not drawn and not any(id(other_node) in dependent for other_node in read):
         return
     dependent.add(id(node))
     schema = op_schema(node.target)
-    for argument, given in zip(schema.arguments if schema else (), node.args, strict=False):
-        if argument.is_write and isinstance(given, torch.fx.Node):
-            dependent.add(id(given))
+    for argument, other_argument in zip(
+        schema.arguments if schema else (), node.args, strict=False
+    ):
+        if argument.is_write and isinstance(other_argument, torch.fx.Node):
+            dependent.add(id(other_argument))

@@ -11,6 +11,6 @@ if TYPE_CHECKING:
     from export_engine.transform.opset import outside as outside
     from export_engine.transform.run_decompositions import DecomposeError as DecomposeError
     from export_engine.transform.run_decompositions import decompose as decompose
-    from export_engine.transform.run_decompositions import kept_whole as kept_whole
+    from export_engine.transform.run_decompositions import shrink_table as shrink_table
 else:
     __getattr__, __dir__ = lazy_names(__name__)

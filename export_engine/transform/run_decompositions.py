@@ -18,15 +18,15 @@ from export_engine.attempt import (
     Level,
     Origin,
     Replaced,
-    installed,
-    written_aliases,
+    find_written_aliases,
+    install_setups,
 )
 from export_engine.capture import quiet
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
 from export_engine.process import sandbox
 from export_engine.progress import Progress
-from export_engine.torch_internals import counted_nodes, operators_listed_once, origins
+from export_engine.torch_internals import count_nodes, operators_listed_once, origins
 from export_engine.trace import Recording
 
 _PICK = "<built-in function getitem>"
@@ -69,8 +69,8 @@ def decompose(
     with (
         sandbox(),
         quiet(),
-        installed(setups),
-        counted_nodes(count),
+        install_setups(setups),
+        count_nodes(count),
         operators_listed_once(),
     ):
         try:
@@ -88,7 +88,7 @@ def decompose(
     )
 
 
-def kept_whole(
+def shrink_table(
     program: ExportedProgram, table: DecompositionTable
 ) -> tuple[DecompositionTable, ExportedProgram] | None:
     """A smaller table than one that failed, and its result; None if none works.
@@ -104,15 +104,15 @@ def kept_whole(
         with sandbox(), quiet(), operators_listed_once():
             return kept, program.run_decompositions(kept.to_torch())
     except Exception as error:  # noqa: BLE001 - then there is nothing to recommend
-        passed_over(error, "decomposing with attention kept whole")
+        log_internal_error(error, "decomposing with attention kept whole")
         return None
 
 
 def _refusal(exported: Exported, table: DecompositionTable, error: Exception) -> str:
-    for each in written_aliases(exported.program):
-        return f"torch cannot decompose this program: {each.sentence}"
+    for written_alias in find_written_aliases(exported.program):
+        return f"torch cannot decompose this program: {written_alias.sentence}"
     reason = error_text(error)
-    way_out = kept_whole(exported.program, table)
+    way_out = shrink_table(exported.program, table)
     if way_out is not None:
         kept = way_out[0]
         return f"torch cannot decompose attention here. Keep it as one op: {kept}. torch: {reason}"
@@ -127,7 +127,7 @@ def _level(
 ) -> Level:
     old = {node.name: node for node in before.graph.nodes}
     new = {node.name: node for node in after.graph.nodes}
-    found: dict[str, Origin] = {}
+    entries: dict[str, Origin] = {}
     untied = []
     for node in after.graph.nodes:
         if node.op != "call_function":
@@ -136,13 +136,15 @@ def _level(
         if origin is None:
             untied.append(node.name)
         else:
-            found[node.name] = origin
+            entries[node.name] = origin
     for name in list(untied):
-        origin = _of_user(new[name], found)
+        origin = _of_user(new[name], entries)
         if origin is not None:
-            found[name] = origin
+            entries[name] = origin
             untied.remove(name)
-    return Level(table, found, tuple(untied), tuple(_replaced(old, new, found, functions)))
+    return Level(
+        table, entries, tuple(untied), tuple(_iter_replacements(old, new, entries, functions))
+    )
 
 
 def _origin(
@@ -153,15 +155,15 @@ def _origin(
         if name in old:
             return Origin(name, "provenance")
     same = [
-        each.name
-        for each in before.graph.nodes
-        if each.target == node.target and _reads(each) == _reads(node)
+        other_node.name
+        for other_node in before.graph.nodes
+        if other_node.target == node.target and _reads(other_node) == _reads(node)
     ]
     if not same:  # sizes are recomputed: match them by value
         same = [
-            each.name
-            for each in before.graph.nodes
-            if each.op == "call_function" and _is_same_size(each, node)
+            other_node.name
+            for other_node in before.graph.nodes
+            if other_node.op == "call_function" and _is_same_size(other_node, node)
         ]
     return Origin(same[0], "fallback") if same else None
 
@@ -186,7 +188,7 @@ def _is_same_size(one: torch.fx.Node, other: torch.fx.Node) -> bool:
     return str(values[0]) == str(values[1])
 
 
-def _replaced(
+def _iter_replacements(
     old: dict[str, torch.fx.Node],
     new: dict[str, torch.fx.Node],
     found: dict[str, Origin],

@@ -10,13 +10,13 @@ import torch
 
 from export_engine.progress import Progress
 from export_engine.record import OpPairs, OpPlace, Record, ValuePairs, bits
-from export_engine.source import innermost
+from export_engine.source import find_last_frame
 from export_engine.values.comparing import Found, compare_runs
 from export_engine.values.error import OTHER_KERNEL, QUANTIZED, ROUNDED, Noise
-from export_engine.values.inlined import Inlined, both_inlined
+from export_engine.values.inlined_calls import Inlined, both_inlined
 from export_engine.values.kernels import by_kernels
+from export_engine.values.matching import graph_pairs
 from export_engine.values.pair_error import PairError, RunOf
-from export_engine.values.pairing import graph_pairs
 from export_engine.values.watching import Watched
 from export_engine.values.within import inside_decomposition, inside_own
 
@@ -56,13 +56,13 @@ class Compared:
         found = found._replace(rows=[back(row) for row in found.rows])
         self.rows = tuple(found.rows)
         pairs = _columns(one, other, found, inputs, wrong and [back(row) for row in wrong])
-        said = _of_kernels(one.record, [back(row) for row in kernels])
-        self.pairs = msgspec.structs.replace(pairs, sentence=pairs.sentence + said)
+        text = _of_kernels(one.record, [back(row) for row in kernels])
+        self.pairs = msgspec.structs.replace(pairs, sentence=pairs.sentence + text)
 
     def add_difference(self, sentence: str) -> None:
         """Says of outputs that they differ, though the ops agree."""
-        said = f"{sentence} {self.pairs.sentence}"
-        self.pairs = msgspec.structs.replace(self.pairs, agrees=False, sentence=said)
+        text = f"{sentence} {self.pairs.sentence}"
+        self.pairs = msgspec.structs.replace(self.pairs, agrees=False, sentence=text)
 
     def name(self, place: OpPlace) -> str:
         """The name of a node of this program; of a nested graph's, `true_graph_0.sin`."""
@@ -81,20 +81,20 @@ class Compared:
         if row is None or row.partner < 0:
             name = self.name(OpPlace(graph, node))
             raise LookupError(f"{name} has no partner in {self.other.title}.")
-        one, other = (each.run for each in self._ran)
+        one, other = (inlined.run for inlined in self._ran)
         theirs = graph_pairs(one.record, other.record)[row.graph].other if row.graph else 0
         return _tensor(one, row.node, row.graph), _tensor(other, row.partner, theirs)
 
     def modules(self) -> dict[str, float]:
         """The largest error that an op of each module adds, the worst module first."""
         record = self.one.record
-        found: dict[str, float] = {}
+        entries: dict[str, float] = {}
         for row in self.rows:
             graph, node = row.fault
             scope = record.graphs[graph].scope[node]
             path = record.scopes[scope].path if scope >= 0 else ""
-            found[path] = max(found.get(path, 0.0), row.own.relative)
-        return dict(sorted(found.items(), key=lambda each: -each[1]))
+            entries[path] = max(entries.get(path, 0.0), row.own.relative)
+        return dict(sorted(entries.items(), key=lambda each: -each[1]))
 
 
 def compare_values(
@@ -119,15 +119,15 @@ def compare_values(
     ran = both_inlined(one, other)
     mine, theirs = ran[0].run, ran[1].run
     noise = _noise(one, other)
-    found = compare_runs(mine, theirs, noise, progress)
-    found = found._replace(left_out=[*other.left_out, *found.left_out])
-    wrong = [row for row in found.rows if row.beyond]
+    result = compare_runs(mine, theirs, noise, progress)
+    result = result._replace(left_out=[*other.left_out, *result.left_out])
+    wrong = [row for row in result.rows if row.beyond]
     kernels = by_kernels(mine, theirs, noise, wrong, progress)
     within = inside_decomposition(mine, theirs, progress) if wrong else None
     own = inside_own(mine, theirs, progress) if wrong else None
     # Where all parts are right, torch's decomposition is what differs: the op as a whole is named.
     parts = [row for row in within or own or () if row.beyond]
-    return Compared(one, other, found, inputs, parts or None, ran, kernels)
+    return Compared(one, other, result, inputs, parts or None, ran, kernels)
 
 
 def _tensor(run: RunOf, node: int, graph: int) -> torch.Tensor:
@@ -139,8 +139,11 @@ def _noise(one: RunOf, other: RunOf) -> Noise:
         return QUANTIZED if other.record.quantization else OTHER_KERNEL
     if one.kind is not other.kind:
         return ROUNDED
-    found = [run.record.quantization for run in (one, other)]
-    schemes = [[layer.scheme for layer in each.layers] if each else [] for each in found]
+    quantizations = [run.record.quantization for run in (one, other)]
+    schemes = [
+        [layer.scheme for layer in quantization.layers] if quantization else []
+        for quantization in quantizations
+    ]
     return OTHER_KERNEL if schemes[0] == schemes[1] else QUANTIZED
 
 
@@ -198,10 +201,10 @@ def _sentence(
             "norm."
         )
     first, worst = wrong[0], max(wrong, key=lambda row: row.own.relative)
-    said = f"An error enters at {_place(record, first)}: {_size(first)}."
+    text = f"An error enters at {_place(record, first)}: {_size(first)}."
     if worst.fault != first.fault:
-        said += f" The worst op is {_place(record, worst)}: {_size(worst)}."
-    return said
+        text += f" The worst op is {_place(record, worst)}: {_size(worst)}."
+    return text
 
 
 def _of_kernels(record: Record, rows: Sequence[PairError]) -> str:
@@ -223,7 +226,7 @@ def _size(row: PairError) -> str:
 
 def _place(record: Record, row: PairError) -> str:
     graph, node = row.fault
-    frame = innermost(record, record.graphs[graph].stack[node])
+    frame = find_last_frame(record, record.graphs[graph].stack[node])
     where = f" ({frame.name}:{frame.line})" if frame else ""
     return f"`{_name(record, OpPlace(graph, node))}`{where}"
 

@@ -20,10 +20,10 @@ from torch.fx import Node
 
 from export_engine.progress import Progress
 from export_engine.record import OPS
-from export_engine.values.error import OTHER_KERNEL, Noise, error_of, grown, is_beyond
+from export_engine.values.error import OTHER_KERNEL, Noise, error_of, grow_noise, is_beyond
 from export_engine.values.judging import Judge
+from export_engine.values.matching import GraphPair, graph_pairs
 from export_engine.values.pair_error import PairError, RunOf, worst_turns
-from export_engine.values.pairing import GraphPair, graph_pairs
 from export_engine.values.reference import Reference, output_of, writes
 from export_engine.values.running import running
 from export_engine.values.steps import InnerCall, Steps, is_plain, left_out_of
@@ -61,9 +61,9 @@ def compare_runs(
     with ExitStack() as stack:
         runs = [
             stack.enter_context(
-                running(each.exported, each.record, each.request, each.device, None, each.kind)
+                running(run.exported, run.record, run.request, run.device, None, run.kind)
             )
-            for each in (one, one, other)
+            for run in (one, one, other)
         ]
         comparison = _Comparison(one, other, noise, progress)
         plain, forced, right = runs
@@ -71,8 +71,8 @@ def compare_runs(
             *(plain.steps, forced.steps, right.steps),
             *(plain.inputs, forced.inputs, right.inputs),
         )
-        found, _ = comparison.of_graph(0, sides)
-        return Found(worst_turns(found), list(comparison.left_out))
+        pair_errors, _ = comparison.of_graph(0, sides)
+        return Found(worst_turns(pair_errors), list(comparison.left_out))
 
 
 class _Sides(NamedTuple):
@@ -99,7 +99,7 @@ class _Comparison:
         self._one, self._other = one, other
         self._noise = noise
         self._progress = progress
-        self._pairs = _told(graph_pairs(one.record, other.record), other)
+        self._pairs = _select_pairs(graph_pairs(one.record, other.record), other)
         self._writes = writes(one.record) or writes(other.record)
         self.left_out: dict[str, None] = {}
 
@@ -113,7 +113,7 @@ class _Comparison:
         judge = Judge(self._one, self._other, (graph, pair), self._noise, held)
         right = sides.right.steps(list(sides.right_inputs))
         reference = Reference(right, sides.right, pair.nodes, writes(self._other.record))
-        found: list[PairError] = []
+        pair_errors: list[PairError] = []
         count = len(self._one.record.graphs[graph].name)
         walks = zip(
             sides.plain.steps(list(sides.plain_inputs)),
@@ -128,29 +128,29 @@ class _Comparison:
                 returned = [output_of(node, steps) for steps in (sides.plain, sides.forced)]
             partner = pair.nodes.get(number, -1)
             known = reference.value(partner)
-            found += self._inside(node, partner, sides, judge, pair)
+            pair_errors += self._inside(node, partner, sides, judge, pair)
             if known is None:
                 judge.keep(node, forced)
                 continue
             told = judge.of(number, node, value, forced, known, sides.forced)
             if told is not None:
-                found.append(told)
+                pair_errors.append(told)
             if not isinstance(value, (tuple, list)):  # else what picks a result asks for them
                 judge.let_go(sides.forced, node)
-        wrong = list(self._returned(graph, judge, [*returned, reference.output()]))
-        return [*found, *wrong], not wrong
+        wrong = list(self._compare_outputs(graph, judge, [*returned, reference.output()]))
+        return [*pair_errors, *wrong], not wrong
 
-    def _returned(
+    def _compare_outputs(
         self, graph: int, judge: Judge, values: Sequence[list[tuple[str, Any]]]
     ) -> Iterator[PairError]:
         """The errors of what a graph returns, where an op without a partner gives it."""
         pair = self._pairs[graph]
         plain, forced, right = values
         if not graph:
-            plain, forced = (_for_user(self._one, each) for each in (plain, forced))
+            plain, forced = (_for_user(self._one, pairs) for pairs in (plain, forced))
             right = _for_user(self._other, right)
         for (name, value), (_, own), (other, wanted) in zip(plain, forced, right, strict=False):
-            node, partner = judge.named(name), pair.nodes.get(judge.named(name), -1)
+            node, partner = judge.find_node(name), pair.nodes.get(judge.find_node(name), -1)
             if node < 0 or (partner >= 0 and _name(self._other, pair.other, partner) == other):
                 continue
             told = judge.of_output(node, value, own, wanted)
@@ -184,8 +184,8 @@ class _Comparison:
                 agreed = False
                 continue
             plain = mine[0][at] if len(mine[0]) > at and mine[0][at].graph == own.graph else own
-            found, same = self._of_call(_Calls(plain, own, right), sides, weights)
-            rows += found
+            pair_errors, same = self._of_call(_Calls(plain, own, right), sides, weights)
+            rows += pair_errors
             agreed = agreed and same and self._alike(own.args, right.args, at + 1)
         if agreed or any(row.beyond for row in rows):
             judge.inside[node.name] = 0 if turns <= len(mine[1]) else turns
@@ -209,20 +209,20 @@ class _Comparison:
         placeholders = [node for node, op in enumerate(graph.op) if op == _PLACEHOLDER][
             : len(own.args)
         ]
-        is_weight = [_storage(each) in weights for each in own.args]
+        is_weight = [_storage(argument) in weights for argument in own.args]
         held = {node for node, is_held in zip(placeholders, is_weight, strict=True) if is_held}
-        given = [
+        items = [
             mine if is_held else _like(theirs, mine)
             for mine, theirs, is_held in zip(own.args, right.args, is_weight, strict=True)
         ]
-        inputs = [calls.plain.args, given, right.args]
+        inputs = [calls.plain.args, items, right.args]
         if self._writes:  # each run has tensors of its own to write to
-            inputs = [[_own(each) for each in args] for args in inputs]
+            inputs = [[_copy(argument) for argument in args] for args in inputs]
         return self.of_graph(own.graph, _Sides(*inner, *inputs), held)
 
     def _alike(self, mine: Sequence[Any], theirs: Sequence[Any], turn: int = 1) -> bool:
         """Whether tensors differ by no more than noise, as it is after so many turns."""
-        noise = grown(self._noise, turn)
+        noise = grow_noise(self._noise, turn)
         if len(mine) != len(theirs):
             return False
         for one, other in zip(mine, theirs, strict=True):
@@ -237,12 +237,12 @@ class _Comparison:
             self.left_out[sentence] = None
 
 
-def _told(pairs: dict[int, GraphPair], other: RunOf) -> dict[int, GraphPair]:
+def _select_pairs(pairs: dict[int, GraphPair], other: RunOf) -> dict[int, GraphPair]:
     """The pairs of which the other run tells the values: all, unless they come from a backend."""
-    known = other.kind.known
-    if known is None:
+    texts = other.kind.known
+    if texts is None:
         return pairs
-    main = {mine: node for mine, node in pairs[0].nodes.items() if _name(other, 0, node) in known}
+    main = {mine: node for mine, node in pairs[0].nodes.items() if _name(other, 0, node) in texts}
     return {0: GraphPair(0, main)}
 
 
@@ -264,14 +264,18 @@ def _for_user(run: RunOf, returned: list[tuple[str, Any]]) -> list[tuple[str, An
     if len(specs) != len(returned):
         return returned
     kinds = [spec.kind is OutputKind.USER_OUTPUT for spec in specs]
-    return [each for each, is_kept in zip(returned, kinds, strict=True) if is_kept]
+    return [pair for pair, is_kept in zip(returned, kinds, strict=True) if is_kept]
 
 
 def _storages(steps: Steps, node: Node, judge: Judge) -> set[int]:
     """Where the weights lie that a node is given."""
-    given = [each for each in node.all_input_nodes if judge.number(each) in judge.constants]
-    found = {_storage(steps.env.get(each)) for each in given}
-    return found - {0}
+    nodes = [
+        other_node
+        for other_node in node.all_input_nodes
+        if judge.number(other_node) in judge.constants
+    ]
+    numbers = {_storage(steps.env.get(other_node)) for other_node in nodes}
+    return numbers - {0}
 
 
 def _storage(value: Any) -> int:
@@ -290,5 +294,5 @@ def _like(value: Any, own: Any) -> Any:
     return value.to(own.device, own.dtype)
 
 
-def _own(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     return value.clone() if is_plain(value) else value

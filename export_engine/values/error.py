@@ -42,9 +42,10 @@ def error_of(value: torch.Tensor, reference: torch.Tensor) -> Error:
         return EQUAL
     sums = _Sums(_limit(value), _limit(reference))
     dense = (
-        each if each.layout is torch.strided else each.to_dense() for each in (value, reference)
+        tensor if tensor.layout is torch.strided else tensor.to_dense()
+        for tensor in (value, reference)
     )
-    for one, other in zip(*(parts_of(each, IN_CACHE) for each in dense), strict=True):
+    for one, other in zip(*(parts_of(tensor, IN_CACHE) for tensor in dense), strict=True):
         sums.add(_wide(one), _wide(other))
     return sums.error()
 
@@ -66,9 +67,9 @@ class _Sums:
 
     def add(self, one: torch.Tensor, other: torch.Tensor) -> None:
         """Adds a part, in float64 on the CPU, of one axis."""
-        largest = [float(torch.linalg.vector_norm(each, math.inf)) for each in (one, other)]
+        largest = [float(torch.linalg.vector_norm(tensor, math.inf)) for tensor in (one, other)]
         if not (largest[0] < self._most * _HUGE and largest[1] < self._most_of_other * _HUGE):
-            one, other = self._compared(one, other)
+            one, other = self._select_elements(one, other)
         if not one.numel():
             return
         difference = one - other
@@ -80,7 +81,7 @@ class _Sums:
         self._absolute = max(self._absolute, float(torch.linalg.vector_norm(difference, math.inf)))
         self._differing += int(torch.count_nonzero(difference))
 
-    def _compared(
+    def _select_elements(
         self, one: torch.Tensor, other: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """The elements that are compared: neither NaN nor a mask's."""
@@ -132,7 +133,7 @@ QUANTIZED_MOST = 0.5
 """Relative error of one quantized op that no choice of steps explains."""
 
 
-def grown(noise: Noise, turns: float) -> Noise:
+def grow_noise(noise: Noise, turns: float) -> Noise:
     """Noise of a value that went through so many turns of a loop."""
     if noise is QUANTIZED or turns <= 1:
         return noise

@@ -29,21 +29,21 @@ def program_inputs(
     """
     leaves = iter(flat_leaves(program, args, kwargs))
     writes = _writes(program.graph_module)
-    found: list[Any] = []
+    result: list[Any] = []
     for spec in program.graph_signature.input_specs:
         if spec.kind is InputKind.USER_INPUT:
             value = next(leaves, None)
             fixed = isinstance(spec.arg, ConstantArgument)
-            found.append(spec.arg.value if fixed and value is None else value)
+            result.append(spec.arg.value if fixed and value is None else value)
         elif spec.kind is InputKind.TOKEN:
-            found.append(torch.empty(0, device="cpu"))
+            result.append(torch.empty(0, device="cpu"))
         else:
             held = _held(program, str(spec.target))
             copied = isinstance(held, torch.Tensor) and (
                 writes or spec.kind is not InputKind.PARAMETER
             )
-            found.append(held.detach().clone() if copied else held)
-    return found
+            result.append(held.detach().clone() if copied else held)
+    return result
 
 
 def _held(program: ExportedProgram, name: str) -> Any:
@@ -54,9 +54,9 @@ def _held(program: ExportedProgram, name: str) -> Any:
 
 def _writes(module: GraphModule) -> bool:
     """Whether any op may write to what it is given: by its schema, or as a custom op unsaid."""
-    for each in module.modules():
-        if isinstance(each, GraphModule):
-            for node in each.graph.nodes:
+    for other_module in module.modules():
+        if isinstance(other_module, GraphModule):
+            for node in other_module.graph.nodes:
                 target = node.target
                 if not isinstance(target, OpOverload):
                     continue

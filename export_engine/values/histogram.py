@@ -44,15 +44,17 @@ def histograms(spreads: Sequence[Spread]) -> list[tuple[int, ...]]:
 
     A bin that has any is never 0, and where all are equal they are in the bin in the middle.
     """
-    counts = np.array([len(each.sample) for each in spreads], np.int64)
-    ends = np.array([(each.low, each.high) for each in spreads], np.float64).reshape(-1, 2) / 2
+    counts = np.array([len(spread.sample) for spread in spreads], np.int64)
+    ends = (
+        np.array([(spread.low, spread.high) for spread in spreads], np.float64).reshape(-1, 2) / 2
+    )
     middle, half = ends.sum(1), ends[:, 1] - ends[:, 0]
     scale = np.divide(1.0, half, out=np.zeros_like(half), where=half > 0)
-    samples = np.concatenate([NONE, *(each.sample for each in spreads)]).astype(np.float64)
+    samples = np.concatenate([NONE, *(spread.sample for spread in spreads)]).astype(np.float64)
     rows = np.repeat(np.arange(len(spreads)), counts)
     with np.errstate(over="ignore", invalid="ignore"):
         places = ((samples - middle[rows]) * scale[rows] + 1) * (BINS / 2)
     bins = np.nan_to_num(places, nan=BINS / 2).clip(0, BINS - 1).astype(np.int64)
-    found = np.bincount(rows * BINS + bins, minlength=len(spreads) * BINS).reshape(-1, BINS)
-    percent = np.maximum(np.rint(found * (100 / np.maximum(counts, 1))[:, None]), found > 0)
-    return [tuple(each) for each in percent.astype(np.int64).tolist()]
+    result = np.bincount(rows * BINS + bins, minlength=len(spreads) * BINS).reshape(-1, BINS)
+    percent = np.maximum(np.rint(result * (100 / np.maximum(counts, 1))[:, None]), result > 0)
+    return [tuple(value) for value in percent.astype(np.int64).tolist()]

@@ -59,12 +59,12 @@ def with_values(values: Mapping[str, torch.Tensor]) -> type[Steps]:
         known = frozenset(values)
 
         def run_node(self, n: Node) -> Any:
-            given = None if self.number else values.get(n.name)
-            if given is None:
+            tensor = None if self.number else values.get(n.name)
+            if tensor is None:
                 return super().run_node(n)
             if isinstance(n.target, OpOverload) and writes_to_arguments(n.target):
                 super().run_node(n)  # what it writes to is read by others
-            return given
+            return tensor
 
     return WithValues
 

@@ -29,9 +29,9 @@ def in_dtype(dtype: torch.dtype) -> type[Steps]:
         def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
             if "_assert_tensor_metadata" in str(target):
                 return None
-            given = pytree.tree_map(lambda each: _cast(each, dtype), (args, kwargs))
+            value = pytree.tree_map(lambda each: _cast(each, dtype), (args, kwargs))
             try:
-                result = super().call_function(target, *given)
+                result = super().call_function(target, *value)
             except (RuntimeError, NotImplementedError) as error:
                 if "not implemented for" not in str(error):
                     raise

@@ -17,13 +17,13 @@ from export_engine.values.error import (
     Noise,
     epsilon,
     error_of,
-    grown,
+    grow_noise,
     is_beyond,
     is_rounding,
 )
+from export_engine.values.matching import GraphPair, constants_of, is_same_op
 from export_engine.values.pair_error import PairError, RunOf
-from export_engine.values.pairing import GraphPair, constants_of, is_same_op
-from export_engine.values.reference import Known, copied, source_of, writes
+from export_engine.values.reference import Known, copy_tensor, source_of, writes
 from export_engine.values.steps import Steps, is_plain
 
 
@@ -90,27 +90,29 @@ class Judge:
         """
         partner = self._pairs[number]
         right = known.value
-        if not all(is_plain(each) for each in (value, forced, right)):
+        if not all(is_plain(item) for item in (value, forced, right)):
             return None
         if not value.shape == forced.shape == right.shape:
             return None
         own = error_of(forced, right)
-        if not self._unfit.isdisjoint(each.name for each in source_of(node).all_input_nodes):
+        if not self._unfit.isdisjoint(
+            other_node.name for other_node in source_of(node).all_input_nodes
+        ):
             own = EQUAL
         noise = self._noise_of(number, node, partner)
         turns = self.inside.get(source_of(node).name, 1)
         beyond = own is not EQUAL and turns > 0
-        beyond = beyond and is_beyond(own, grown(noise, turns), forced, right)
-        beyond = beyond and not _is_noise(own, grown(noise, turns), forced, known)
+        beyond = beyond and is_beyond(own, grow_noise(noise, turns), forced, right)
+        beyond = beyond and not _is_noise(own, grow_noise(noise, turns), forced, known)
         blamed = self._producer(number, node)
         wrong = self._wrong_input(node, known) or (
             self._wrong_values(node, known) if beyond else None
         )
         if wrong is not None:
-            blamed, given = wrong
-            own = max(own, given, key=lambda each: each.relative)
+            blamed, error = wrong
+            own = max(own, error, key=lambda each: each.relative)
         elif number in self.constants:
-            if beyond and any(self._is_wrong(each) for each in node.all_input_nodes):
+            if beyond and any(self._is_wrong(other_node) for other_node in node.all_input_nodes):
                 beyond = False  # its weight is: the op that uses it is told
             if own.relative > 0:
                 self._wrong_constants.add(number)
@@ -138,7 +140,7 @@ class Judge:
             forced: what it gave on right inputs.
             right: what the other run returns there.
         """
-        if not all(is_plain(each) for each in (value, forced, right)):
+        if not all(is_plain(item) for item in (value, forced, right)):
             return None
         if not value.shape == forced.shape == right.shape:
             return None
@@ -163,14 +165,14 @@ class Judge:
         """Keeps what an op without a partner gave, until the last op that reads it."""
         if self._is_alone(node) and isinstance(forced, torch.Tensor):
             self._nodes[self.number(node)] = node
-            self._given[node.name] = copied(forced) if self._writes else forced
+            self._given[node.name] = copy_tensor(forced) if self._writes else forced
 
     def _noise_of(self, number: int, node: Node, partner: int) -> Noise:
         if not self._alike or not is_same_op(
             self._one.record, number, self._other.record, partner, self._graphs
         ):
             return self._noise
-        direct = all(self.number(each) in self._pairs for each in node.all_input_nodes)
+        direct = all(self.number(other_node) in self._pairs for other_node in node.all_input_nodes)
         return SAME_KERNEL if direct and self._noise is OTHER_KERNEL else self._noise
 
     def _is_wrong(self, node: Node) -> bool:
@@ -187,28 +189,30 @@ class Judge:
         mine = source_of(node).all_input_nodes
         if len(mine) != len(known.inputs):
             return None
-        for each, right in zip(mine, known.inputs, strict=True):
-            given = self._given.get(each.name)
-            if given is None or not isinstance(right, torch.Tensor) or given.shape != right.shape:
+        for other_node, right in zip(mine, known.inputs, strict=True):
+            tensor = self._given.get(other_node.name)
+            if tensor is None or not isinstance(right, torch.Tensor) or tensor.shape != right.shape:
                 continue
-            error = error_of(given, right)
-            if is_beyond(error, self._noise, given, right):
-                return self._first_alone(each, self.number(each)), error
+            error = error_of(tensor, right)
+            if is_beyond(error, self._noise, tensor, right):
+                return self._first_alone(other_node, self.number(other_node)), error
         return None
 
     def _wrong_values(self, node: Node, known: Known) -> tuple[int, Error] | None:
         """The same of an op that takes its inputs otherwise: by what they hold, in any order."""
         mine = source_of(node).all_input_nodes
-        for each in mine:
-            given = self._given.get(each.name)
-            alike = [right for right in known.inputs if given is not None and _may_be(given, right)]
-            if given is None or not alike:
+        for other_node in mine:
+            tensor = self._given.get(other_node.name)
+            alike = [
+                right for right in known.inputs if tensor is not None and _may_be(tensor, right)
+            ]
+            if tensor is None or not alike:
                 continue
-            held = given.flatten().sort().values
-            errors = [(error_of(held, _sorted(right, held)), right) for right in alike]
-            if all(is_beyond(error, self._noise, given, right) for error, right in errors):
+            held = tensor.flatten().sort().values
+            errors = [(error_of(held, _sort_values(right, held)), right) for right in alike]
+            if all(is_beyond(error, self._noise, tensor, right) for error, right in errors):
                 least = min((error for error, _ in errors), key=lambda error: error.relative)
-                return self._first_alone(each, self.number(each)), least
+                return self._first_alone(other_node, self.number(other_node)), least
         return None
 
     def _is_alone(self, node: Node) -> bool:
@@ -237,7 +241,7 @@ class Judge:
         """A node's number; -1 where the Record has none."""
         return self._numbers.get(node.name, -1)
 
-    def named(self, name: str) -> int:
+    def find_node(self, name: str) -> int:
         """The number of the node of a name; -1 for none."""
         return self._numbers.get(name, -1)
 
@@ -255,7 +259,7 @@ class Judge:
             (_dense(cast).isinf() & _dense(right).isfinite()).any()
         ):
             self._unfit.add(node.name)
-        if not (self._writes and _overwritten(forced, cast)):
+        if not (self._writes and _is_overwritten(forced, cast)):
             steps.env[node] = cast
 
 
@@ -277,11 +281,11 @@ def _may_be(given: torch.Tensor, right: Any) -> bool:
     )
 
 
-def _sorted(right: torch.Tensor, held: torch.Tensor) -> torch.Tensor:
+def _sort_values(right: torch.Tensor, held: torch.Tensor) -> torch.Tensor:
     return right.detach().to(held.device, held.dtype).flatten().sort().values
 
 
-def _overwritten(value: torch.Tensor, right: torch.Tensor) -> bool:
+def _is_overwritten(value: torch.Tensor, right: torch.Tensor) -> bool:
     """Whether a value was made right where it is: what it is a view of is right then, too."""
     if value.layout is not torch.strided or value.dtype != right.dtype:
         return False
@@ -296,5 +300,5 @@ def _is_noise(own: Error, noise: Noise, forced: torch.Tensor, known: Known) -> b
     """Whether rounding of its inputs explains an error, in an op that makes much of it."""
     if own.odd or not forced.is_floating_point() or noise is QUANTIZED:
         return False
-    moved = known.moved(max(epsilon(forced), epsilon(known.value)))
+    moved = known.movement(max(epsilon(forced), epsilon(known.value)))
     return moved is not None and is_rounding(own, moved, noise)

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import torch
 
 from export_engine.record import OPS, OpValues, Record, Values, floats
-from export_engine.source import innermost
+from export_engine.source import find_last_frame
 
 _CALL = OPS.index("call_function")
 _ON_PURPOSE = re.compile(r"-?\binf(inity)?\b", re.IGNORECASE)
@@ -34,8 +34,8 @@ class NonFinite(NamedTuple):
     def sentence(self) -> str:
         """One line."""
         at = f" at {self.where}" if self.where else ""
-        said = f" of {'; '.join(self.inputs)}" if self.inputs else ""
-        return f"{self.name}{at} makes {self.elements:,} {self.kind}{said}."
+        text = f" of {'; '.join(self.inputs)}" if self.inputs else ""
+        return f"{self.name}{at} makes {self.elements:,} {self.kind}{text}."
 
 
 def nonfinite_ops(record: Record, values: Values) -> list[NonFinite]:
@@ -43,28 +43,28 @@ def nonfinite_ops(record: Record, values: Values) -> list[NonFinite]:
 
     An infinity that the code itself fills in, as a mask does, is none of them.
     """
-    found: list[NonFinite] = []
-    inside = {each.graph: each for each in values.graphs}
-    for number, each in sorted(inside.items()):
+    non_finites: list[NonFinite] = []
+    inside = {other_graph.graph: other_graph for other_graph in values.graphs}
+    for number, other_values in sorted(inside.items()):
         graph = record.graphs[number]
-        made = {(one.node) for one in graph.nested if one.graph in inside}
-        for node, runs in enumerate(each.runs):
+        nodes = {(one.node) for one in graph.nested if one.graph in inside}
+        for node, runs in enumerate(other_values.runs):
             if not runs or graph.op[node] != _CALL:
                 continue
             sources = _sources(graph.inputs.starts, graph.inputs.items, node)
-            if any(source in made for source in sources):
+            if any(source in nodes for source in sources):
                 continue  # what a branch makes is told there
-            kind = _made(record, each, graph.args[node], node, sources)
+            kind = _find_kind(record, other_values, graph.args[node], node, sources)
             if kind:
-                found.append(_told(record, each, node, kind, sources))
-    return found
+                non_finites.append(_describe_nonfinite(record, other_values, node, kind, sources))
+    return non_finites
 
 
 def _sources(starts: object, items: object, node: int) -> list[int]:
     return list(items[starts[node] : starts[node + 1]])  # type: ignore[index]
 
 
-def _made(
+def _find_kind(
     record: Record, each: OpValues, args: int, node: int, sources: list[int]
 ) -> Literal["NaN", "inf", ""]:
     if each.nans[node] and not any(each.nans[source] for source in sources):
@@ -75,7 +75,7 @@ def _made(
     return ""
 
 
-def _told(
+def _describe_nonfinite(
     record: Record, each: OpValues, node: int, kind: Literal["NaN", "inf"], sources: list[int]
 ) -> NonFinite:
     graph = record.graphs[each.graph]
@@ -86,7 +86,7 @@ def _told(
         for source in dict.fromkeys(sources)
         if each.runs[source]
     ]
-    frame = innermost(record, graph.stack[node])
+    frame = find_last_frame(record, graph.stack[node])
     within = f"{graph.title}." if each.graph else ""
     return NonFinite(
         each.graph,
@@ -99,7 +99,9 @@ def _told(
     )
 
 
-def explained(record: Record, found: NonFinite, tensor: Callable[[str], torch.Tensor]) -> str:
+def explain_nonfinite(
+    record: Record, found: NonFinite, tensor: Callable[[str], torch.Tensor]
+) -> str:
     """The first such element, and what its inputs have there.
 
     Args:
@@ -113,7 +115,7 @@ def explained(record: Record, found: NonFinite, tensor: Callable[[str], torch.Te
     lines = [found.sentence]
     if not bool(odd.any()):
         return lines[0]
-    at = tuple(int(each) for each in odd.nonzero()[0])
+    at = tuple(int(item) for item in odd.nonzero()[0])
     place = ", ".join(map(str, at))
     lines.append(f"  {found.name}[{place}] = {float(value[at]):g}")
     within = f"{graph.title}." if found.graph else ""

@@ -9,12 +9,12 @@ import torch
 
 from export_engine.record import BINS, Graph, OpValues, Record, bits
 from export_engine.values.histogram import NONE, histograms
-from export_engine.values.statistics import EMPTY, Statistics, merged, statistics_of
+from export_engine.values.statistics import EMPTY, Statistics, merge, statistics_of
 from export_engine.values.steps import is_plain
 
 _REARRANGE = frozenset(
-    f"aten.{each}"
-    for each in (
+    f"aten.{text}"
+    for text in (
         *("view.default", "_unsafe_view.default", "reshape.default", "transpose.int", "t.default"),
         *(
             "permute.default",
@@ -50,7 +50,7 @@ class Notes:
         """The nodes whose samples are kept."""
         self._written = any(target.mutates for target in record.targets)
         self._rearrange = {
-            number for number, each in enumerate(record.targets) if each.name in _REARRANGE
+            number for number, target in enumerate(record.targets) if target.name in _REARRANGE
         }
 
     def observe(self, graph: int, node: int, value: Any) -> None:
@@ -62,9 +62,9 @@ class Notes:
             self._found[key] = self._found[source]
             self._histograms[key] = self._histograms.get(source, _NO_HISTOGRAM)
         else:
-            found = statistics_of(value)
+            statistics = statistics_of(value)
             runs, before = self._found.get(key, (0, EMPTY))
-            self._found[key] = runs + 1, merged(before, found) if runs else found
+            self._found[key] = runs + 1, merge(before, statistics) if runs else statistics
         if self._found[key][1].sample.size:
             self._sampled.add(key)
         if len(self._sampled) >= _AT_ONCE:
@@ -73,11 +73,11 @@ class Notes:
     def _count(self) -> None:
         """Makes histograms of the samples that are kept, and keeps them no longer."""
         nodes = list(self._sampled)
-        found = histograms([self._found[each][1].spread for each in nodes])
-        self._histograms.update(zip(nodes, found, strict=True))
-        for each in nodes:
-            runs, row = self._found[each]
-            self._found[each] = runs, row._replace(sample=NONE)
+        groups = histograms([self._found[pair][1].spread for pair in nodes])
+        self._histograms.update(zip(nodes, groups, strict=True))
+        for node in nodes:
+            runs, row = self._found[node]
+            self._found[node] = runs, row._replace(sample=NONE)
         self._sampled.clear()
 
     def _source(self, graph: int, node: int, value: torch.Tensor) -> tuple[int, int] | None:
@@ -90,8 +90,8 @@ class Notes:
             return None
         source = of.inputs.items[start]
         same = of.type[source] >= 0 and of.type[node] >= 0
-        runs, found = self._found.get((graph, source), (0, EMPTY))
-        if not (same and runs == 1 and found.numel == value.numel()):
+        runs, statistics = self._found.get((graph, source), (0, EMPTY))
+        if not (same and runs == 1 and statistics.numel == value.numel()):
             return None
         types = self._record.types
         same = types[of.type[source]].dtype == types[of.type[node]].dtype
@@ -105,20 +105,20 @@ class Notes:
 
     def _columns(self, number: int, graph: Graph) -> OpValues:
         rows = [self._found.get((number, node), (0, EMPTY)) for node in range(len(graph.name))]
-        each = [found for _, found in rows]
+        groups = [statistics for _, statistics in rows]
         bars = [self._histograms.get((number, node), _NO_HISTOGRAM) for node in range(len(rows))]
         return OpValues(
             graph=number,
             runs=array("i", (runs for runs, _ in rows)),
-            count=array("i", (min(row.numel, _MOST) for row in each)),
-            minimum=bits([row.minimum for row in each]),
-            maximum=bits([row.maximum for row in each]),
-            mean=bits([row.mean for row in each]),
-            std=bits([row.std for row in each]),
-            norm=bits([row.norm for row in each]),
-            zeros=bits([row.zeros / max(row.numel, 1) for row in each]),
-            saturated=bits([row.saturated / max(row.numel, 1) for row in each]),
-            nans=array("i", (min(row.nans, _MOST) for row in each)),
-            infs=array("i", (min(row.infs, _MOST) for row in each)),
+            count=array("i", (min(row.numel, _MOST) for row in groups)),
+            minimum=bits([row.minimum for row in groups]),
+            maximum=bits([row.maximum for row in groups]),
+            mean=bits([row.mean for row in groups]),
+            std=bits([row.std for row in groups]),
+            norm=bits([row.norm for row in groups]),
+            zeros=bits([row.zeros / max(row.numel, 1) for row in groups]),
+            saturated=bits([row.saturated / max(row.numel, 1) for row in groups]),
+            nans=array("i", (min(row.nans, _MOST) for row in groups)),
+            infs=array("i", (min(row.infs, _MOST) for row in groups)),
             histogram=array("i", (bar for row in bars for bar in row)),
         )

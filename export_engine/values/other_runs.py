@@ -6,13 +6,13 @@ import torch
 
 from export_engine.attempt import NO_MODEL, Exported, Request, as_module
 from export_engine.capture import capture, values_of_call
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.describe import describe
 from export_engine.record import Record
 from export_engine.torch_internals import contexts_left
 from export_engine.values.in_dtype import in_dtype
 from export_engine.values.pair_error import RunOf
-from export_engine.verify import examined, known_cause
+from export_engine.verify import examine, find_known_cause
 
 _LOOSE = 16.0
 """The allowed multiple of torch.testing's tolerances: kernels may sum in another order."""
@@ -57,18 +57,18 @@ def outputs_apart(exported: Exported, record: Record, request: Request) -> str:
 
     A trace of the model does not tell: eager may take a fast path that no trace takes.
     """
-    with examined(exported, record, 0) as subject:
+    with examine(exported, record, 0) as subject:
         try:
             theirs = subject.run(subject.eager, request)
             ours = subject.run(subject.module, request)
         except Exception as error:  # noqa: BLE001 - either may refuse the call; the ops tell the rest
-            passed_over(error, "comparing outputs with eager")
+            log_internal_error(error, "comparing outputs with eager")
             return ""
-        found = subject.compared(ours, theirs, _LOOSE)
-        if found.same:
+        difference = subject.compare(ours, theirs, _LOOSE)
+        if difference.same:
             return ""
-        cause = known_cause(subject, request, 0) or "Eager runs other ops than its trace."
-    return f"Called in eager, the model gives another result: {found.detail}. {cause}"
+        cause = find_known_cause(subject, request, 0) or "Eager runs other ops than its trace."
+    return f"Called in eager, the model gives another result: {difference.detail}. {cause}"
 
 
 def run_in_dtype(

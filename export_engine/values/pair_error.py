@@ -55,11 +55,11 @@ class PairError(NamedTuple):
 
 def worst_turns(rows: Sequence[PairError]) -> list[PairError]:
     """A row for each op, where it first ran."""
-    found: dict[tuple[int, int], PairError] = {}
+    pair_errors: dict[tuple[int, int], PairError] = {}
     for row in rows:
-        before = found.get(row.place)
-        found[row.place] = row if before is None else _worse(before, row)
-    return list(found.values())
+        before = pair_errors.get(row.place)
+        pair_errors[row.place] = row if before is None else _worse(before, row)
+    return list(pair_errors.values())
 
 
 def _worse(one: PairError, other: PairError) -> PairError:

@@ -23,7 +23,7 @@ class Known(NamedTuple):
     node: Node
     steps: Steps
 
-    def moved(self, eps: float) -> Error | None:
+    def movement(self, eps: float) -> Error | None:
         """How far the op's value moves when its inputs are rounded; None where that is not known.
 
         A sum that cancels moves by much more than its inputs: so much is noise.
@@ -37,20 +37,20 @@ class Known(NamedTuple):
         if torch.Tag.nondeterministic_seeded in op.target.tags or not is_plain(self.value):
             return None
         chance = torch.Generator().manual_seed(0)
-        rounded = self._given([_rounded(value, eps, chance) for value in self.inputs])
+        rounded = self._run_op([_perturb(value, eps, chance) for value in self.inputs])
         told = self.steps.known is not None  # torch gives another value here
-        return error_of(rounded, self._given(self.inputs) if told else self.value)
+        return error_of(rounded, self._run_op(self.inputs) if told else self.value)
 
-    def _given(self, inputs: list[Any]) -> Any:
+    def _run_op(self, inputs: list[Any]) -> Any:
         """What torch gives for such inputs of the op."""
         op = source_of(self.node)
-        given = dict(zip(op.all_input_nodes, inputs, strict=True))
-        args, kwargs = map_arg((op.args, op.kwargs), lambda node: given[node])
+        entries = dict(zip(op.all_input_nodes, inputs, strict=True))
+        args, kwargs = map_arg((op.args, op.kwargs), lambda node: entries[node])
         result = self.steps.call_function(op.target, args, kwargs)
         return result if op is self.node else result[self.node.args[1]]
 
 
-def _rounded(value: Any, eps: float, chance: torch.Generator) -> Any:
+def _perturb(value: Any, eps: float, chance: torch.Generator) -> Any:
     if not is_plain(value) or not value.is_floating_point() or value.layout is not torch.strided:
         return value
     by = torch.rand(value.shape, generator=chance, dtype=torch.float64, device="cpu") * 2 - 1
@@ -77,7 +77,7 @@ class Reference:
         """
         self._walk = walk
         self._steps = steps
-        self._kept = copied if writes else _same
+        self._kept = copy_tensor if writes else _same
         self._waited = set(pairs.values())
         self._pending: dict[int, Known] = {}
         self._several: dict[str, list[Any]] = {}
@@ -97,7 +97,9 @@ class Reference:
                 self._steps.calls.pop(at.name, None)
             several = isinstance(value, (tuple, list))
             if at.op == "call_function" and (several or number in self._waited):
-                inputs = [self._kept(self._steps.env.get(each)) for each in at.all_input_nodes]
+                inputs = [
+                    self._kept(self._steps.env.get(other_node)) for other_node in at.all_input_nodes
+                ]
                 if several:  # what picks one of its results is given the same
                     self._several = {at.name: inputs}
                 inputs = self._several.get(source_of(at).name, inputs)
@@ -121,8 +123,8 @@ def output_of(node: Node, steps: Steps) -> list[tuple[str, Any]]:
     """What a graph returns, in order, at its last node: the nodes' names and values."""
     leaves = pytree.tree_leaves(node.args[0])
     return [
-        (each.name, steps.env.get(each)) if isinstance(each, Node) else ("", each)
-        for each in leaves
+        (leaf.name, steps.env.get(leaf)) if isinstance(leaf, Node) else ("", leaf)
+        for leaf in leaves
     ]
 
 
@@ -131,7 +133,7 @@ def writes(record: Record) -> bool:
     return any(target.mutates for target in record.targets)
 
 
-def copied(value: Any) -> Any:
+def copy_tensor(value: Any) -> Any:
     """A copy of a tensor; anything else as it is."""
     return value.detach().clone() if isinstance(value, torch.Tensor) else value
 

@@ -18,7 +18,7 @@ AROUND = 5
 """Cells on each side of the one whose numbers are told."""
 
 
-def sliced(
+def slice_tensor(
     value: torch.Tensor,
     axes: Sequence[str],
     rows: int = -2,
@@ -59,7 +59,7 @@ def sliced(
         columns=columns,
         index=at,
         steps=steps,
-        grid=[[_number(each) for each in row] for row in grid.tolist()],
+        grid=[[_number(item) for item in row] for row in grid.tolist()],
         low=told.minimum,
         high=told.maximum,
         mean=told.mean,
@@ -69,7 +69,7 @@ def sliced(
         histogram=list(told.histogram) if len(told.histogram) == BINS else [],
         cell=around,
         starts=starts,
-        near=[[_text(each) for each in row] for row in near.tolist()],
+        near=[[_text(item) for item in row] for row in near.tolist()],
         image=_image(plain, at),
     )
 
@@ -89,8 +89,8 @@ def _image(plain: torch.Tensor, at: Sequence[int]) -> list[list[list[int]]]:
     if plain.is_floating_point():
         low, high = pixels.min(), pixels.max()
         pixels = (pixels - low) * (255 / (high - low) if high > low else 0)
-    found: list[list[list[int]]] = pixels.round().int().expand(3, -1, -1).permute(1, 2, 0).tolist()
-    return found
+    groups: list[list[list[int]]] = pixels.round().int().expand(3, -1, -1).permute(1, 2, 0).tolist()
+    return groups
 
 
 def _axis(axis: int, dims: int) -> int:

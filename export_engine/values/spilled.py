@@ -74,8 +74,8 @@ class Spilled:
         path = self._path(graph, node)
         if path not in self._sizes or not path.exists():
             return None
-        found: torch.Tensor = torch.load(path, map_location="cpu", weights_only=True)
-        return found
+        tensor: torch.Tensor = torch.load(path, map_location="cpu", weights_only=True)
+        return tensor
 
     def remove(self) -> None:
         """Removes the folder."""

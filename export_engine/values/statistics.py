@@ -66,22 +66,24 @@ def statistics_of(value: torch.Tensor) -> Statistics:
         return EMPTY
     if plain.numel() > AT_ONCE:
         return _of_parts(plain)
-    exact = plain if plain.dtype in (torch.float32, torch.float64) else _widened(plain)
+    exact = plain if plain.dtype in (torch.float32, torch.float64) else _widen(plain)
     read = _read(exact)
     if math.isfinite(read.low) and math.isfinite(read.high):
-        most = _saturated(plain, read.low, read.high)
+        most = _count_saturated(plain, read.low, read.high)
         return _of_finite(exact, read)._replace(saturated=most)
     finite = torch.isfinite(exact)
     nans, wrong = int(exact.isnan().sum()), int((~finite).sum())
     kept = exact[finite]
     if kept.numel() == 0:
-        found = EMPTY
+        statistics = EMPTY
     else:
         read = _read(kept)
-        found = _of_finite(kept, read)._replace(saturated=_saturated(kept, read.low, read.high))
+        statistics = _of_finite(kept, read)._replace(
+            saturated=_count_saturated(kept, read.low, read.high)
+        )
     infs = wrong - nans
-    return found._replace(
-        numel=plain.numel(), nans=nans, infs=infs, saturated=found.saturated + infs
+    return statistics._replace(
+        numel=plain.numel(), nans=nans, infs=infs, saturated=statistics.saturated + infs
     )
 
 
@@ -102,22 +104,25 @@ def parts_of(value: torch.Tensor, most: int | None = None) -> Iterator[torch.Ten
 
 
 def _of_parts(plain: torch.Tensor) -> Statistics:
-    found = EMPTY
+    statistics = EMPTY
     for part in parts_of(plain):
-        found = merged(found, statistics_of(part))
+        statistics = merge(statistics, statistics_of(part))
     places = torch.linspace(0, plain.numel() - 1, SIZE, dtype=torch.float64, device="cpu").long()
     sample = plain[torch.unravel_index(places.to(plain.device), plain.shape)].double()
-    return found._replace(sample=sample_of(sample[torch.isfinite(sample)]))
+    return statistics._replace(sample=sample_of(sample[torch.isfinite(sample)]))
 
 
-def merged(one: Statistics, other: Statistics) -> Statistics:
+def merge(one: Statistics, other: Statistics) -> Statistics:
     """The statistics of the elements of two tensors together; the sample is the second's."""
     if not one.finite or not other.finite:
         kept = one if one.finite else other
     else:
         count = one.finite + other.finite
         mean = (one.mean * one.finite + other.mean * other.finite) / count
-        square = sum(each.finite * (each.std**2 + (each.mean - mean) ** 2) for each in (one, other))
+        square = sum(
+            statistics.finite * (statistics.std**2 + (statistics.mean - mean) ** 2)
+            for statistics in (one, other)
+        )
         kept = other._replace(
             minimum=min(one.minimum, other.minimum),
             maximum=max(one.maximum, other.maximum),
@@ -143,7 +148,7 @@ def _plain(value: torch.Tensor) -> torch.Tensor:
     return value.abs() if value.is_complex() else value
 
 
-def _widened(plain: torch.Tensor) -> torch.Tensor:
+def _widen(plain: torch.Tensor) -> torch.Tensor:
     if plain.is_floating_point():
         return plain.to(torch.float32)
     return plain.to("cpu", _OF_INTEGERS) if plain.device.type == "mps" else plain.to(_OF_INTEGERS)
@@ -174,7 +179,7 @@ def _read(exact: torch.Tensor) -> _Read:
         low, high, total, square, count = torch.stack(read).tolist()
         return _Read(low, high, total, square, int(count))
     is_zero = np.empty(min(IN_CACHE, flat.numel()), np.bool_)
-    blocks = [_read_block(each, is_zero) for each in torch.split(flat, IN_CACHE)]
+    blocks = [_read_block(tensor, is_zero) for tensor in torch.split(flat, IN_CACHE)]
     if len(blocks) == 1:
         return blocks[0]
     lows, highs, totals, squares, zeros_of = zip(*blocks, strict=True)
@@ -215,7 +220,7 @@ def _of_finite(exact: torch.Tensor, read: _Read) -> Statistics:
     )
 
 
-def _saturated(plain: torch.Tensor, low: float, high: float) -> int:
+def _count_saturated(plain: torch.Tensor, low: float, high: float) -> int:
     """How many elements are at or near the ends of what their dtype can hold."""
     if plain.dtype is torch.bool:
         return 0

@@ -17,7 +17,7 @@ from torch.fx import GraphModule, Node
 from export_engine.process import raise_if_interrupted
 from export_engine.record import Record
 from export_engine.torch_internals import OpOverload, pytree
-from export_engine.values.levels import Levels, is_entered
+from export_engine.values.functorch_levels import Levels, is_entered
 
 Observer = Callable[[int, int, Any], None]
 """Called with a graph and a node of the Record, and the value that the node gave."""
@@ -102,7 +102,7 @@ class Steps(torch.fx.Interpreter):
         """Whether arguments are kept as they are now, since the program writes to tensors."""
         self._levels = Levels(module)
         self._observe = observe
-        self._nested = _nested(module, record, graph)
+        self._nested = _find_nested_graphs(module, record, graph)
         self._storages: dict[int, list[int]] = {}
 
     def steps(self, inputs: list[Any]) -> Iterator[tuple[int, Node, Any]]:
@@ -113,10 +113,10 @@ class Steps(torch.fx.Interpreter):
             self._count(value, 1)
             yield number, node, value
             dead = self.user_to_last_uses.get(node, ())
-            for each in dead if node.users else (*dead, node):
-                if each in self.env:
-                    gone = self.env.pop(each)
-                    self._count(None if each.name in self._levels.inside else gone, -1)
+            for item in dead if node.users else (*dead, node):
+                if item in self.env:
+                    gone = self.env.pop(item)
+                    self._count(None if item.name in self._levels.inside else gone, -1)
 
     def _values(self) -> Iterator[tuple[int, Node, Any]]:
         """Each node when it has run; those of a transform such as vmap together, at its end."""
@@ -139,25 +139,25 @@ class Steps(torch.fx.Interpreter):
         """A node's value. Errors say at which node."""
         if n.op == "output":
             return None
-        for each in n.all_input_nodes if self._nested else ():
-            function = self.env.get(each)
+        for node in n.all_input_nodes if self._nested else ():
+            function = self.env.get(node)
             if isinstance(function, _Function):
-                function.number = self._nested.get((n.name, each.name), -1)
+                function.number = self._nested.get((n.name, node.name), -1)
         try:
             args, kwargs = self.fetch_args_kwargs_from_env(n)
             return getattr(self, n.op)(n.target, args, kwargs)
         except StepFailed:
             raise
         except Exception as error:
-            said = str(error).strip().partition("\n")[0]
+            text = str(error).strip().partition("\n")[0]
             raise StepFailed(
-                f"The program raised {type(error).__name__} at `{n.name}`: {said}"
+                f"The program raised {type(error).__name__} at `{n.name}`: {text}"
             ) from error
 
     def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
         """An attribute; a graph becomes a function that runs it node by node."""
-        found = super().get_attr(target, args, kwargs)
-        return _Function(found, self) if isinstance(found, GraphModule) else found
+        attr = super().get_attr(target, args, kwargs)
+        return _Function(attr, self) if isinstance(attr, GraphModule) else attr
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         """The value of an op."""
@@ -197,7 +197,10 @@ class Steps(torch.fx.Interpreter):
         self.turns[self.at] = self.turns.get(self.at, 0) + 1
         kept = self.calls.setdefault(self.at, [])
         if len(kept) < MOST_TURNS:
-            held = [each.clone() if self.copies and is_plain(each) else each for each in args]
+            held = [
+                argument.clone() if self.copies and is_plain(argument) else argument
+                for argument in args
+            ]
             kept.append(InnerCall(module, graph, held, torch.get_rng_state()))
 
     def _count(self, value: Any, by: int) -> None:
@@ -205,8 +208,8 @@ class Steps(torch.fx.Interpreter):
         if isinstance(value, torch.Tensor):
             self._count_one(value, by)
         elif value is not None and not isinstance(value, int | float):
-            for each in pytree.tree_leaves(value):
-                self._count_one(each, by)
+            for leaf in pytree.tree_leaves(value):
+                self._count_one(leaf, by)
 
     def _count_one(self, value: Any, by: int) -> None:
         if not is_plain(value) or value.layout is not torch.strided:
@@ -247,7 +250,9 @@ def _takes_functions(target: Any) -> bool:
     return getattr(target, "__name__", "") in _TAKE_FUNCTIONS
 
 
-def _nested(module: GraphModule, record: Record, graph: int) -> dict[tuple[str, str], int]:
+def _find_nested_graphs(
+    module: GraphModule, record: Record, graph: int
+) -> dict[tuple[str, str], int]:
     """The Record's graph by the names of the node that runs it and of the node that names it."""
     pairs = [
         (user.name, node.name)
@@ -258,8 +263,8 @@ def _nested(module: GraphModule, record: Record, graph: int) -> dict[tuple[str, 
     ]
     if graph < 0:  # a nested graph that is not known to be one of the Record's
         return {}
-    known = [each.graph for each in record.graphs[graph].nested]
-    return dict(zip(pairs, known, strict=True)) if len(pairs) == len(known) else {}
+    numbers = [nested_graph.graph for nested_graph in record.graphs[graph].nested]
+    return dict(zip(pairs, numbers, strict=True)) if len(pairs) == len(numbers) else {}
 
 
 def _attribute(module: Any, path: str) -> Any:
@@ -288,14 +293,15 @@ def left_out_of(node: Node, module: Any, done: str) -> str:
     graphs = [] if _takes_functions(target) else _graphs_of(node, module)
     if not graphs:
         return ""
-    listed = ", ".join(f"`{each.name}`" for each in graphs)
+    listed = ", ".join(f"`{graph.name}`" for graph in graphs)
     return f"`{node.name}`: {name} runs {listed} as a whole, so the ops inside are not {done}."
 
 
 def _graphs_of(node: Node, module: Any) -> list[Node]:
     """The nodes that name the graphs that a node runs."""
     return [
-        each
-        for each in node.all_input_nodes
-        if each.op == "get_attr" and isinstance(_attribute(module, str(each.target)), GraphModule)
+        other_node
+        for other_node in node.all_input_nodes
+        if other_node.op == "get_attr"
+        and isinstance(_attribute(module, str(other_node.target)), GraphModule)
     ]

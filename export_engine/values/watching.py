@@ -71,15 +71,15 @@ class Watched:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        found = self.spilled.read(graph, node) if self.spilled else None
-        if found is None:
-            found = self._fetched(exported, graph, node)
-        self._kept[key] = found
+        result = self.spilled.read(graph, node) if self.spilled else None
+        if result is None:
+            result = self._fetch(exported, graph, node)
+        self._kept[key] = result
         while len(self._kept) > 1 and sum(map(bytes_of, self._kept.values())) > KEPT:
             self._kept.popitem(last=False)
-        return found
+        return result
 
-    def _fetched(self, exported: Exported, graph: int, node: int) -> torch.Tensor:
+    def _fetch(self, exported: Exported, graph: int, node: int) -> torch.Tensor:
         seen: list[torch.Tensor] = []
 
         def observe(of: int, number: int, value: Any) -> None:
@@ -104,12 +104,14 @@ class Watched:
 
 def _holds(record: Record, node: int, graph: int) -> bool:
     """Whether a node of the main graph runs a graph, itself or by one inside."""
-    inside = [each.graph for each in record.graphs[0].nested if each.node == node]
+    inside = [
+        nested_graph.graph for nested_graph in record.graphs[0].nested if nested_graph.node == node
+    ]
     while inside:
         one = inside.pop()
         if one == graph:
             return True
-        inside += [each.graph for each in record.graphs[one].nested]
+        inside += [nested_graph.graph for nested_graph in record.graphs[one].nested]
     return False
 
 
@@ -139,19 +141,19 @@ def watch(
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
     device = present_device(device)
-    request, label = called(exported, record, inputs, sizes)
-    found = Watched(record, request, device)
-    found.spilled = Spilled(spill) if spill is not None else None
+    request, label = prepare_call(exported, record, inputs, sizes)
+    watched = Watched(record, request, device)
+    watched.spilled = Spilled(spill) if spill is not None else None
     try:
-        found.values = _watched(found, exported, record, label, progress)
+        watched.values = _watch(watched, exported, record, label, progress)
     except BaseException:
-        if found.spilled:
-            found.spilled.remove()
+        if watched.spilled:
+            watched.spilled.remove()
         raise
-    return found
+    return watched
 
 
-def _watched(
+def _watch(
     found: Watched,
     exported: Exported,
     record: Record,
@@ -180,11 +182,11 @@ def _watched(
         seconds=round(time.perf_counter() - started, 6),
         memory=run.peak,
         graphs=notes.columns(),
-        left_out=[each for each in left_out if each],
+        left_out=[text for text in left_out if text],
     )
 
 
-def called(
+def prepare_call(
     exported: Exported, record: Record, inputs: Inputs = None, sizes: Sizes = None
 ) -> tuple[Request, str]:
     """The call to run a program with, and what to call it; see `watch`.

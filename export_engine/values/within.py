@@ -29,14 +29,14 @@ def inside_decomposition(
         other: of the program before it was decomposed.
         progress: called every fifty ops.
     """
-    again = _decomposed(other, one)
+    again = _decompose_like(other, one)
     if again is None:
         return None  # the op as a whole is named
     again_run = other._replace(exported=again, record=describe(again))
     return compare_runs(one, again_run, progress=progress).rows
 
 
-def _decomposed(run: RunOf, like: RunOf) -> Exported | None:
+def _decompose_like(run: RunOf, like: RunOf) -> Exported | None:
     """The program of a run, decomposed as that of another of its kind was.
 
     None where that is not a decomposition, where the first is one, or where torch cannot do it at
@@ -63,15 +63,15 @@ def inside_own(
         other: of a decomposed program.
         progress: called every fifty ops.
     """
-    parts = _decomposed(one, other)
+    parts = _decompose_like(one, other)
     if parts is None:
         return None  # the ops as they are, then
     record = describe(parts)
-    found = compare_runs(one._replace(exported=parts, record=record), other, progress=progress)
+    result = compare_runs(one._replace(exported=parts, record=record), other, progress=progress)
     strings, graph = one.record.strings, one.record.graphs[0]
     numbers = {strings[name]: number for number, name in enumerate(graph.name)}
     rows = []
-    for row in found.rows:
+    for row in result.rows:
         at = row.fault[1] if not row.fault[0] else -1
         node = numbers.get(_came_of(record, at), -1) if at >= 0 else -1
         if row.beyond and node >= 0:

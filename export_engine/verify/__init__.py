@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from export_engine.verify.compare_outputs import Difference as Difference
     from export_engine.verify.compare_outputs import compare as compare
     from export_engine.verify.compare_outputs import compare_named as compare_named
-    from export_engine.verify.compared_numbers import find_code_numbers as find_code_numbers
     from export_engine.verify.contract_sampling import inside as inside
     from export_engine.verify.contract_soundness import try_sizes as try_sizes
     from export_engine.verify.first_divergence import UNKNOWN as UNKNOWN
@@ -26,18 +25,19 @@ if TYPE_CHECKING:
     from export_engine.verify.guarantee import Verified as Verified
     from export_engine.verify.guarantees import verify as verify
     from export_engine.verify.isolated_run import call as call
-    from export_engine.verify.isolated_run import copied_leaf as copied_leaf
+    from export_engine.verify.isolated_run import copy_leaf as copy_leaf
     from export_engine.verify.isolated_run import in_eager as in_eager
     from export_engine.verify.isolated_run import run as run
     from export_engine.verify.isolated_run import runs_in_eager as runs_in_eager
-    from export_engine.verify.known_causes import known_cause as known_cause
+    from export_engine.verify.known_causes import find_known_cause as find_known_cause
+    from export_engine.verify.numbers_in_code import find_code_numbers as find_code_numbers
     from export_engine.verify.output_types import find_mistyped as find_mistyped
     from export_engine.verify.program_under_test import Subject as Subject
-    from export_engine.verify.program_under_test import examined as examined
+    from export_engine.verify.program_under_test import examine as examine
     from export_engine.verify.refusals import is_condition as is_condition
     from export_engine.verify.refusals import refusal as refusal
-    from export_engine.verify.uninitialized import unwritten_in as unwritten_in
-    from export_engine.verify.uninitialized import unwritten_text as unwritten_text
+    from export_engine.verify.uninitialized import describe_unwritten as describe_unwritten
+    from export_engine.verify.uninitialized import find_unwritten as find_unwritten
     from export_engine.verify.uninitialized import without_unwritten as without_unwritten
     from export_engine.verify.untraced_sizes import sizes_of as sizes_of
     from export_engine.verify.verification_record import with_verification as with_verification

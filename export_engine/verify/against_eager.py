@@ -16,26 +16,26 @@ import torch
 
 from export_engine.attempt import Agreement, Exported, Request, Trial, as_module
 from export_engine.capture import as_exported, model_kept, values_of_call
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.findings import ops_of
-from export_engine.process import Patience, raise_if_interrupted, sandbox
+from export_engine.process import Deadline, raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.torch_internals import callable_module, contexts_left
 from export_engine.verify.asking_line import find_asking_line
 from export_engine.verify.compare_outputs import compare_calls
-from export_engine.verify.compared_numbers import find_code_numbers, find_numbers
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call, run
 from export_engine.verify.missing_values import missing_values
+from export_engine.verify.numbers_in_code import find_code_numbers, find_numbers
 from export_engine.verify.program_under_test import patience_with
 from export_engine.verify.refusals import refusal
 from export_engine.verify.uninitialized import memory_filled_in_calls
 from export_engine.verify.untraced_sizes import (
     Sizes,
     choose_sizes,
-    doubled,
-    evaluated,
-    shown,
+    evaluate_size,
+    iter_doubled,
+    name_choice,
     sizes_of,
 )
 
@@ -69,7 +69,7 @@ def check(
     if missing:
         return Agreement((), reason=f"{missing[0].lower()}{missing[1:-1]}")
     sizes = sizes_of(exported)
-    found: list[Trial] = []
+    items: list[Trial] = []
     calls: list[Request] = []
     with (
         sandbox(),
@@ -90,29 +90,29 @@ def check(
 
         own = run_both(request, {}, 0, grad=torch.is_grad_enabled())
         plans = _plans(exported, sizes, trials)
-        for number, choice in enumerate(chain(plans, _doubled(sizes, trials, found))):
+        for number, choice in enumerate(chain(plans, _iter_doubled(sizes, trials, items))):
             raise_if_interrupted()
             if progress:
                 most = max(trials, number)
                 progress(Progress(number, most, "comparing with eager", "fix"))
             wanted = {
-                path: [evaluated(size, choice) for size in dims]
+                path: [evaluate_size(size, choice) for size in dims]
                 for path, dims in sizes.dims.items()
             }
-            called = shown(sizes, choice) if choice != sizes.examples else {}
+            called = name_choice(sizes, choice) if choice != sizes.examples else {}
             other = fresh_request(request, wanted, seed=number)
             calls.append(other)
             bad = number == 0 and own.outcome in ("differs", "refused")
-            found.append(own if bad else run_both(other, called, number))
-        found = _with_line(exported, found, calls, run_eager)
+            items.append(own if bad else run_both(other, called, number))
+        items = _with_line(exported, items, calls, run_eager)
         second = None
-        if {each.outcome for each in found} <= {"agrees", "eager-fails"}:
+        if {trial.outcome for trial in items} <= {"agrees", "eager-fails"}:
             second = _second_call(program, request.target, calls, restore, patience)
     if second is not None:
-        return Agreement((*found, second), baked=_STATE)
-    if all(each.outcome == "eager-fails" for each in found):
-        found.insert(0, own)  # a model that checks its values takes only some: the user's own
-    return Agreement(tuple(found))
+        return Agreement((*items, second), baked=_STATE)
+    if all(trial.outcome == "eager-fails" for trial in items):
+        items.insert(0, own)  # a model that checks its values takes only some: the user's own
+    return Agreement(tuple(items))
 
 
 def _second_call(
@@ -120,7 +120,7 @@ def _second_call(
     target: Any,
     calls: list[Request],
     restore: Callable[[], None],
-    patience: Patience,
+    patience: Deadline,
 ) -> Trial | None:
     """A call after another one, where only the model answers otherwise than alone.
 
@@ -128,11 +128,15 @@ def _second_call(
     has none.
     """
     for first, second in ((calls[-1], calls[0]), (calls[0], calls[-1])):
-        eager, ours = (_after(each, first, second, restore, patience) for each in (target, program))
+        eager, ours = (
+            _after(value, first, second, restore, patience) for value in (target, program)
+        )
         if eager is not None and ours is not None:
-            found = compare_calls(ours, eager)
-            if not found.same:
-                return Trial({}, "differs", found.error, f"in a second call, {found.detail}")
+            difference = compare_calls(ours, eager)
+            if not difference.same:
+                return Trial(
+                    {}, "differs", difference.error, f"in a second call, {difference.detail}"
+                )
     return None
 
 
@@ -141,14 +145,14 @@ def _after(
     first: Request,
     second: Request,
     restore: Callable[[], None],
-    patience: Patience,
+    patience: Deadline,
 ) -> Call | None:
     """A second call, and all is as before; None where one is refused."""
     try:
         run(called, first, 1, patience=patience)  # another seed: what it draws may be kept
         return call(called, second, 0, patience=patience)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
-        passed_over(error, "comparing with eager")
+        log_internal_error(error, "comparing with eager")
         return None
     finally:
         restore()
@@ -177,8 +181,8 @@ def _with_line(
     run_eager: Callable[[Callable[[Any], Any], Request, int], object],
 ) -> list[Trial]:
     """The comparisons, and of the first that differs the user's line that asks for its size."""
-    outcomes = [each.outcome for each in found]
-    differ = [n for n, each in enumerate(found) if each.outcome == "differs" and each.sizes]
+    outcomes = [trial.outcome for trial in found]
+    differ = [n for n, trial in enumerate(found) if trial.outcome == "differs" and trial.sizes]
     if not differ or "agrees" not in outcomes:
         return found
     differing = differ[0]
@@ -190,21 +194,23 @@ def _with_line(
 
     numbers = find_code_numbers(exported.request.target if exported.request else None)
     place = find_asking_line(run_at, numbers, found[differing].sizes)
-    return [replace(each, place=place) if n == differing else each for n, each in enumerate(found)]
+    return [
+        replace(trial, place=place) if n == differing else trial for n, trial in enumerate(found)
+    ]
 
 
-def _doubled(sizes: Sizes, most: int, found: list[Trial]) -> Iterator[dict[Any, int]]:
+def _iter_doubled(sizes: Sizes, most: int, found: list[Trial]) -> Iterator[dict[Any, int]]:
     """Multiples of the example's sizes, where the model takes none of the others for a symbol."""
-    example = shown(sizes, sizes.examples)
+    example = name_choice(sizes, sizes.examples)
     varied = {
         name
-        for each in found
-        if each.outcome != "eager-fails"
-        for name, size in each.sizes.items()
+        for trial in found
+        if trial.outcome != "eager-fails"
+        for name, size in trial.sizes.items()
         if size != example.get(name)
     }
     if not example.keys() <= varied:
-        yield from islice(doubled(sizes), most)
+        yield from islice(iter_doubled(sizes), most)
 
 
 def _trial(
@@ -213,25 +219,27 @@ def _trial(
     sizes: dict[str, int],
     seed: int,
     restore: Callable[[], None],
-    patience: Patience,
+    patience: Deadline,
     grad: bool = False,
 ) -> Trial:
     """One run of each; the program shares its buffers with the model, so both start fresh."""
     try:
         eager = call(request.target, request, seed, grad, patience=patience)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
-        passed_over(error, "comparing with eager")
+        log_internal_error(error, "comparing with eager")
         return Trial(sizes, "eager-fails", detail=refusal(error))
     finally:
         restore()
     try:
         ours = call(program, request, seed, grad, patience=patience)
     except Exception as error:  # noqa: BLE001 - so may the program
-        passed_over(error, "comparing with eager")
+        log_internal_error(error, "comparing with eager")
         return Trial(sizes, "refused", detail=refusal(error))
     finally:
         restore()
-    found = compare_calls(ours, eager)
-    if not found.same:
-        return Trial(sizes, "differs", found.error, found.detail)
-    return Trial(sizes, "agrees", found.error, strides=found.strides, reach=found.reach)
+    difference = compare_calls(ours, eager)
+    if not difference.same:
+        return Trial(sizes, "differs", difference.error, difference.detail)
+    return Trial(
+        sizes, "agrees", difference.error, strides=difference.strides, reach=difference.reach
+    )

@@ -14,9 +14,9 @@ from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
 
-from export_engine.defects import passed_over
-from export_engine.source import TORCH, Location, is_shown, unedited
-from export_engine.verify.compared_numbers import Number
+from export_engine.defects import log_internal_error
+from export_engine.source import TORCH, Location, is_shown, original_file
+from export_engine.verify.numbers_in_code import Number
 
 _MOST_LINES = 200_000
 _LONGEST = 80
@@ -47,9 +47,9 @@ def find_asking_line(
     for wrong in (False, True):
         ran: list[_Line] = []
         try:
-            run(partial(_watched, ran=ran), wrong)
+            run(partial(_record_lines, ran=ran), wrong)
         except Exception as error:  # noqa: BLE001 - what it ran until then is known
-            passed_over(error, "looking for the line that asks for a size")
+            log_internal_error(error, "looking for the line that asks for a size")
         lines.append(ran)
     usual, other = lines
     for at, (one, two) in enumerate(zip(usual, other, strict=False)):
@@ -58,12 +58,12 @@ def find_asking_line(
     shorter, longer = sorted(lines, key=len)
     if shorter and len(shorter) != len(longer):
         return _before(shorter, longer[len(shorter)].depth)
-    return _comparing([each.place for each in other], numbers, sizes)
+    return _comparing([line.place for line in other], numbers, sizes)
 
 
 def _before(common: list[_Line], depth: int) -> Location | None:
     """The last of the lines that both run, but for those of functions that it called."""
-    return next((each.place for each in reversed(common) if each.depth <= depth), None)
+    return next((line.place for line in reversed(common) if line.depth <= depth), None)
 
 
 def line_shown(place: Location) -> str:
@@ -77,17 +77,17 @@ def _comparing(
     ran: list[Location], numbers: Iterable[Number], sizes: Mapping[str, int]
 ) -> Location | None:
     """The likeliest of the lines that were run and compare a size with a number near its own."""
-    places = {(unedited(each.file), each.line): each for each in ran}
+    places = {(original_file(location.file), location.line): location for location in ran}
     near = [
         (number.rank, min(abs(number.value - size) for size in sizes.values()), place)
         for number in numbers
-        if sizes and (place := places.get((unedited(number.file), number.line))) is not None
+        if sizes and (place := places.get((original_file(number.file), number.line))) is not None
     ]
-    close = [each for each in near if each[1] <= 1]
+    close = [pair for pair in near if pair[1] <= 1]
     return min(close, key=lambda each: each[:2])[2] if close else None
 
 
-def _watched(called: Callable[..., Any], ran: list[_Line]) -> Callable[..., Any]:
+def _record_lines(called: Callable[..., Any], ran: list[_Line]) -> Callable[..., Any]:
     """A function whose calls note the lines of the user's that they run."""
     depth = 0
 

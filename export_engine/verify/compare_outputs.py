@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from export_engine.defects import passed_over, user_code
+from export_engine.defects import log_internal_error, user_code
 from export_engine.torch_internals import pytree
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def compare_calls(
         loose: see `compare`.
         layout: whether the strides of results have to agree, too.
     """
-    found = compare(ours.result, eager.result, loose, layout)
-    if not found.same:
-        return found
+    difference = compare(ours.result, eager.result, loose, layout)
+    if not difference.same:
+        return difference
     written = compare_named(ours.inputs, eager.inputs, loose)
     if not written.same:
         return written._replace(detail=f"inputs after the call, {written.detail}")
-    return found
+    return difference
 
 
 def compare_named(
@@ -69,10 +69,10 @@ def compare_named(
     """Compares values that have names, such as inputs after a call; both have the same."""
     worst = 0.0
     for name, value in ours.items():
-        found = _compare_leaf(value, eager[name], loose, layout=False)
-        if not found.same:
-            return Difference(found.error, False, f"`{name}`: {found.detail}")
-        worst = max(worst, found.error)
+        difference = _compare_leaf(value, eager[name], loose, layout=False)
+        if not difference.same:
+            return Difference(difference.error, False, f"`{name}`: {difference.detail}")
+        worst = max(worst, difference.error)
     return Difference(worst, True)
 
 
@@ -91,11 +91,13 @@ def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = Fa
         return Difference(0.0, False, f"{len(mine)} results instead of {len(theirs)}")
     worst, strides = Difference(0.0, True), ""
     for number, (one, other) in enumerate(zip(mine, theirs, strict=True)):
-        found = _compare_leaf(one, other, loose, layout)
-        if not found.same:
-            return Difference(found.error, False, f"output {number}: {found.detail}")
-        worst = max(worst, found, key=lambda each: each.error)
-        strides = strides or (f"output {number}: {found.strides}" if found.strides else "")
+        difference = _compare_leaf(one, other, loose, layout)
+        if not difference.same:
+            return Difference(difference.error, False, f"output {number}: {difference.detail}")
+        worst = max(worst, difference, key=lambda each: each.error)
+        strides = strides or (
+            f"output {number}: {difference.strides}" if difference.strides else ""
+        )
     return worst._replace(strides=strides)
 
 
@@ -110,9 +112,11 @@ def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Di
         try:
             same = bool(one == other) or (one != one and other != other)
         except Exception as error:  # noqa: BLE001 - an object of the user's own decides what == means
-            passed_over(error, "comparing two outputs")
+            log_internal_error(error, "comparing two outputs")
             same = type(one) is type(other)
-        return Difference(0.0, same, "" if same else f"{_shown(one)} instead of {_shown(other)}")
+        return Difference(
+            0.0, same, "" if same else f"{_short_repr(one)} instead of {_short_repr(other)}"
+        )
     if one.shape != other.shape:
         return Difference(0.0, False, f"shape {list(one.shape)} instead of {list(other.shape)}")
     if one.dtype != other.dtype:
@@ -132,12 +136,12 @@ def _is_plain(value: torch.Tensor) -> bool:
     return not own_class and value.layout is torch.strided and not value.is_quantized
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     """The start of a value's `repr`; of one whose class raises there, the class."""
     try:
         return f"{value!r:.60}"
     except Exception as error:  # noqa: BLE001 - the user's own `__repr__`
-        passed_over(error, "showing an output")
+        log_internal_error(error, "showing an output")
         return f"a {type(value).__name__}"
 
 
@@ -145,12 +149,12 @@ def _compare_values(one: torch.Tensor, other: torch.Tensor, loose: float | None)
     if one.numel() == 0:
         return Difference(0.0, True)
     one, other = (
-        each if each.layout is torch.strided else each.to_dense() for each in (one, other)
+        tensor if tensor.layout is torch.strided else tensor.to_dense() for tensor in (one, other)
     )
     if not one.is_floating_point() and not one.is_complex():
         wrong = int((one != other).sum())
-        said = f"{wrong:,} of {one.numel():,} elements differ" if wrong else ""
-        return Difference(float(wrong > 0), wrong == 0, said)
+        text = f"{wrong:,} of {one.numel():,} elements differ" if wrong else ""
+        return Difference(float(wrong > 0), wrong == 0, text)
     return _compare_floats(one, other, loose)
 
 
@@ -159,7 +163,7 @@ def _compare_modules(
 ) -> Difference:
     """Modules that a call takes: two copies are one where they hold the same."""
     ours, theirs = (
-        dict([*each.named_parameters(), *each.named_buffers()]) for each in (one, other)
+        dict([*module.named_parameters(), *module.named_buffers()]) for module in (one, other)
     )
     if ours.keys() != theirs.keys():
         return Difference(0.0, False, "a module that holds other parameters or buffers")
@@ -196,5 +200,5 @@ def _compare_floats(one: torch.Tensor, other: torch.Tensor, loose: float | None)
         allowed = loose * (relative * sizes + absolute)
     error = float(errors.max())
     same = bool((errors <= allowed).all())
-    said = "" if same else f"off by up to {error:.2g}"
-    return Difference(error, same, said, reach=float(sizes.max()))
+    text = "" if same else f"off by up to {error:.2g}"
+    return Difference(error, same, text, reach=float(sizes.max()))

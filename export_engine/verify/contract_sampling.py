@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from export_engine.record import Probe, Rule, probe_sizes, sizes_of_symbols, sizes_shown
 from export_engine.verify.program_under_test import Subject
-from export_engine.verify.untraced_sizes import choose_sizes, evaluated
+from export_engine.verify.untraced_sizes import choose_sizes, evaluate_size
 
 
 class Plan(NamedTuple):
@@ -29,7 +29,7 @@ def plan_sizes(subject: Subject, most: int) -> Plan:
         most: beside the example's. 0, 1 and numbers that the code compares a size with are tried
             all the same.
     """
-    plan = Plan([[each.example for each in subject.record.probe.inputs]], [])
+    plan = Plan([[size.example for size in subject.record.probe.inputs]], [])
     for choice in choose_sizes(subject.symbolic, subject.numbers):
         sizes = _sizes_of_inputs(subject, choice.values)
         if sizes in plan.tried or sizes in plan.left:
@@ -47,17 +47,17 @@ def inside(subject: Subject, most: int) -> list[list[int]]:
 
 def _sizes_of_inputs(subject: Subject, values: Mapping[Any, int]) -> list[int]:
     """The sizes of inputs for values of the symbols, as the Record's probe has them."""
-    known, inputs = subject.symbolic.dims, subject.record.signature.inputs
-    found = []
-    for each in subject.record.probe.inputs:
-        dims, at = known.get(inputs[each.entry].path, []), max(each.dim, 0)
-        found.append(evaluated(dims[at], values) if at < len(dims) else each.example)
-    return found
+    entries, inputs = subject.symbolic.dims, subject.record.signature.inputs
+    numbers = []
+    for size in subject.record.probe.inputs:
+        dims, at = entries.get(inputs[size.entry].path, []), max(size.dim, 0)
+        numbers.append(evaluate_size(dims[at], values) if at < len(dims) else size.example)
+    return numbers
 
 
 def breaking(probe: Probe, rule: Rule) -> list[int] | None:
     """Sizes that break a rule, and as few others as can be found; None if none were."""
-    example = [each.example for each in probe.inputs]
+    example = [size.example for size in probe.inputs]
     best: tuple[int, list[int]] | None = None
     for sizes in _near(probe, rule, example):
         if any(size < 0 for size in sizes):
@@ -68,7 +68,7 @@ def breaking(probe: Probe, rule: Rule) -> list[int] | None:
     return best[1] if best else None
 
 
-def named_sizes(subject: Subject, sizes: Sequence[int]) -> dict[str, int]:
+def name_sizes(subject: Subject, sizes: Sequence[int]) -> dict[str, int]:
     """Sizes by the symbols' names: `batch` is 3."""
     named: dict[str, int] = {}
     for size, entry in zip(sizes, subject.record.probe.inputs, strict=True):
@@ -78,17 +78,23 @@ def named_sizes(subject: Subject, sizes: Sequence[int]) -> dict[str, int]:
     return named
 
 
-def shown_sizes(subject: Subject, sizes: Sequence[int]) -> str:
+def format_sizes(subject: Subject, sizes: Sequence[int]) -> str:
     """Sizes by the symbols' names: `batch = 3, seq = 7`."""
-    return sizes_shown(named_sizes(subject, sizes)) or "the example's sizes"
+    return sizes_shown(name_sizes(subject, sizes)) or "the example's sizes"
 
 
 def _near(probe: Probe, rule: Rule, example: Sequence[int]) -> Iterator[list[int]]:
     """The example with one size changed, then with a symbol changed."""
-    about = [int(each[1:]) for each in rule.formula if isinstance(each, str) and each[1:].isdigit()]
-    named = [each for each in rule.formula if isinstance(each, int)]
-    values = {each + step for each in (*named, *example) for step in (-1, 0, 1)} | {1, 2, 3, 5, 7}
-    values |= {2 * each for each in example}
+    about = [int(item[1:]) for item in rule.formula if isinstance(item, str) and item[1:].isdigit()]
+    named = [item for item in rule.formula if isinstance(item, int)]
+    values = {other_number + step for other_number in (*named, *example) for step in (-1, 0, 1)} | {
+        1,
+        2,
+        3,
+        5,
+        7,
+    }
+    values |= {2 * other_number for other_number in example}
     for number in dict.fromkeys(about):
         for value in sorted(values):
             yield [*example[:number], value, *example[number + 1 :]]

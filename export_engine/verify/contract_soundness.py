@@ -8,25 +8,25 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from export_engine.attempt import Exported, Request, Trial
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.record import Record, SizeInput, probe_sizes, sizes_shown, sizes_tried
 from export_engine.source import Location, is_container_error, user_error
 from export_engine.torch_internals import (
-    asserted,
-    asserted_before_replacement,
-    implied_by,
-    replaced_sizes,
+    apply_replacements,
+    is_asserted_before_replacement,
+    is_implied,
+    list_asserted_conditions,
     shape_env,
     symbols_in,
 )
 from export_engine.trace import RecordedGuard
 from export_engine.verify.asking_line import find_asking_line, line_shown
-from export_engine.verify.compared_numbers import find_code_numbers
-from export_engine.verify.contract_sampling import breaking, named_sizes, plan_sizes
+from export_engine.verify.contract_sampling import breaking, name_sizes, plan_sizes
 from export_engine.verify.first_divergence import Divergence, first_difference
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
 from export_engine.verify.isolated_run import Call
-from export_engine.verify.program_under_test import Subject, examined
+from export_engine.verify.numbers_in_code import find_code_numbers
+from export_engine.verify.program_under_test import Subject, examine
 
 SOUND = "At the sizes of the contract that were tried, the program agrees with eager."
 REFUSES = "A call outside of the contract is rejected, for the reason the contract gives."
@@ -46,33 +46,35 @@ _KINDS = ("fixed", "equal", "form", "range", "guard")
 _SAYING = ("Guard failed", "Expected input", "Runtime assertion", "Unexpected")
 
 
-def sound(subject: Subject) -> Guarantee:
+def check_contract(subject: Subject) -> Guarantee:
     """Compares with eager at sizes within the contract, the example's first."""
     if subject.eager is None:
         return without_eager("sound", SOUND)
     if subject.without_values:
         return without_weights("sound", SOUND, subject.without_values)
     plan = plan_sizes(subject, _affordable(subject))
-    tries = [_tried(subject, sizes, seed) for seed, sizes in enumerate(plan.tried)]
-    trials = tuple(each.trial for each in tries)
-    agreed = [each for each in trials if each.outcome == "agrees"]
-    failing = [each for each in tries if each.trial.outcome in ("differs", "refused")]
+    tries = [_try_sizes(subject, sizes, seed) for seed, sizes in enumerate(plan.tried)]
+    trials = tuple(other_try.trial for other_try in tries)
+    agreed = [trial for trial in trials if trial.outcome == "agrees"]
+    failing = [
+        other_try for other_try in tries if other_try.trial.outcome in ("differs", "refused")
+    ]
     if not agreed and not failing:
-        said = f"Eager fails at every size that was tried. {tries[0].raised}".strip()
-        return replace(_not_checked("sound", SOUND, said), trials=trials)
-    worst = max((each.error for each in agreed), default=0.0)
+        text = f"Eager fails at every size that was tried. {tries[0].raised}".strip()
+        return replace(_not_checked("sound", SOUND, text), trials=trials)
+    worst = max((trial.error for trial in agreed), default=0.0)
     how = f"off by at most {worst:.1e}" if worst else "exactly"
-    sentence = f"Agrees with eager at {sizes_tried([each.sizes for each in agreed])}, {how}."
+    sentence = f"Agrees with eager at {sizes_tried([trial.sizes for trial in agreed])}, {how}."
     if subject.not_compared:
         sentence += f" {subject.not_compared}"
-    node, evidence = "", [_evidence(each) for each in trials]
+    node, evidence = "", [_evidence(trial) for trial in trials]
     if failing:
         failing.sort(key=lambda each: _severity(each.trial, tries[0].trial))
         parting = first_difference(subject, failing[0].request, failing[0].seed)
-        place = _asking(subject, tries, failing[0]) or _innermost(parting)
+        place = _asking(subject, tries, failing[0]) or _last_location(parting)
         first = replace(failing[0].trial, place=place)
-        trials = (first, *(each for each in trials if each is not failing[0].trial))
-        wrong = [_evidence(each.trial) for each in failing]
+        trials = (first, *(trial for trial in trials if trial is not failing[0].trial))
+        wrong = [_evidence(other_try.trial) for other_try in failing]
         evidence = [
             wrong[0],
             parting.sentence,
@@ -82,10 +84,12 @@ def sound(subject: Subject) -> Guarantee:
         node = parting.node
         sentence = _wrong(first, len(failing), sentence if agreed else "")
     if subject.request.within:
-        contexts = [getattr(each, "func", each) for each in subject.request.within]  # of a partial
-        names = ", ".join(getattr(each, "__name__", "a context") for each in contexts)
+        contexts = [
+            getattr(function, "func", function) for function in subject.request.within
+        ]  # of a partial
+        names = ", ".join(getattr(context, "__name__", "a context") for context in contexts)
         evidence.append(f"eager ran as the export did, within {names}")
-    left = tuple(sizes_shown(named_sizes(subject, each)) for each in plan.left)
+    left = tuple(sizes_shown(name_sizes(subject, numbers)) for numbers in plan.left)
     if left:
         evidence.append(f"not tried, to save time: {'; '.join(left[:_MOST_LEFT])}")
     return Guarantee(
@@ -111,12 +115,12 @@ def try_sizes(exported: Exported, record: Record, sizes: Sequence[int]) -> Trial
     Returns:
         How they compare; None where there is no eager model, or the inputs would be too large.
     """
-    example = [each.example for each in record.probe.inputs]
+    example = [size.example for size in record.probe.inputs]
     most = max(_MOST_ELEMENTS, _MOST_TIMES * _elements(record, example))
     if exported.request is None or min(sizes, default=0) < 0 or _elements(record, sizes) > most:
         return None
-    with examined(exported, record, 0) as subject:
-        return _tried(subject, sizes, 0).trial
+    with examine(exported, record, 0) as subject:
+        return _try_sizes(subject, sizes, 0).trial
 
 
 def _elements(record: Record, sizes: Sequence[int]) -> int:
@@ -137,11 +141,11 @@ class _Try(NamedTuple):
     """A sentence on what eager raised, where it fails."""
 
 
-def _tried(subject: Subject, sizes: Sequence[int], seed: int) -> _Try:
+def _try_sizes(subject: Subject, sizes: Sequence[int], seed: int) -> _Try:
     """Eager, then the program, at some sizes."""
-    request, named = subject.at(sizes, seed), named_sizes(subject, sizes)
-    theirs = _called(subject, subject.eager, request, seed)
-    ours = _called(subject, subject.module, request, seed)
+    request, named = subject.at(sizes, seed), name_sizes(subject, sizes)
+    theirs = _call(subject, subject.eager, request, seed)
+    ours = _call(subject, subject.module, request, seed)
     if isinstance(theirs, Exception):
         answers = "" if isinstance(ours, Exception) else "; the program answers"
         detail = f"eager itself fails: {subject.refusal(theirs)}{answers}"
@@ -150,17 +154,17 @@ def _tried(subject: Subject, sizes: Sequence[int], seed: int) -> _Try:
         if is_container_error(ours):
             raise ours
         return _Try(Trial(named, "refused", detail=subject.refusal(ours)), request, seed)
-    found = subject.compared(ours, theirs)
-    outcome: Literal["agrees", "differs"] = "agrees" if found.same else "differs"
-    return _Try(Trial(named, outcome, found.error, found.detail), request, seed)
+    difference = subject.compare(ours, theirs)
+    outcome: Literal["agrees", "differs"] = "agrees" if difference.same else "differs"
+    return _Try(Trial(named, outcome, difference.error, difference.detail), request, seed)
 
 
-def _called(subject: Subject, called: Any, request: Request, seed: int) -> Call | Exception:
+def _call(subject: Subject, called: Any, request: Request, seed: int) -> Call | Exception:
     """A call, or what it raised."""
     try:
         return subject.run(called, request, seed)
     except Exception as error:  # noqa: BLE001 - the model may refuse sizes by whatever it likes
-        passed_over(error, "calling at sizes of the contract")
+        log_internal_error(error, "calling at sizes of the contract")
         return error
 
 
@@ -173,7 +177,7 @@ def _affordable(subject: Subject) -> int:
     for _ in range(_WARM):
         began = time.perf_counter()
         for called in (subject.eager, subject.module):
-            _called(subject, called, subject.request, 0)
+            _call(subject, called, subject.request, 0)
         taken = time.perf_counter() - began
         if taken > _QUICK:
             break
@@ -213,7 +217,7 @@ def _asks(trial: Trial) -> str:
 
 def _asking(subject: Subject, tries: Sequence[_Try], wrong: _Try) -> Location | None:
     """The line that makes eager go another way there than where both agree."""
-    good = next((each for each in tries if each.trial.outcome == "agrees"), None)
+    good = next((other_try for other_try in tries if other_try.trial.outcome == "agrees"), None)
     if good is None or not wrong.trial.sizes:
         return None
 
@@ -224,7 +228,7 @@ def _asking(subject: Subject, tries: Sequence[_Try], wrong: _Try) -> Location | 
     return find_asking_line(run, find_code_numbers(subject.eager), wrong.trial.sizes)
 
 
-def _innermost(parting: Divergence) -> Location | None:
+def _last_location(parting: Divergence) -> Location | None:
     return parting.stack[-1] if parting.stack else None
 
 
@@ -242,17 +246,21 @@ def refuses(subject: Subject) -> Guarantee:
         if sizes is None:
             untried.append(rule)
             continue
-        shown = f"{_changed(subject, sizes)} breaks {rule.text}"
+        shown = f"{_describe_changes(subject, sizes)} breaks {rule.text}"
         try:
             subject.run(called, subject.at(sizes, 0))
         except Exception as error:  # noqa: BLE001 - that is what is wanted
-            passed_over(error, "calling at sizes of the contract")
+            log_internal_error(error, "calling at sizes of the contract")
             text = str(error)
-            if subject.without_values and not any(each in text for each in _SAYING):
+            if subject.without_values and not any(other_text in text for other_text in _SAYING):
                 untried.append(rule)  # an op that needs values fails at any size
                 continue
             refused += 1
-            stated = "" if any(each in text for each in _SAYING) else " (an op failed, not a check)"
+            stated = (
+                ""
+                if any(other_text in text for other_text in _SAYING)
+                else " (an op failed, not a check)"
+            )
             evidence.append(f"{shown}: {subject.refusal(error)}{stated}")
             if rule.kind == "guard" and _is_taken_by_eager(subject, sizes):
                 evidence[-1] += "; eager takes it"
@@ -298,7 +306,7 @@ def _is_taken_by_eager(subject: Subject, sizes: Sequence[int]) -> bool:
     try:
         subject.run(subject.eager, subject.at(sizes, 0))
     except Exception as error:  # noqa: BLE001 - then the model rejects them, too
-        passed_over(error, "calling eager outside of the contract")
+        log_internal_error(error, "calling eager outside of the contract")
         return False
     return True
 
@@ -321,8 +329,12 @@ def checks(subject: Subject) -> Guarantee:
             verdict="not applicable",
             sentence="No condition on values was left to run time.",
         )
-    present = asserted(subject.program)
-    lost = [each for each in recorded if not _is_asserted(subject, present, each.condition)]
+    present = list_asserted_conditions(subject.program)
+    lost = [
+        recorded_guard
+        for recorded_guard in recorded
+        if not _is_asserted(subject, present, recorded_guard.condition)
+    ]
     sentence = f"All {len(recorded)} conditions on values are asserted."
     if lost:
         sentence = f"{len(lost)} of {len(recorded)} conditions on values are not asserted."
@@ -341,11 +353,11 @@ def _is_asserted(subject: Subject, present: list[Any], condition: Any) -> bool:
     Each time that a size from data is traced it has a new symbol, until torch finds them equal.
     `present` are the conditions of the asserts.
     """
-    if implied_by(present, condition) or asserted_before_replacement(subject.program, condition):
+    if is_implied(present, condition) or is_asserted_before_replacement(subject.program, condition):
         return True
     env = shape_env(subject.program)
-    as_it_is = condition if env is None else replaced_sizes(env, condition)
-    return bool(as_it_is.free_symbols) and implied_by(present, as_it_is)
+    as_it_is = condition if env is None else apply_replacements(env, condition)
+    return bool(as_it_is.free_symbols) and is_implied(present, as_it_is)
 
 
 def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
@@ -357,34 +369,36 @@ def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
         sizes = breaking(probe, rule)
         if sizes is None or probe_sizes(probe, sizes).verdict != "unchecked":
             continue
-        shown = f"{_changed(subject, sizes)} breaks {rule.text}"
+        shown = f"{_describe_changes(subject, sizes)} breaks {rule.text}"
         request = subject.at(sizes, 0)
         try:
             theirs = subject.run(subject.eager, request)
         except Exception as error:  # noqa: BLE001 - eager does not take it either
-            passed_over(error, "calling at sizes of the contract")
+            log_internal_error(error, "calling at sizes of the contract")
             continue
         try:
             ours = subject.run(subject.module, request)
         except Exception as error:  # noqa: BLE001 - an op refuses it
-            passed_over(error, "calling at sizes of the contract")
+            log_internal_error(error, "calling at sizes of the contract")
             evidence.append(f"{shown}: {subject.refusal(error)}")
             continue
-        found = subject.compared(ours, theirs)
-        if found.same:
+        difference = subject.compare(ours, theirs)
+        if difference.same:
             evidence.append(f"{shown}, is accepted, and agrees with eager")
         else:
-            yield f"{shown}, is accepted, and differs from eager: {found.detail}"
+            yield f"{shown}, is accepted, and differs from eager: {difference.detail}"
 
 
 def _is_of_values(guard: RecordedGuard) -> bool:
     return any(str(symbol).startswith("u") for symbol in guard.condition.free_symbols)
 
 
-def _changed(subject: Subject, sizes: Sequence[int]) -> str:
+def _describe_changes(subject: Subject, sizes: Sequence[int]) -> str:
     """What differs from the example: `x.shape[0] = 17`."""
     changed = [
-        f"{each.text} = {size}" for size, each in _pairs(subject, sizes) if size != each.example
+        f"{other_size.text} = {size}"
+        for size, other_size in _pairs(subject, sizes)
+        if size != other_size.example
     ]
     return ", ".join(changed) or "the example"
 

@@ -7,34 +7,36 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from export_engine.defects import passed_over
-from export_engine.listing import listed
+from export_engine.defects import log_internal_error
+from export_engine.listing import join_names
 from export_engine.verify import contract_soundness
 from export_engine.verify.guarantee import Guarantee
 from export_engine.verify.program_under_test import Subject
 
 
-def sound(subject: Subject) -> Guarantee:
+def check_sound(subject: Subject) -> Guarantee:
     """Soundness, of which the declared dtypes are a part."""
-    found = contract_soundness.sound(subject)
+    guarantee = contract_soundness.check_contract(subject)
     if subject.eager is None:
         _run_once(subject)
-    contexts = listed([each.name for each in subject.exported.recording.contexts])
-    said = f"the export ran in {contexts}" if contexts else ""
+    contexts = join_names([context.name for context in subject.exported.recording.contexts])
+    text = f"the export ran in {contexts}" if contexts else ""
     if subject.mistyped:
-        sentence = f"{subject.mistyped}{f': {said}' if said else ''}."
-        evidence = (sentence, *found.evidence)
-        return replace(found, verdict="broken", sentence=sentence, evidence=evidence, lacking="")
-    patches = listed([each.name for each in subject.exported.recording.patches])
+        sentence = f"{subject.mistyped}{f': {text}' if text else ''}."
+        evidence = (sentence, *guarantee.evidence)
+        return replace(
+            guarantee, verdict="broken", sentence=sentence, evidence=evidence, lacking=""
+        )
+    patches = join_names([patch.name for patch in subject.exported.recording.patches])
     if patches:
-        said = f"{said}{', and ' if said else 'the export '}called a replaced {patches}"
-    if said and found.verdict == "broken":
-        return replace(found, evidence=(*found.evidence, said))
-    return found
+        text = f"{text}{', and ' if text else 'the export '}called a replaced {patches}"
+    if text and guarantee.verdict == "broken":
+        return replace(guarantee, evidence=(*guarantee.evidence, text))
+    return guarantee
 
 
 def _run_once(subject: Subject) -> None:
     try:
         subject.run(subject.module, subject.request)
     except Exception as error:  # noqa: BLE001 - whether it runs, others say
-        passed_over(error, "running the program on its example")
+        log_internal_error(error, "running the program on its example")

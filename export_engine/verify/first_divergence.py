@@ -15,11 +15,11 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.source import Stack, parse_stack_trace
 from export_engine.verify.compare_outputs import compare
 from export_engine.verify.isolated_run import call
-from export_engine.verify.known_causes import known_cause
+from export_engine.verify.known_causes import find_known_cause
 from export_engine.verify.program_under_test import Subject
 
 
@@ -39,16 +39,16 @@ UNKNOWN = Divergence("", "The first op that diverges could not be located.")
 def first_difference(subject: Subject, request: Request, seed: int) -> Divergence:
     """The first op with a different value, or that eager does not run; with its line."""
     try:
-        cause = known_cause(subject, request, seed)
-        return Divergence("", cause) if cause else _found(subject, request, seed)
+        cause = find_known_cause(subject, request, seed)
+        return Divergence("", cause) if cause else _locate_divergence(subject, request, seed)
     except Exception as error:  # noqa: BLE001 - a help to the reader; what is broken stands without it
-        passed_over(error, "looking for the op at which values diverge")
+        log_internal_error(error, "looking for the op at which values diverge")
         return UNKNOWN
     finally:
         subject.restore()
 
 
-def _found(subject: Subject, request: Request, seed: int) -> Divergence:
+def _locate_divergence(subject: Subject, request: Request, seed: int) -> Divergence:
     traced = capture(request.with_changes(shapes=None, edits=(), strict=False))
     if not isinstance(traced, Exported):
         return UNKNOWN
@@ -89,12 +89,12 @@ def bisect(
         outputs: the ops whose values it returns.
         differs: whether an op's value differs; asked once per op.
     """
-    known: dict[torch.fx.Node, bool] = {}
+    entries: dict[torch.fx.Node, bool] = {}
 
     def is_off(node: torch.fx.Node) -> bool:
-        if node not in known:
-            known[node] = differs(node)
-        return known[node]
+        if node not in entries:
+            entries[node] = differs(node)
+        return entries[node]
 
     wrong = [node for node in outputs if is_off(node)]
     if not wrong:
@@ -118,7 +118,7 @@ def _made_from(node: torch.fx.Node, nodes: Sequence[torch.fx.Node]) -> list[torc
         fresh = set(waiting.pop().all_input_nodes) - needed
         needed |= fresh
         waiting += fresh
-    return [each for each in nodes if each in needed and makes_tensor(each)]
+    return [other_node for other_node in nodes if other_node in needed and makes_tensor(other_node)]
 
 
 def _first_off(ops: list[torch.fx.Node], is_off: Callable[[torch.fx.Node], bool]) -> torch.fx.Node:
@@ -135,14 +135,18 @@ def _first_off(ops: list[torch.fx.Node], is_off: Callable[[torch.fx.Node], bool]
 
 def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx.Node]:
     """Of the ops that eager does not run, those between an op and what both run before it."""
-    names = {each.name for each in alone}
-    found: set[str] = set()
+    names = {other_node.name for other_node in alone}
+    texts: set[str] = set()
     waiting = [node]
     while waiting:
-        fresh = [each for each in waiting.pop().all_input_nodes if each.name in names - found]
-        found |= {each.name for each in fresh}
+        fresh = [
+            other_node
+            for other_node in waiting.pop().all_input_nodes
+            if other_node.name in names - texts
+        ]
+        texts |= {other_node.name for other_node in fresh}
         waiting += fresh
-    return [each for each in alone if each.name in found]
+    return [other_node for other_node in alone if other_node.name in texts]
 
 
 def _other_value(node: torch.fx.Node) -> Divergence:

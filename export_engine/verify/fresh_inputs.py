@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Request
-from export_engine.shapes import repeated, with_leaves
+from export_engine.shapes import repeat_slices, with_leaves
 from export_engine.torch_internals import is_fake
 
 
@@ -47,10 +47,10 @@ def fresh_tensor(
         if example.layout is not torch.strided or example.is_quantized:
             return example.detach().clone()
         if example.is_floating_point() or example.is_complex():
-            made = _floats(example, sizes, generator)
+            tensor = _floats(example, sizes, generator)
         else:
-            made = _whole(example, sizes, generator)
-        return made.to(example.device).requires_grad_(example.requires_grad)
+            tensor = _whole(example, sizes, generator)
+        return tensor.to(example.device).requires_grad_(example.requires_grad)
 
 
 def _floats(
@@ -60,13 +60,13 @@ def _floats(
     working = torch.complex64 if values.is_complex() else torch.float32
     finite = values[torch.isfinite(values)].to("cpu", working) if values.numel() else values
     if finite.numel() == 0 or bool((finite == finite.reshape(-1)[0]).all()):
-        return _tiled(example, sizes)  # constant, such as a mask of ones, or of -inf
+        return _tile(example, sizes)  # constant, such as a mask of ones, or of -inf
     if not torch.isfinite(values).all() or _few(finite):
-        return _drawn(example, sizes, generator)
+        return _draw(example, sizes, generator)
     noise = torch.randn(tuple(sizes), dtype=working, generator=generator, device="cpu")
-    made = (noise * finite.std() + finite.mean()).to(example.dtype)
+    tensor = (noise * finite.std() + finite.mean()).to(example.dtype)
     turned = bool(torch.randint(0, 2, (), generator=generator, device="cpu"))
-    return -made if turned else made  # take both branches of a test on the sign
+    return -tensor if turned else tensor  # take both branches of a test on the sign
 
 
 def _few(values: torch.Tensor) -> bool:
@@ -83,8 +83,8 @@ def _whole(example: torch.Tensor, sizes: Sequence[int], generator: torch.Generat
         row = torch.arange(start, start + sizes[-1], dtype=values.dtype, device="cpu")
         return row.expand(tuple(sizes)).clone()
     if values.numel() == 0 or bool((values == values.reshape(-1)[0]).all()):
-        return _tiled(example, sizes)
-    return _drawn(example, sizes, generator)
+        return _tile(example, sizes)
+    return _draw(example, sizes, generator)
 
 
 def _counts(values: torch.Tensor) -> bool:
@@ -95,14 +95,14 @@ def _counts(values: torch.Tensor) -> bool:
     return bool((rows[:, 1:] - rows[:, :-1] == 1).all() and (rows[:, 0] == rows[0, 0]).all())
 
 
-def _tiled(example: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
-    made = example.detach()
+def _tile(example: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
+    tensor = example.detach()
     for dim, size in enumerate(sizes):
-        made = repeated(made, dim, size)
-    return made.clone()
+        tensor = repeat_slices(tensor, dim, size)
+    return tensor.clone()
 
 
-def _drawn(example: torch.Tensor, sizes: Sequence[int], generator: torch.Generator) -> torch.Tensor:
+def _draw(example: torch.Tensor, sizes: Sequence[int], generator: torch.Generator) -> torch.Tensor:
     """Each value one of the example's."""
     values = example.detach().reshape(-1).cpu()
     count = 1

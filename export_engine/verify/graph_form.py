@@ -87,10 +87,10 @@ def functional(subject: Subject) -> Guarantee:
     )
 
 
-def lifted(subject: Subject) -> Guarantee:
+def check_lifted(subject: Subject) -> Guarantee:
     """Every placeholder is an input of the signature, and no tensor is an attribute."""
     program = subject.program
-    problems = list(_unlifted(program))
+    problems = list(_find_unlifted(program))
     inputs = [spec.arg.name for spec in program.graph_signature.input_specs]
     placeholders = [node.name for node in program.graph.nodes if node.op == "placeholder"]
     if inputs != placeholders:
@@ -115,7 +115,7 @@ def lifted(subject: Subject) -> Guarantee:
     )
 
 
-def mapped(subject: Subject) -> Guarantee:
+def check_mapped(subject: Subject) -> Guarantee:
     """Lines and scopes of the ops that compute something."""
     graph = subject.record.graphs[0]
     call = OPS.index("call_function")
@@ -131,8 +131,8 @@ def mapped(subject: Subject) -> Guarantee:
     scopeless = [node for node in nodes if graph.scope[node] < 0]
     bad = sorted({*lineless, *scopeless})
     share = 1 - len(bad) / len(nodes)
-    said = _all(len(nodes), "op has its line and its module", "ops have line and module")
-    sentence = f"{said}."
+    text = _all(len(nodes), "op has its line and its module", "ops have line and module")
+    sentence = f"{text}."
     if theirs:
         what = f"{len(theirs):,} of {len(nodes):,} ops" if len(nodes) > 1 else "the one op"
         sentence = f"All ops have their module; {what} come from torch's own modules, not from a "
@@ -174,9 +174,9 @@ def _all(count: int, one: str, several: str) -> str:
 
 
 def _graphs(module: torch.nn.Module) -> Iterator[torch.fx.Graph]:
-    for each in module.modules():
-        if isinstance(each, torch.fx.GraphModule):
-            yield each.graph
+    for other_module in module.modules():
+        if isinstance(other_module, torch.fx.GraphModule):
+            yield other_module.graph
 
 
 def _writes(op: Op) -> bool:
@@ -200,7 +200,7 @@ def _mutations(subject: Subject) -> Iterator[str]:
             yield f"{spec.target} is mutated through the output {spec.arg.name}"
 
 
-def _unlifted(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
+def _find_unlifted(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
     for node in program.graph.nodes:
         if node.op == "get_attr":
             value = getattr(program.graph_module, str(node.target), None)
@@ -218,9 +218,9 @@ def _unheld(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
 
 def _outputs(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
     output = next(node for node in program.graph.nodes if node.op == "output")
-    given = [each.name for each in output.all_input_nodes]
+    names = [node.name for node in output.all_input_nodes]
     named = [getattr(spec.arg, "name", "") for spec in program.graph_signature.output_specs]
-    for name in dict.fromkeys(given):
+    for name in dict.fromkeys(names):
         if name not in named:
             yield name, f"the output {name} is not in the signature"
     if len(output.args[0]) != len(named):

@@ -76,12 +76,14 @@ class Verified:
     @property
     def broken(self) -> tuple[Guarantee, ...]:
         """Those that do not hold."""
-        return tuple(each for each in self.guarantees if each.verdict == "broken")
+        return tuple(guarantee for guarantee in self.guarantees if guarantee.verdict == "broken")
 
     @property
     def unchecked(self) -> tuple[Guarantee, ...]:
         """Unchecked guarantees, whether or not they could have been checked."""
-        return tuple(each for each in self.guarantees if each.verdict == "not checked")
+        return tuple(
+            guarantee for guarantee in self.guarantees if guarantee.verdict == "not checked"
+        )
 
     @property
     def verdict(self) -> Literal["holds", "broken", "not checked"]:
@@ -91,40 +93,40 @@ class Verified:
     @property
     def trials(self) -> tuple[Trial, ...]:
         """The comparisons with eager, one for each choice of sizes that was run."""
-        return tuple(trial for each in self.guarantees for trial in each.trials)
+        return tuple(trial for guarantee in self.guarantees for trial in guarantee.trials)
 
     @property
     def wrong_size(self) -> Trial | None:
         """A choice of sizes at which the program differs from eager though it agrees at others."""
-        outcomes = {each.outcome for each in self.trials}
-        differs = (each for each in self.trials if each.outcome == "differs" and each.sizes)
+        outcomes = {trial.outcome for trial in self.trials}
+        differs = (trial for trial in self.trials if trial.outcome == "differs" and trial.sizes)
         return next(differs, None) if "agrees" in outcomes else None
 
     @property
     def ok(self) -> bool:
         """Whether none is broken, and none that could be checked was skipped."""
-        return not self.broken and all(each.lacking for each in self.unchecked)
+        return not self.broken and all(guarantee.lacking for guarantee in self.unchecked)
 
     @property
     def sentence(self) -> str:
         """In a line: `10 guarantees hold, 1 is broken, 1 was not checked.`."""
         counts = {
-            verdict: sum(each.verdict == verdict for each in self.guarantees)
+            verdict: sum(guarantee.verdict == verdict for guarantee in self.guarantees)
             for verdict in ("holds", "broken", "not checked")
         }
-        parts = [_said(counts["holds"], "guarantee holds", "guarantees hold")]
+        parts = [_count_text(counts["holds"], "guarantee holds", "guarantees hold")]
         if counts["broken"]:
-            parts.append(_said(counts["broken"], "is broken", "are broken"))
+            parts.append(_count_text(counts["broken"], "is broken", "are broken"))
         if counts["not checked"]:
-            parts.append(_said(counts["not checked"], "was not checked", "were not checked"))
+            parts.append(_count_text(counts["not checked"], "was not checked", "were not checked"))
         return ", ".join(parts) + "."
 
     def __str__(self) -> str:
         lines = [self.sentence]
-        for each in self.guarantees:
-            lines.append(f"  {_MARKS[each.verdict]} {each.name:<11} {each.sentence}")
-            if each.verdict == "broken":
-                lines += [f"      {line}" for line in each.evidence[:5]]
+        for guarantee in self.guarantees:
+            lines.append(f"  {_MARKS[guarantee.verdict]} {guarantee.name:<11} {guarantee.sentence}")
+            if guarantee.verdict == "broken":
+                lines += [f"      {line}" for line in guarantee.evidence[:5]]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -133,7 +135,7 @@ class Verified:
 _MARKS = {"holds": "✓", "broken": "✗", "not applicable": "–", "not checked": "?"}
 
 
-def _said(count: int, one: str, several: str) -> str:
+def _count_text(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
 
 

@@ -14,8 +14,8 @@ from functools import partial
 from typing import NamedTuple
 
 from export_engine.attempt import Exported
-from export_engine.defects import failed_itself, passed_over, report_of
-from export_engine.process import can_fork, forked, heap_frozen, raise_if_interrupted
+from export_engine.defects import describe_defect, log_internal_error, report_of
+from export_engine.process import can_fork, heap_frozen, raise_if_interrupted, run_forked
 from export_engine.progress import Progress
 from export_engine.record import Record
 from export_engine.source import user_error
@@ -29,7 +29,7 @@ from export_engine.verify import (
     round_trips,
 )
 from export_engine.verify.guarantee import Guarantee, Verified
-from export_engine.verify.program_under_test import Subject, examined, tensors_of
+from export_engine.verify.program_under_test import Subject, examine, tensors_of
 
 __all__ = ["Check", "verify"]
 
@@ -45,17 +45,17 @@ class Check(NamedTuple):
 CHECKS = (
     Check("flat", graph_form.FLAT, graph_form.flat),
     Check("functional", graph_form.FUNCTIONAL, graph_form.functional),
-    Check("lifted", graph_form.LIFTED, graph_form.lifted),
-    Check("mapped", graph_form.MAPPED, graph_form.mapped),
+    Check("lifted", graph_form.LIFTED, graph_form.check_lifted),
+    Check("mapped", graph_form.MAPPED, graph_form.check_mapped),
     Check("ops", real_ops.OPS, real_ops.real_ops),
-    Check("sound", contract_soundness.SOUND, declared_types.sound),
+    Check("sound", contract_soundness.SOUND, declared_types.check_sound),
     Check("refuses", contract_soundness.REFUSES, contract_soundness.refuses),
     Check("checks", contract_soundness.CHECKS, contract_soundness.checks),
     Check("state", mutation.STATE, mutation.state),
-    Check("saved", round_trips.SAVED, round_trips.saved),
-    Check("unflattened", round_trips.UNFLATTENED, round_trips.unflattened),
+    Check("saved", round_trips.SAVED, round_trips.check_saved),
+    Check("unflattened", round_trips.UNFLATTENED, round_trips.check_unflattened),
     Check("re-exported", round_trips.RE_EXPORTED, round_trips.re_exported),
-    Check("decomposed", round_trips.DECOMPOSED, round_trips.decomposed),
+    Check("decomposed", round_trips.DECOMPOSED, round_trips.check_decomposed),
 )
 _IN_A_FORK = ("decomposed", "functional")
 """What needs the decomposed program: about half of the time of all."""
@@ -84,21 +84,30 @@ def verify(
         KeyboardInterrupt: the user interrupted; everything is as it was.
     """
     started = time.perf_counter()
-    found: dict[str, Guarantee] = {}
-    with heap_frozen(), examined(exported, record, sizes) as subject:
-        there = [each for each in CHECKS if each.name in _IN_A_FORK and _forks(subject)]
+    entries: dict[str, Guarantee] = {}
+    with heap_frozen(), examine(exported, record, sizes) as subject:
+        there = [
+            other_check
+            for other_check in CHECKS
+            if other_check.name in _IN_A_FORK and _forks(subject)
+        ]
         there.sort(key=lambda each: _IN_A_FORK.index(each.name))
-        calls = {each.name: partial(_checked, each, subject) for each in there}
-        with forked(calls) if calls else nullcontext() as fork:
-            for check in (*(each for each in CHECKS if each not in there), *there):
+        calls = {
+            other_check.name: partial(_run_check, other_check, subject) for other_check in there
+        }
+        with run_forked(calls) if calls else nullcontext() as fork:
+            for check in (
+                *(other_check for other_check in CHECKS if other_check not in there),
+                *there,
+            ):
                 raise_if_interrupted()
                 if progress:
                     claim = check.claim.rstrip(".")
-                    progress(Progress(len(found), len(CHECKS), claim, "guarantee"))
+                    progress(Progress(len(entries), len(CHECKS), claim, "guarantee"))
                 answer = fork.wait(check.name) if fork and check in there else None
                 holds = answer is not None and answer.verdict == "holds"
-                found[check.name] = answer if answer and holds else _checked(check, subject)
-    guarantees = tuple(found[each.name] for each in CHECKS)
+                entries[check.name] = answer if answer and holds else _run_check(check, subject)
+    guarantees = tuple(entries[other_check.name] for other_check in CHECKS)
     return Verified(guarantees, time.perf_counter() - started)
 
 
@@ -107,7 +116,7 @@ def _forks(subject: Subject) -> bool:
     return len(subject.program.graph.nodes) >= _LARGE and can_fork(tensors_of(subject.exported))
 
 
-def _checked(check: Check, subject: Subject) -> Guarantee:
+def _run_check(check: Check, subject: Subject) -> Guarantee:
     try:
         return check.run(subject)
     except NotCallable as error:  # said once, of the guarantee that it breaks
@@ -128,7 +137,7 @@ def _checked(check: Check, subject: Subject) -> Guarantee:
                 f"{subject.refused}.",
             )
         doing = f"checking the guarantee `{check.name}`"
-        passed_over(error, doing)
+        log_internal_error(error, doing)
         theirs = user_error(error)
         if theirs:
             return Guarantee(
@@ -138,6 +147,6 @@ def _checked(check: Check, subject: Subject) -> Guarantee:
             name=check.name,
             claim=check.claim,
             verdict="not checked",
-            sentence=failed_itself(error, doing),
+            sentence=describe_defect(error, doing),
             report=report_of(error, doing),
         )

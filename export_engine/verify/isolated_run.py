@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Request, signature_of
-from export_engine.capture import Refilled, given_leaves, model_kept, quiet, refilled
-from export_engine.defects import passed_over, user_code
-from export_engine.process import ELSEWHERE, Patience, sandbox, undone
+from export_engine.capture import Refilled, find_container_writes, input_leaves, model_kept, quiet
+from export_engine.defects import log_internal_error, user_code
+from export_engine.process import ELSEWHERE, Deadline, sandbox, undone
 from export_engine.process import seed as seed_generators
 from export_engine.torch_internals import pytree
-from export_engine.verify.uninitialized import filled
+from export_engine.verify.uninitialized import fill_new_memory
 
 
 class Call(NamedTuple):
@@ -34,7 +34,7 @@ def run(
     request: Request,
     seed: int,
     grad: bool = False,
-    patience: Patience | None = None,
+    patience: Deadline | None = None,
 ) -> Any:
     """The result of a call on copies of the request's inputs, quietly; see `call`."""
     return call(called, request, seed, grad, patience=patience).result
@@ -46,7 +46,7 @@ def call(
     seed: int,
     grad: bool = False,
     compiled: bool = False,
-    patience: Patience | None = None,
+    patience: Deadline | None = None,
 ) -> Call:
     """A call on copies of the request's inputs, with what it made of them.
 
@@ -67,19 +67,23 @@ def call(
     memo: dict[int, Any] = {}
 
     args, kwargs = pytree.tree_map(
-        lambda value: copied_leaf(value, memo), (request.args, dict(request.kwargs))
+        lambda value: copy_leaf(value, memo), (request.args, dict(request.kwargs))
     )
     own = called is request.target and not isinstance(called, torch.fx.GraphModule)
     with sandbox(), quiet(), full_precision(), torch.set_grad_enabled(grad):
         seed_generators(seed)
-        given = given_leaves(signature, args, kwargs)
+        entries = input_leaves(signature, args, kwargs)
         running = user_code("the model" if own else "the program")
-        with nullcontext() if compiled else in_eager(), filled(), running:
+        with nullcontext() if compiled else in_eager(), fill_new_memory(), running:
             if patience is None:
                 result = called(*args, **kwargs)
             else:
                 result = patience.call(called, *args, **kwargs)
-    return Call(result, given, refilled(given, given_leaves(signature, args, kwargs), result))
+    return Call(
+        result,
+        entries,
+        find_container_writes(entries, input_leaves(signature, args, kwargs), result),
+    )
 
 
 @undone
@@ -117,14 +121,14 @@ def runs_in_eager(request: Request) -> bool:
     """Whether the model runs on a request's inputs, without its edits; it is as before."""
     with model_kept(request.target):
         try:
-            run(request.target, request, seed=0, patience=Patience(ELSEWHERE))
+            run(request.target, request, seed=0, patience=Deadline(ELSEWHERE))
         except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
-            passed_over(error, "running the model in eager")
+            log_internal_error(error, "running the model in eager")
             return False
     return True
 
 
-def copied_leaf(value: Any, memo: dict[int, Any], device: str | None = None) -> Any:
+def copy_leaf(value: Any, memo: dict[int, Any], device: str | None = None) -> Any:
     """A copy of a leaf of a call's inputs; one that is passed twice is copied once.
 
     Args:
@@ -134,34 +138,34 @@ def copied_leaf(value: Any, memo: dict[int, Any], device: str | None = None) -> 
     """
     if id(value) not in memo:
         with user_code("copying an input"):
-            memo[id(value)] = _copied(value, device)
+            memo[id(value)] = _copy(value, device)
     return memo[id(value)]
 
 
-def _copied(value: Any, device: str | None) -> Any:
+def _copy(value: Any, device: str | None) -> Any:
     if isinstance(value, torch.Tensor):
         return value.detach().clone().to(device or value.device).requires_grad_(value.requires_grad)
     try:
-        made = copy.deepcopy(value)
+        result = copy.deepcopy(value)
     except Exception as error:
         if not isinstance(value, dict):
             raise
-        passed_over(error, "copying a dict by its own methods")
-        made = _same_items(value)
+        log_internal_error(error, "copying a dict by its own methods")
+        result = _same_items(value)
     if isinstance(value, dict) and getattr(value, "__dict__", None) is value:
         object.__setattr__(
-            made, "__dict__", made
+            result, "__dict__", result
         )  # keys that are attributes too, which `copy` loses
-    return made
+    return result
 
 
 def _same_items(value: dict[Any, Any]) -> dict[Any, Any]:
     """A copy of a dict whose `__getattr__` reads items, also `__deepcopy__`, which it lacks."""
     base = OrderedDict if isinstance(value, OrderedDict) else dict
-    made, memo = base.__new__(type(value)), dict[int, Any]()
+    result, memo = base.__new__(type(value)), dict[int, Any]()
     attributes = vars(value)
-    for name, each in attributes.items() if attributes is not value else ():
-        object.__setattr__(made, name, copy.deepcopy(each, memo))
+    for name, item in attributes.items() if attributes is not value else ():
+        object.__setattr__(result, name, copy.deepcopy(item, memo))
     for key, each in base.items(value):
-        base.__setitem__(made, key, copy.deepcopy(each, memo))
-    return made
+        base.__setitem__(result, key, copy.deepcopy(each, memo))
+    return result

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 
 from export_engine.attempt import Request, as_module
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.process import undone
 from export_engine.verify.program_under_test import Subject
 
@@ -18,7 +18,7 @@ _LAYERS = (
 )
 
 
-def known_cause(subject: Subject, request: Request, seed: int) -> str:
+def find_known_cause(subject: Subject, request: Request, seed: int) -> str:
     """A sentence on a known cause of a difference on some inputs, with the way out; else empty.
 
     In eval mode and without gradients, `nn.TransformerEncoder` and its parts take a fast path in
@@ -27,7 +27,9 @@ def known_cause(subject: Subject, request: Request, seed: int) -> str:
     """
     if subject.eager is None or not hasattr(torch.backends, "mha"):
         return ""
-    layers = [each for each in as_module(subject.eager).modules() if isinstance(each, _LAYERS)]
+    layers = [
+        module for module in as_module(subject.eager).modules() if isinstance(module, _LAYERS)
+    ]
     if not layers or not torch.backends.mha.get_fastpath_enabled():
         return ""
     try:
@@ -35,11 +37,11 @@ def known_cause(subject: Subject, request: Request, seed: int) -> str:
             theirs = subject.run(subject.eager, request, seed)
         ours = subject.run(subject.module, request, seed)
     except Exception as error:  # noqa: BLE001 - the model raises what it likes; then it is another cause
-        passed_over(error, "calling eager without its fast path")
+        log_internal_error(error, "calling eager without its fast path")
         return ""
-    if not subject.compared(ours, theirs).same:
+    if not subject.compare(ours, theirs).same:
         return ""
-    name = next(each.__name__ for each in _LAYERS if any(isinstance(one, each) for one in layers))
+    name = next(item.__name__ for item in _LAYERS if any(isinstance(one, item) for one in layers))
     return (
         f"Only eager takes the fast path of `nn.{name}`, which returns 0 at padded positions. With "
         "`torch.backends.mha.set_fastpath_enabled(False)`, eager agrees with the program."

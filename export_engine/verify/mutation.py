@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Request, as_module
-from export_engine.defects import passed_over
-from export_engine.error_text import typed_text
-from export_engine.listing import listed
+from export_engine.defects import log_internal_error
+from export_engine.error_text import format_with_type
+from export_engine.listing import join_names
 from export_engine.shapes import with_leaves
 from export_engine.source import user_error
 from export_engine.torch_internals import pytree
 from export_engine.verify.compare_outputs import compare, compare_named
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
 from export_engine.verify.isolated_run import Call, call
-from export_engine.verify.known_causes import known_cause
+from export_engine.verify.known_causes import find_known_cause
 from export_engine.verify.program_under_test import Subject
 
 STATE = "Buffers and inputs change as they do in eager, call after call."
@@ -33,31 +33,33 @@ def state(subject: Subject) -> Guarantee:
     owner = as_module(subject.eager)
     requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]
     try:
-        theirs = _called(subject, subject.eager, requests, owner)
+        theirs = _call_repeatedly(subject, subject.eager, requests, owner)
     except Exception as error:  # noqa: BLE001 - the model raises what it likes
-        passed_over(error, "calling the model several times")
+        log_internal_error(error, "calling the model several times")
         return Guarantee(
             name="state",
             claim=STATE,
             verdict="not checked",
-            sentence=user_error(error) or f"The model fails in eager: {typed_text(error)}",
+            sentence=user_error(error) or f"The model fails in eager: {format_with_type(error)}",
         )
-    ours = _called(subject, subject.module, requests, owner)
+    ours = _call_repeatedly(subject, subject.module, requests, owner)
     problems, changed = [], set()
     before = _buffers(owner)
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True), start=1):
-        problems += [f"call {number}: {each}" for each in _problems(mine, other)]
+        problems += [f"call {number}: {problem}" for problem in _problems(mine, other)]
         changed |= {
             name for name, value in other.buffers.items() if not _equal(value, before.get(name))
         }
     names = ", ".join(sorted(changed)) or "nothing"
     sentence = f"Agrees with eager over {_CALLS} calls in a row, which change {names}."
-    instead = dict.fromkeys(path for each in theirs for path in each.call.refilled.paths)
+    instead = dict.fromkeys(path for after in theirs for path in after.call.refilled.paths)
     if instead:
-        sentence += f" What eager writes into {listed(list(instead))}, the program returns instead."
+        sentence += (
+            f" What eager writes into {join_names(list(instead))}, the program returns instead."
+        )
     if problems:
         sentence = f"Diverges from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."
-        cause = known_cause(subject, subject.request, 0)
+        cause = find_known_cause(subject, subject.request, 0)
         if cause:
             sentence += f" {cause}"
     return Guarantee(
@@ -77,30 +79,32 @@ class _After(NamedTuple):
 
 
 def _problems(ours: _After, theirs: _After) -> Iterator[str]:
-    for what, found in (
+    for what, difference in (
         ("results", compare(ours.call.result, theirs.call.result, loose=1.0)),
         ("inputs", compare_named(ours.call.inputs, theirs.call.inputs, loose=1.0)),
         ("buffers", compare_named(ours.buffers, theirs.buffers, loose=1.0)),
     ):
-        if not found.same:
-            yield f"{what} differ: {found.detail}"
+        if not difference.same:
+            yield f"{what} differ: {difference.detail}"
     if theirs.call.refilled.lost:
-        lost = listed(theirs.call.refilled.lost)
+        lost = join_names(theirs.call.refilled.lost)
         yield f"eager mutates {lost}; the program does not, and does not return it"
 
 
-def _called(
+def _call_repeatedly(
     subject: Subject, called: Any, requests: list[Request], owner: torch.nn.Module
 ) -> list[_After]:
     """Results, inputs and buffers after each call; then all is put back."""
-    found = []
+    afters = []
     try:
         for seed, request in enumerate(requests):
-            made = call(called, request, seed)
-            found.append(_After(made._replace(result=_copied(made.result)), _buffers(owner)))
+            result = call(called, request, seed)
+            afters.append(
+                _After(result._replace(result=_copy_results(result.result)), _buffers(owner))
+            )
     finally:
         subject.restore()
-    return found
+    return afters
 
 
 def _fresh(request: Request, seed: int) -> Request:
@@ -108,19 +112,19 @@ def _fresh(request: Request, seed: int) -> Request:
     if seed == 0:
         return request
 
-    def changed(path: str, value: Any) -> Any:
+    def change(path: str, value: Any) -> Any:
         if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel():
             return (value.detach() * (1 + seed / 4)).requires_grad_(value.requires_grad)
         return value
 
-    return with_leaves(request, changed)
+    return with_leaves(request, change)
 
 
 def _buffers(owner: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in owner.named_buffers()}
 
 
-def _copied(result: Any) -> Any:
+def _copy_results(result: Any) -> Any:
     """Results as they are now: they may be buffers that the next call writes to."""
     return pytree.tree_map(
         lambda value: value.detach().clone() if isinstance(value, torch.Tensor) else value, result

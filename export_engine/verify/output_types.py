@@ -19,17 +19,17 @@ def find_mistyped(program: torch.export.ExportedProgram, result: Any) -> str:
     """
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
     specs = [
-        each.arg
-        for each in program.graph_signature.output_specs
-        if each.kind is OutputKind.USER_OUTPUT
+        output_spec.arg
+        for output_spec in program.graph_signature.output_specs
+        if output_spec.kind is OutputKind.USER_OUTPUT
     ]
-    declared: list[Any] = [values.get(getattr(each, "name", "")) for each in specs]
+    declared: list[Any] = [values.get(getattr(spec, "name", "")) for spec in specs]
     leaves: list[Any] = pytree.tree_leaves(result)
     if len(leaves) != len(declared):
         return ""
     for number, (leaf, value) in enumerate(zip(leaves, declared, strict=True)):
         tensors = isinstance(leaf, torch.Tensor) and isinstance(value, torch.Tensor)
         if tensors and leaf.dtype != value.dtype:
-            dtypes = [str(each.dtype).removeprefix("torch.") for each in (leaf, value)]
+            dtypes = [str(item.dtype).removeprefix("torch.") for item in (leaf, value)]
             return f"Output {number} is {dtypes[0]}, and the program declares {dtypes[1]}"
     return ""

@@ -13,42 +13,42 @@ from export_engine.attempt import (
     DecompositionTable,
     Exported,
     Request,
-    installed,
-    written_aliases,
+    find_written_aliases,
+    install_setups,
 )
 from export_engine.capture import contexts_entered, in_eval_mode, model_kept, quiet
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
-from export_engine.process import Patience, can_fork, sandbox, undone
+from export_engine.process import Deadline, can_fork, sandbox, undone
 from export_engine.record import Record, in_user_names
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import (
     callable_module,
     contexts_left,
     counters_kept,
-    made_example,
+    make_example,
     operators_listed_once,
     pytree,
 )
-from export_engine.transform import kept_whole
+from export_engine.transform import shrink_table
 from export_engine.verify.compare_outputs import Difference, compare_calls
-from export_engine.verify.compared_numbers import Number, find_numbers
 from export_engine.verify.custom_ops import find_custom
 from export_engine.verify.fresh_inputs import fresh_request
 from export_engine.verify.isolated_run import Call, call
 from export_engine.verify.missing_values import missing_values
+from export_engine.verify.numbers_in_code import Number, find_numbers
 from export_engine.verify.output_types import find_mistyped
 from export_engine.verify.refusals import is_condition, refusal
 from export_engine.verify.uninitialized import (
+    describe_unwritten,
+    find_unwritten,
     memory_filled_in_calls,
-    unwritten_in,
-    unwritten_text,
 )
 from export_engine.verify.untraced_sizes import Sizes, sizes_of, sizes_of_record
 
 
 @undone
-def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject]:
+def examine(exported: Exported, record: Record, sizes: int) -> Iterator[Subject]:
     """The program as a Subject; changes by calls of it and of its model are undone.
 
     Args:
@@ -65,10 +65,10 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
         counters_kept(),
         in_eval_mode(called, wanted),
         quiet(),
-        installed(request.setups if request else ()),
+        install_setups(request.setups if request else ()),
         contexts_entered(request) if request else nullcontext(),
         model_kept(called) as subject.restore,
-        memory_filled_in_calls(each.name for each in record.targets),
+        memory_filled_in_calls(target.name for target in record.targets),
     ):
         yield subject
 
@@ -76,22 +76,22 @@ def examined(exported: Exported, record: Record, sizes: int) -> Iterator[Subject
 def tensors_of(exported: Exported) -> list[Any]:
     """What a program holds, and the leaves of its call."""
     program, request = exported.program, exported.request
-    given = (request.args, dict(request.kwargs)) if request else program.example_inputs
+    value = (request.args, dict(request.kwargs)) if request else program.example_inputs
     return [
         *program.state_dict.values(),
         *program.constants.values(),
-        *pytree.tree_leaves(given),
+        *pytree.tree_leaves(value),
     ]
 
 
-def patience_with(exported: Exported) -> Patience:
+def patience_with(exported: Exported) -> Deadline:
     """A limit on calls of a program and its model.
 
     Where it calls an op that is not torch's own, whose kernel may not know a size of 0, each call
     at other sizes is made in a fork before, if this process can fork.
     """
     native = bool(find_custom(exported.program.graph_module)) and can_fork(tensors_of(exported))
-    return Patience(native=native)
+    return Deadline(native=native)
 
 
 class Decomposed(NamedTuple):
@@ -112,7 +112,7 @@ class Subject:
     """Puts the model back as it was; there while it is examined."""
 
     def __init__(self, exported: Exported, record: Record, sizes: int) -> None:
-        """Make one; `examined` makes one that can be run.
+        """Make one; `examine` makes one that can be run.
 
         Args:
             exported: the attempt.
@@ -131,9 +131,9 @@ class Subject:
     @cached_property
     def symbolic(self) -> Sizes:
         """The symbolic sizes of the program's inputs."""
-        found = sizes_of(self.exported)
-        varying = any(each.symbol >= 0 for each in self.record.probe.inputs)
-        return sizes_of_record(self.record) if varying and not found.symbols else found
+        sizes = sizes_of(self.exported)
+        varying = any(size.symbol >= 0 for size in self.record.probe.inputs)
+        return sizes_of_record(self.record) if varying and not sizes.symbols else sizes
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
@@ -152,9 +152,9 @@ class Subject:
             with operators_listed_once():
                 return Decomposed(self.program.run_decompositions())
         except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-            passed_over(error, "decomposing the program")
+            log_internal_error(error, "decomposing the program")
             raise_if_users(error)
-            way_out = kept_whole(self.program, DecompositionTable("core"))
+            way_out = shrink_table(self.program, DecompositionTable("core"))
             if way_out is None:
                 return Decomposed(None, error=error.with_traceback(None))
             table, program = way_out
@@ -164,13 +164,13 @@ class Subject:
     def not_compared(self) -> str:
         """A sentence on outputs of memory that nobody wrote; empty if there is none."""
         called = self.module if self.eager is None else self.eager
-        return unwritten_text(unwritten_in(lambda: self.run(called, self.request).result))
+        return describe_unwritten(find_unwritten(lambda: self.run(called, self.request).result))
 
     @property
     def undecomposed_because(self) -> str:
         """Why torch cannot decompose the program: a cause that is known, else torch's words."""
-        known = (each.sentence for each in written_aliases(self.program))
-        return next(known, error_text(self.decomposed.error))
+        sentences = (written_alias.sentence for written_alias in find_written_aliases(self.program))
+        return next(sentences, error_text(self.decomposed.error))
 
     @property
     def eager(self) -> Any:
@@ -185,7 +185,7 @@ class Subject:
         """
         if self.exported.request is not None:
             return self.exported.request
-        args, kwargs = self.program.example_inputs or made_example(self.program)
+        args, kwargs = self.program.example_inputs or make_example(self.program)
         return Request(target=self.module, args=tuple(args), kwargs=dict(kwargs or {}))
 
     @cached_property
@@ -199,7 +199,7 @@ class Subject:
         try:
             self.run(self.module, self.request)
         except Exception as error:  # noqa: BLE001 - whatever it raises; only a condition is said
-            passed_over(error, "running the program on its example")
+            log_internal_error(error, "running the program on its example")
             return self.refusal(error) if is_condition(error) else ""
         return ""
 
@@ -221,13 +221,13 @@ class Subject:
             TookTooLong: one of the others had not ended in many times as long.
         """
         try:
-            found = call(called, request, seed, patience=self.patience)
+            result = call(called, request, seed, patience=self.patience)
         finally:
             self.restore()
         if called is self.module and not self.mistyped:
-            self.mistyped = find_mistyped(self.program, found.result)
-        return found
+            self.mistyped = find_mistyped(self.program, result.result)
+        return result
 
-    def compared(self, ours: Call, theirs: Call, loose: float = 1.0) -> Difference:
+    def compare(self, ours: Call, theirs: Call, loose: float = 1.0) -> Difference:
         """Results and inputs that were written to, by torch.testing's tolerances."""
         return compare_calls(ours, theirs, loose, layout=True)

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 import torch
 
 from export_engine.attempt import Request
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
 from export_engine.process import raise_if_interrupted
 from export_engine.source import parse_stack_trace, user_error
 from export_engine.torch_internals import (
     OpOverload,
-    aliased,
     fake_result,
     is_fake,
+    list_aliased_arguments,
+    list_written_arguments,
     op_signature,
     pytree,
-    written,
 )
 from export_engine.verify.contract_sampling import inside
 from export_engine.verify.custom_ops import find_custom, is_custom
@@ -45,8 +45,8 @@ def real_ops(subject: Subject) -> Guarantee:
     """Runs the program op by op and looks at each custom op before and after."""
     custom = find_custom(subject.program.graph_module)
     if not custom:
-        said = "All ops are torch's own."
-        return Guarantee(name="ops", claim=OPS, verdict="not applicable", sentence=said)
+        text = "All ops are torch's own."
+        return Guarantee(name="ops", claim=OPS, verdict="not applicable", sentence=text)
     if subject.without_values:
         return without_weights("ops", OPS, subject.without_values)
     problems: dict[tuple[str, str], _Problem] = {}
@@ -58,16 +58,16 @@ def real_ops(subject: Subject) -> Guarantee:
         try:
             watching = _run(subject, request, seed)
         except Exception as error:  # noqa: BLE001 - the program may refuse sizes; `sound` says so
-            passed_over(error, "running a program op by op")
+            log_internal_error(error, "running a program op by op")
             failed.append(user_error(error) or error_text(error))
             continue
         seen |= watching.seen
         for problem in watching.problems:
             problems.setdefault((problem.node, problem.text.partition(":")[0]), problem)
-    return _found(custom, seen, list(problems.values()), failed)
+    return _conclude(custom, seen, list(problems.values()), failed)
 
 
-def _found(
+def _conclude(
     custom: list[torch.fx.Node], seen: set[str], problems: list[_Problem], failed: list[str]
 ) -> Guarantee:
     names = sorted({str(node.target) for node in custom})
@@ -87,7 +87,10 @@ def _found(
         claim=OPS,
         verdict=verdict,
         sentence=sentence,
-        evidence=(*(each.text for each in problems), *(f"a run failed: {each}" for each in failed)),
+        evidence=(
+            *(problem.text for problem in problems),
+            *(f"a run failed: {text}" for text in failed),
+        ),
         node=problems[0].node if problems else "",
     )
 
@@ -126,24 +129,24 @@ class _Watching(torch.fx.Interpreter):
         return super().run_node(n)
 
     def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
-        found = super().get_attr(target, args, kwargs)
-        return _Inner(found, self) if isinstance(found, torch.fx.GraphModule) else found
+        attr = super().get_attr(target, args, kwargs)
+        return _Inner(attr, self) if isinstance(attr, torch.fx.GraphModule) else attr
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         if target is torch.ops.higher_order.cond:
             self._try_branches(*args, **kwargs)
         if not is_custom(target):
             return super().call_function(target, args, kwargs)
-        before = _copied(args, kwargs)
-        claimed = fake_result(target, *_copied(args, kwargs))
+        before = _copy_arguments(args, kwargs)
+        claimed = fake_result(target, *_copy_arguments(args, kwargs))
         result = super().call_function(target, args, kwargs)
         self.seen.add(str(target))
         for text in (
             *_unlike(result, claimed),
-            *_unsaid_writes(target, (args, kwargs), before),
-            *_unsaid_views(target, result, args, kwargs),
+            *_find_undeclared_writes(target, (args, kwargs), before),
+            *_find_undeclared_views(target, result, args, kwargs),
         ):
-            self.problems.append(self._placed(target, text))
+            self.problems.append(self._locate_problem(target, text))
         return result
 
     def _try_branches(self, _: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> None:
@@ -151,13 +154,15 @@ class _Watching(torch.fx.Interpreter):
         for branch in (true_fn, false_fn):
             try:
                 if isinstance(branch, _Inner) and branch.has_custom:
-                    branch(*_copied(tuple(operands), {})[0])
+                    branch(*_copy_arguments(tuple(operands), {})[0])
             except Exception as error:  # noqa: BLE001 - it may not be made for these values
-                passed_over(error, "running a branch of a cond")
+                log_internal_error(error, "running a branch of a cond")
 
-    def _placed(self, target: OpOverload, text: str) -> _Problem:
+    def _locate_problem(self, target: OpOverload, text: str) -> _Problem:
         """With the line that it is at and the node; of a nested graph, the node that runs it."""
-        node = next((each for each in self.graph.nodes if each.target is target), None)
+        node = next(
+            (other_node for other_node in self.graph.nodes if other_node.target is target), None
+        )
         stack = parse_stack_trace((node.stack_trace if node is not None else "") or "")
         where = f" ({stack[-1].file.rpartition('/')[2]}:{stack[-1].line})" if stack else ""
         return _Problem(self.caller, f"`{target}` {text}{where}")
@@ -177,21 +182,21 @@ class _Inner:
         return _Watching(self._module, self._outer).run(*args)
 
 
-def _copied(args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _copy_arguments(args: Any, kwargs: Any) -> tuple[Any, Any]:
     """With tensors of their own that lie in memory as these do."""
 
-    def copied(value: Any) -> Any:
+    def copy(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             return value
         if value.layout is not torch.strided or _overlaps_itself(value):
             return value.detach().clone()
-        made = torch.empty_strided(
+        tensor = torch.empty_strided(
             value.shape, value.stride(), dtype=value.dtype, device=value.device
         )
-        return made.copy_(value.detach())
+        return tensor.copy_(value.detach())
 
-    found: tuple[Any, Any] = pytree.tree_map(copied, (args, kwargs))
-    return found
+    pair: tuple[Any, Any] = pytree.tree_map(copy, (args, kwargs))
+    return pair
 
 
 def _overlaps_itself(value: torch.Tensor) -> bool:
@@ -203,8 +208,8 @@ def _overlaps_itself(value: torch.Tensor) -> bool:
 def _unlike(result: Any, claimed: Any) -> Iterator[str]:
     """How an op's outputs differ from its fake kernel's."""
     if isinstance(claimed, Exception):
-        said = error_text(claimed, 160)
-        yield f"has a fake kernel that fails for these inputs: {said}"
+        text = error_text(claimed, 160)
+        yield f"has a fake kernel that fails for these inputs: {text}"
         return
     real, fake = pytree.tree_leaves(result), pytree.tree_leaves(claimed)
     if len(real) != len(fake):
@@ -244,19 +249,19 @@ def _steps(value: torch.Tensor) -> list[int]:
     return [step for step, size in zip(value.stride(), value.shape, strict=True) if size > 1]
 
 
-def _unsaid_writes(target: OpOverload, after: Any, before: Any) -> Iterator[str]:
+def _find_undeclared_writes(target: OpOverload, after: Any, before: Any) -> Iterator[str]:
     """Arguments that have other values after the call, though the schema does not say so."""
-    said = set(written(target))
+    texts = set(list_written_arguments(target))
     names = op_signature(target)
     now = names.bind(*after[0], **after[1]).arguments
     then = names.bind(*before[0], **before[1]).arguments
     for name, value in now.items():
         leaves = zip(pytree.tree_leaves(value), pytree.tree_leaves(then[name]), strict=True)
-        if name not in said and any(_changed(one, other) for one, other in leaves):
+        if name not in texts and any(_is_changed(one, other) for one, other in leaves):
             yield f"writes to its argument `{name}`, but its schema does not declare it"
 
 
-def _changed(one: Any, other: Any) -> bool:
+def _is_changed(one: Any, other: Any) -> bool:
     if not isinstance(one, torch.Tensor) or one.layout is not torch.strided:
         return False
     if one.shape != other.shape:
@@ -267,14 +272,16 @@ def _changed(one: Any, other: Any) -> bool:
     return not bool(same.all())
 
 
-def _unsaid_views(target: OpOverload, result: Any, args: Any, kwargs: Any) -> Iterator[str]:
+def _find_undeclared_views(
+    target: OpOverload, result: Any, args: Any, kwargs: Any
+) -> Iterator[str]:
     """Results that are the memory of an argument, though the schema does not say so."""
-    said = {*aliased(target), *written(target)}
-    given = op_signature(target).bind(*args, **kwargs).arguments
-    made = [each for each in pytree.tree_leaves(result) if _address(each)]
-    for name, value in given.items():
-        addresses = {_address(each) for each in pytree.tree_leaves(value)} - {0}
-        if name not in said and any(_address(each) in addresses for each in made):
+    texts = {*list_aliased_arguments(target), *list_written_arguments(target)}
+    arguments = op_signature(target).bind(*args, **kwargs).arguments
+    items = [leaf for leaf in pytree.tree_leaves(result) if _address(leaf)]
+    for name, value in arguments.items():
+        addresses = {_address(leaf) for leaf in pytree.tree_leaves(value)} - {0}
+        if name not in texts and any(_address(item) in addresses for item in items):
             yield f"returns an alias of its argument `{name}`, but its schema does not declare it"
 
 

@@ -18,11 +18,11 @@ _LONGEST = 160
 
 def refusal(error: BaseException) -> str:
     """The condition that was not met, or the first line of what was raised."""
-    said = message_of(error).strip().splitlines() or [type(error).__name__]
-    asserted = _ASSERTED.match(said[0])
+    texts = message_of(error).strip().splitlines() or [type(error).__name__]
+    asserted = _ASSERTED.match(texts[0])
     if asserted:
         return _cut(_REMAINDER.sub(r"\1 % \2", _relation(asserted[1])))
-    text = _SOURCE.sub(r"\1", _SIZE.sub(r".shape[\1]", said[0]))
+    text = _SOURCE.sub(r"\1", _SIZE.sub(r".shape[\1]", texts[0]))
     return _cut(text.removeprefix("Guard failed: "))
 
 
@@ -37,14 +37,14 @@ def _cut(text: str) -> str:
 
 def _relation(text: str) -> str:
     """`Ne(a*(b//a), 1)` as `a*(b//a) != 1`; any other text as it is."""
-    found = _RELATION.fullmatch(text)
-    if found is None:
+    match = _RELATION.fullmatch(text)
+    if match is None:
         return text
     depth = 0
-    for at, char in enumerate(found[2]):
+    for at, char in enumerate(match[2]):
         depth += (char == "(") - (char == ")")
         if depth < 0:
             return text
         if char == "," and not depth:
-            return f"{found[2][:at]} {_SIGNS[found[1]]} {found[2][at + 1 :].strip()}"
+            return f"{match[2][:at]} {_SIGNS[match[1]]} {match[2][at + 1 :].strip()}"
     return text

@@ -9,13 +9,13 @@ import torch
 
 from export_engine.attempt import Exported, Failed, signature_of
 from export_engine.capture import capture
-from export_engine.defects import passed_over
-from export_engine.error_text import error_text, typed_text
+from export_engine.defects import log_internal_error
+from export_engine.error_text import error_text, format_with_type
 from export_engine.record import join_path, sizes_tried, split_path
 from export_engine.shapes import Auto, Shapes, Static, leaves_of, shapes_of
 from export_engine.source import raise_if_users
-from export_engine.torch_internals import copied_program, int_bound, symbols_in, texts_read_once
-from export_engine.verify.contract_sampling import inside, named_sizes, shown_sizes
+from export_engine.torch_internals import copy_program, int_bound, symbols_in, texts_read_once
+from export_engine.verify.contract_sampling import format_sizes, inside, name_sizes
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_weights
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_program import find_difference
@@ -30,13 +30,13 @@ _DECOMPOSED_LOOSE = 16.0
 """A decomposition may sum in another order; the allowed multiple of torch.testing's tolerances."""
 
 
-def saved(subject: Subject) -> Guarantee:
+def check_saved(subject: Subject) -> Guarantee:
     """Compares graph, signature, ranges and results."""
     file = io.BytesIO()
     try:
         torch.export.save(subject.program, file)
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        passed_over(error, "taking the program there and back")
+        log_internal_error(error, "taking the program there and back")
         raise_if_users(error)
         return _guarantee("saved", SAVED, "", [f"torch cannot save it: {error_text(error)}"])
     size = file.getbuffer().nbytes
@@ -46,14 +46,14 @@ def saved(subject: Subject) -> Guarantee:
             loaded = torch.export.load(file)
         module = loaded.module()
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        passed_over(error, "taking the program there and back")
+        log_internal_error(error, "taking the program there and back")
         raise_if_users(error)
         problem = f"torch cannot load what it saved: {error_text(error)}"
         return _guarantee("saved", SAVED, "", [problem])
     problems = []
-    found = find_difference(subject, loaded)
-    if found is not None:
-        problems.append(found.text)
+    difference = find_difference(subject, loaded)
+    if difference is not None:
+        problems.append(difference.text)
     ranges = _ranges(subject.program), _ranges(loaded)
     problems += [
         f"{name} in {ranges[1].get(name)} instead of {bounds}"
@@ -63,27 +63,27 @@ def saved(subject: Subject) -> Guarantee:
     same = "Same graph, signature and ranges"
     if subject.without_values:
         sentence = f"{same}; {size:,} bytes. Outputs were not compared. {subject.without_values}"
-        return _guarantee("saved", SAVED, sentence, problems, found.node if found else "")
+        return _guarantee("saved", SAVED, sentence, problems, difference.node if difference else "")
     if not problems:
         problems += _runs_alike(subject, module)
     sentence = f"{same.replace(' and', ',')} and outputs; {size:,} bytes."
-    return _guarantee("saved", SAVED, sentence, problems, found.node if found else "")
+    return _guarantee("saved", SAVED, sentence, problems, difference.node if difference else "")
 
 
-def unflattened(subject: Subject) -> Guarantee:
+def check_unflattened(subject: Subject) -> Guarantee:
     """Runs the module tree."""
     try:
-        module = torch.export.unflatten(copied_program(subject.program))
+        module = torch.export.unflatten(copy_program(subject.program))
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        passed_over(error, "taking the program there and back")
+        log_internal_error(error, "taking the program there and back")
         raise_if_users(error)
         problem = f"torch cannot unflatten it: {error_text(error)}"
         return _guarantee("unflattened", UNFLATTENED, "", [problem])
     count = sum(1 for _ in module.modules())
     if subject.without_values:
-        said = f"It unflattens, as {count:,} {'module' if count == 1 else 'modules'}; outputs were "
-        said += f"not compared. {subject.without_values}"
-        return without_weights("unflattened", UNFLATTENED, said)
+        text = f"It unflattens, as {count:,} {'module' if count == 1 else 'modules'}; outputs were "
+        text += f"not compared. {subject.without_values}"
+        return without_weights("unflattened", UNFLATTENED, text)
     problems = _runs_alike(subject, module)
     return _guarantee(
         "unflattened",
@@ -102,59 +102,59 @@ def re_exported(subject: Subject) -> Guarantee:
     request = subject.request.with_changes(
         target=subject.module, strict=False, edits=(), eval_mode=False
     )
-    known = subject.exported.request is not None
+    is_known = subject.exported.request is not None
     automatic = request.with_changes(shapes=_for_module(subject, _automatic(subject)))
     asked = request
     if shapes_of(subject.request) is not None:
         asked = request.with_changes(shapes=_for_module(subject, shapes_of(subject.request)))
-    again = capture(asked if known else automatic)
-    if isinstance(again, Failed) and known:
+    again = capture(asked if is_known else automatic)
+    if isinstance(again, Failed) and is_known:
         again = capture(automatic)
     if isinstance(again, Failed):
         raise_if_users(again.error)
         problem = f"It does not export: {error_text(again.error)}"
         return _guarantee("re-exported", RE_EXPORTED, "", [problem])
     assert isinstance(again, Exported)
-    found = find_difference(subject, again.program, renamed=True)
+    difference = find_difference(subject, again.program, renamed=True)
     count = sum(node.op == "call_function" for node in subject.program.graph.nodes)
     sentence = f"The same graph of {count:,} {'op' if count == 1 else 'ops'}."
-    if found is None:
+    if difference is None:
         return _guarantee("re-exported", RE_EXPORTED, sentence, [])
     inputs = {node.name for node in subject.program.graph.nodes if node.op == "placeholder"}
-    problems = [found.text]
-    if found.node and found.node not in inputs:
+    problems = [difference.text]
+    if difference.node and difference.node not in inputs:
         if subject.without_values:
-            said = f"Its graph is another: {found.text}. {subject.without_values}"
-            return without_weights("re-exported", RE_EXPORTED, said)
+            text = f"Its graph is another: {difference.text}. {subject.without_values}"
+            return without_weights("re-exported", RE_EXPORTED, text)
         tried, apart = _apart_at_sizes(subject, again.program.module())
         if apart or tried:
-            problems = [apart, found.text] if apart else []
-        sentence = f"Agrees at {sizes_tried(tried)}; its graph is another: {found.text}."
-    return _guarantee("re-exported", RE_EXPORTED, sentence, problems, found.node)
+            problems = [apart, difference.text] if apart else []
+        sentence = f"Agrees at {sizes_tried(tried)}; its graph is another: {difference.text}."
+    return _guarantee("re-exported", RE_EXPORTED, sentence, problems, difference.node)
 
 
 def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[list[dict[str, int]], str]:
     """At which sizes that the program takes another form of it agrees, and where it does not."""
     agreed: list[dict[str, int]] = []
     for seed, sizes in enumerate(inside(subject, _SIZES)):
-        request, shown = subject.at(sizes, seed), shown_sizes(subject, sizes)
+        request, shown = subject.at(sizes, seed), format_sizes(subject, sizes)
         try:
             ours = subject.run(subject.module, request, seed)
         except Exception as error:  # noqa: BLE001 - the sizes may be ruled out by a value
-            passed_over(error, "calling at sizes of the contract")
+            log_internal_error(error, "calling at sizes of the contract")
             continue
         try:
-            found = subject.compared(subject.run(other, request, seed), ours)
+            difference = subject.compare(subject.run(other, request, seed), ours)
         except Exception as error:  # noqa: BLE001 - so may the other form
-            passed_over(error, "calling at sizes of the contract")
+            log_internal_error(error, "calling at sizes of the contract")
             return agreed, f"{shown}: it rejects the call: {subject.refusal(error)}"
-        if not found.same:
-            return agreed, f"{shown}: {found.detail}"
-        agreed.append(named_sizes(subject, sizes))
+        if not difference.same:
+            return agreed, f"{shown}: {difference.detail}"
+        agreed.append(name_sizes(subject, sizes))
     return agreed, ""
 
 
-def decomposed(subject: Subject) -> Guarantee:
+def check_decomposed(subject: Subject) -> Guarantee:
     """Runs the program that torch's default decompositions give."""
     program, ops, _ = subject.decomposed
     if program is None:
@@ -162,12 +162,12 @@ def decomposed(subject: Subject) -> Guarantee:
         return _guarantee("decomposed", DECOMPOSED, "", [problem])
     kept = f" Not decomposed, because torch cannot do so here: {', '.join(ops)}." if ops else ""
     counts = [
-        sum(node.op == "call_function" for node in each.graph.nodes)
-        for each in (subject.program, program)
+        sum(node.op == "call_function" for node in other_program.graph.nodes)
+        for other_program in (subject.program, program)
     ]
     if subject.without_values:
-        said = f"{counts[0]:,} ops became {counts[1]:,}; outputs were not compared.{kept}"
-        return without_weights("decomposed", DECOMPOSED, f"{said} {subject.without_values}")
+        text = f"{counts[0]:,} ops became {counts[1]:,}; outputs were not compared.{kept}"
+        return without_weights("decomposed", DECOMPOSED, f"{text} {subject.without_values}")
     problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
     sentence = f"Agrees: {counts[0]:,} ops became {counts[1]:,}.{kept}"
     return _guarantee("decomposed", DECOMPOSED, sentence, problems)
@@ -179,11 +179,11 @@ def _runs_alike(subject: Subject, other: torch.nn.Module, loose: float = 1.0) ->
     try:
         theirs = subject.run(other, subject.request)
     except Exception as error:  # noqa: BLE001 - the program runs, and this form of it does not
-        passed_over(error, "running another form of the program")
+        log_internal_error(error, "running another form of the program")
         raise_if_users(error)
-        return [f"It raises {typed_text(error)}"]
-    found = subject.compared(theirs, ours, loose)
-    return [] if found.same else [found.detail]
+        return [f"It raises {format_with_type(error)}"]
+    difference = subject.compare(theirs, ours, loose)
+    return [] if difference.same else [difference.detail]
 
 
 def _guarantee(
@@ -229,14 +229,14 @@ def _for_module(subject: Subject, shapes: Shapes | None) -> Shapes | None:
         for signature in (signature_of(request.target), signature_of(subject.module))
     )
 
-    def renamed(path: str) -> str:
+    def rename(path: str) -> str:
         parts = split_path(path) or ()
         for number, start in ours.items():
             if parts[: len(start)] == start:
                 return join_path([*theirs[number], *parts[len(start) :]])
         return path
 
-    return replace(shapes, leaves={renamed(path): dims for path, dims in shapes.leaves.items()})
+    return replace(shapes, leaves={rename(path): dims for path, dims in shapes.leaves.items()})
 
 
 def _automatic(subject: Subject) -> Shapes | None:

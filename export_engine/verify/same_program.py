@@ -38,27 +38,27 @@ def find_difference(
     if proof.renamed and not renamed:
         old, new = map(_name, (record, other), proof.renamed[0])
         return ProgramDifference(f"{old} is named {new}", old)
-    found = proof.mismatch
-    if found is None:
+    mismatch = proof.mismatch
+    if mismatch is None:
         return None
-    graph, node = found.graphs[0], found.node
+    graph, node = mismatch.graphs[0], mismatch.node
     name = _name(record, node, graph)
     if node < 0:
-        return ProgramDifference(f"the other has besides {found.after}", "")
-    if found.after:
-        text = f"{name}: {found.what} {found.after} instead of {found.before}"
+        return ProgramDifference(f"the other has besides {mismatch.after}", "")
+    if mismatch.after:
+        text = f"{name}: {mismatch.what} {mismatch.after} instead of {mismatch.before}"
     else:
         text = f"the other lacks {name}"
-    outer = _outermost(record, graph, node)
+    outer = _find_main_node(record, graph, node)
     return ProgramDifference(text[:400], _name(record, outer))
 
 
-def _outermost(record: Record, graph: int, node: int) -> int:
+def _find_main_node(record: Record, graph: int, node: int) -> int:
     """The node of the main graph that a node of a nested one is run by."""
     runs = {
         inner.graph: (number, inner.node)
-        for number, each in enumerate(record.graphs)
-        for inner in each.nested
+        for number, other_graph in enumerate(record.graphs)
+        for inner in other_graph.nested
     }
     while graph:
         graph, node = runs[graph]

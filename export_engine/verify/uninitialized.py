@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.process import undone
-from export_engine.torch_internals import filled_memory, pytree
+from export_engine.torch_internals import fill_memory, pytree
 
 _EMPTY = (
     *("aten.empty.", "aten.empty_like.", "aten.empty_strided.", "aten.empty_permuted."),
@@ -29,20 +29,20 @@ _FILLS: ContextVar[int | None] = ContextVar("fills", default=None)
 @undone
 def memory_filled_in_calls(ops: Iterable[str]) -> Iterator[None]:
     """Calls inside fill the memory that a program leaves unwritten, if one of its ops may."""
-    token = _FILLS.set(_HIGH if any(each.startswith(_EMPTY) for each in ops) else None)
+    token = _FILLS.set(_HIGH if any(op.startswith(_EMPTY) for op in ops) else None)
     try:
         yield
     finally:
         _FILLS.reset(token)
 
 
-def filled() -> AbstractContextManager[None]:
+def fill_new_memory() -> AbstractContextManager[None]:
     """What a call is made in: nothing, or ops that fill the memory that they create."""
     level = _FILLS.get()
-    return nullcontext() if level is None else filled_memory(level)
+    return nullcontext() if level is None else fill_memory(level)
 
 
-def unwritten_in(call: Callable[[], Any]) -> list[torch.Tensor | None]:
+def find_unwritten(call: Callable[[], Any]) -> list[torch.Tensor | None]:
     """Per tensor among the results of a call, which elements are of memory that nobody wrote.
 
     None for a tensor that is written throughout. The list is empty where no op leaves any, or where
@@ -51,51 +51,51 @@ def unwritten_in(call: Callable[[], Any]) -> list[torch.Tensor | None]:
     if _FILLS.get() is None:
         return []
     try:
-        high, low = _filled_with(_HIGH, call), _filled_with(_LOW, call)
+        high, low = _run_filled(_HIGH, call), _run_filled(_LOW, call)
     except Exception as error:  # noqa: BLE001 - the model raises what it likes; then nothing is known
-        passed_over(error, "looking for memory that nobody wrote")
+        log_internal_error(error, "looking for memory that nobody wrote")
         return []
-    return [_apart(*each) for each in zip(high, low, strict=True)]
+    return [_apart(*pair) for pair in zip(high, low, strict=True)]
 
 
 def without_unwritten(result: Any, masks: list[torch.Tensor | None]) -> Any:
     """Results with 0 in place of the elements that nobody wrote."""
-    leaves = [each for each in pytree.tree_leaves(result) if isinstance(each, torch.Tensor)]
-    if len(leaves) != len(masks) or all(each is None for each in masks):
+    leaves = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+    if len(leaves) != len(masks) or all(mask is None for mask in masks):
         return result
-    known = iter(masks)
+    tensors = iter(masks)
 
-    def blanked(value: Any) -> Any:
-        mask = next(known, None) if isinstance(value, torch.Tensor) else None
+    def blank(value: Any) -> Any:
+        mask = next(tensors, None) if isinstance(value, torch.Tensor) else None
         if mask is None or mask.shape != value.shape:
             return value
         return torch.where(mask.to(value.device), torch.zeros_like(value), value)
 
-    return pytree.tree_map(blanked, result)
+    return pytree.tree_map(blank, result)
 
 
-def unwritten_text(masks: list[torch.Tensor | None]) -> str:
+def describe_unwritten(masks: list[torch.Tensor | None]) -> str:
     """A sentence on what is not compared; empty if all is."""
-    named = [_named(number, mask) for number, mask in enumerate(masks) if mask is not None]
+    named = [_name_output(number, mask) for number, mask in enumerate(masks) if mask is not None]
     return f"Uninitialized memory, not compared: {', '.join(named)}." if named else ""
 
 
-def _named(number: int, mask: torch.Tensor) -> str:
+def _name_output(number: int, mask: torch.Tensor) -> str:
     """`output 0`, or `20 of 120 elements of output 1`."""
     wrong = int(mask.sum())
     part = "" if wrong == mask.numel() else f"{wrong:,} of {mask.numel():,} elements of "
     return f"{part}output {number}"
 
 
-def _filled_with(level: int, call: Callable[[], Any]) -> list[torch.Tensor]:
+def _run_filled(level: int, call: Callable[[], Any]) -> list[torch.Tensor]:
     """The tensors among the results of a call."""
     token = _FILLS.set(level)
     try:
-        with filled():
+        with fill_new_memory():
             leaves = pytree.tree_leaves(call())
     finally:
         _FILLS.reset(token)
-    return [each.detach().clone() for each in leaves if isinstance(each, torch.Tensor)]
+    return [leaf.detach().clone() for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
 
 def _apart(high: torch.Tensor, low: torch.Tensor) -> torch.Tensor | None:

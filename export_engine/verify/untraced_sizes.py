@@ -25,7 +25,7 @@ from export_engine.shapes import (
     value_of,
 )
 from export_engine.torch_internals import expression_of, int_bound, is_unbacked, symbol_hint
-from export_engine.verify.compared_numbers import Number
+from export_engine.verify.numbers_in_code import Number
 
 _LEAST = 2
 """torch traces as if no size were smaller; the program then accepts smaller ones all the same."""
@@ -81,10 +81,10 @@ def sizes_of(exported: Exported) -> Sizes:
         )
     )
     examples = {symbol: symbol_hint(program, symbol) or _LEAST for symbol in symbols}
-    known = {str(key): bounds for key, bounds in program.range_constraints.items()}
+    groups = {str(key): bounds for key, bounds in program.range_constraints.items()}
     ranges: dict[Any, tuple[int, int | None]] = {}
     for symbol in symbols:
-        bounds = known.get(str(symbol))
+        bounds = groups.get(str(symbol))
         low = int_bound(bounds.lower) if bounds is not None else None
         high = int_bound(bounds.upper) if bounds is not None else None
         ranges[symbol] = (max(low or 0, 0), high)
@@ -93,12 +93,14 @@ def sizes_of(exported: Exported) -> Sizes:
         return Sizes(dims, symbols, examples, ranges, user_names(leaves, None))
     for symbol in symbols:
         if ranges[symbol][0] == _LEAST and not is_unbacked(symbol):
-            ranges[symbol] = (_asked_least(shapes, dims, symbol), ranges[symbol][1])
+            ranges[symbol] = (_find_least(shapes, dims, symbol), ranges[symbol][1])
     tied = {
-        size: made
+        size: result
         for path, sizes in dims.items()
         for position, size in enumerate(sizes)
-        if size in symbols and is_unbacked(size) and (made := shapes.made_from(path, position))
+        if size in symbols
+        and is_unbacked(size)
+        and (result := shapes.find_expression(path, position))
     }
     names = user_names(leaves, shapes)
     return Sizes(dims, symbols, examples, ranges, names, tied, shapes.assumptions)
@@ -109,22 +111,29 @@ def sizes_of_record(record: Record) -> Sizes:
     import sympy
 
     dims: dict[str, list[Any]] = {}
-    symbols = [sympy.Symbol(each.torch_name, integer=True) for each in record.symbols]
-    for each in record.probe.inputs:
-        size = each.scale * symbols[each.symbol] + each.offset if each.symbol >= 0 else each.example
-        dims.setdefault(record.signature.inputs[each.entry].path, []).append(size)
-    used = sorted({each.symbol for each in record.probe.inputs if each.symbol >= 0})
-    known = {symbols[number]: record.symbols[number] for number in used}
+    symbols = [sympy.Symbol(symbol.torch_name, integer=True) for symbol in record.symbols]
+    for other_size in record.probe.inputs:
+        size = (
+            other_size.scale * symbols[other_size.symbol] + other_size.offset
+            if other_size.symbol >= 0
+            else other_size.example
+        )
+        dims.setdefault(record.signature.inputs[other_size.entry].path, []).append(size)
+    used = sorted({item.symbol for item in record.probe.inputs if item.symbol >= 0})
+    entries = {symbols[number]: record.symbols[number] for number in used}
     return Sizes(
         dims,
-        list(known),
-        {symbol: each.example or _LEAST for symbol, each in known.items()},
-        {symbol: (max(each.lower or 0, 0), each.upper) for symbol, each in known.items()},
-        {each.torch_name: each.name for each in known.values()},
+        list(entries),
+        {symbol: other_symbol.example or _LEAST for symbol, other_symbol in entries.items()},
+        {
+            symbol: (max(other_symbol.lower or 0, 0), other_symbol.upper)
+            for symbol, other_symbol in entries.items()
+        },
+        {symbol.torch_name: symbol.name for symbol in entries.values()},
     )
 
 
-def _asked_least(shapes: Shapes, dims: Mapping[str, list[Any]], symbol: Any) -> int:
+def _find_least(shapes: Shapes, dims: Mapping[str, list[Any]], symbol: Any) -> int:
     """The least size that was asked for, where torch's own is 2: it does not reject smaller ones.
 
     Of a size that was left to torch, 0.
@@ -173,7 +182,7 @@ def choose_sizes(sizes: Sizes, numbers: Sequence[Number], ordinary: int = 9) -> 
     first, *others = (Choice(wish) for wish in islice(_ordinary(sizes), max(ordinary, 1)))
     for wish in (first, *_suspicious(sizes, numbers), *others):
         near = _within if wish in (first, *others) else _in_range
-        values = _allowed(
+        values = _find_allowed(
             sizes, {symbol: near(wish.values[symbol], symbol, sizes) for symbol in sizes.symbols}
         )
         if (
@@ -193,25 +202,25 @@ def _suspicious(sizes: Sizes, numbers: Sequence[Number]) -> Iterator[Choice]:
 
     def alone(values: Iterable[int], pressing: int = 0) -> Iterator[Choice]:
         wishes = ({**examples, symbol: value} for value in values for symbol in symbols)
-        return (Choice(each, number < pressing) for number, each in enumerate(wishes))
+        return (Choice(wish, number < pressing) for number, wish in enumerate(wishes))
 
     for value in (1, 0):
         yield Choice(dict.fromkeys(symbols, value), pressing=True)
         if several:
             yield from alone([value], _MOST_PRESSING)
-    compared = [each for each in numbers if each.rank == 0]
-    yield from alone((each.value for each in compared), _MOST_PRESSING)
+    compared = [number for number in numbers if number.rank == 0]
+    yield from alone((number.value for number in compared), _MOST_PRESSING)
     yield from alone(_near(compared), _MOST_PRESSING)
     for at in (0, 1):
         ends = {symbol: sizes.ranges[symbol][at] for symbol in symbols}
-        known = {symbol: end for symbol, end in ends.items() if end is not None}
-        yield Choice({**examples, **known})
-        yield from (Choice({**examples, symbol: end}) for symbol, end in known.items())
+        entries = {symbol: end for symbol, end in ends.items() if end is not None}
+        yield Choice({**examples, **entries})
+        yield from (Choice({**examples, symbol: end}) for symbol, end in entries.items())
     if several:
         yield Choice(dict.fromkeys(symbols, _SAME))
         yield Choice({symbol: 3 + at for at, symbol in enumerate(symbols)})
         yield Choice({symbol: 3 + at for at, symbol in enumerate(reversed(symbols))})
-    yield from alone(_near(each for each in numbers if each.rank))
+    yield from alone(_near(number for number in numbers if number.rank))
     for value in _near(numbers) if several else ():
         yield Choice(dict.fromkeys(symbols, value))
 
@@ -224,10 +233,10 @@ def _near(numbers: Iterable[Number]) -> Iterator[int]:
         near = [value, value + 1, value - 1]
         if number.divides:
             near = [value, value + 1, 2 * value, value - 1, 2 * value + 1]
-        for each in near:
-            if each >= 0 and each not in seen:
-                seen.add(each)
-                yield each
+        for other_number in near:
+            if other_number >= 0 and other_number not in seen:
+                seen.add(other_number)
+                yield other_number
 
 
 def _ordinary(sizes: Sizes) -> Iterator[dict[Any, int]]:
@@ -240,14 +249,14 @@ def _ordinary(sizes: Sizes) -> Iterator[dict[Any, int]]:
         }
 
 
-def doubled(sizes: Sizes) -> Iterator[dict[Any, int]]:
+def iter_doubled(sizes: Sizes) -> Iterator[dict[Any, int]]:
     """Values for a model that takes no size near the example's, as a U-Net takes only multiples.
 
     All twice as large, then one of them at a time.
     """
-    changed = [sizes.symbols, *([each] for each in sizes.symbols if len(sizes.symbols) > 1)]
+    changed = [sizes.symbols, *([symbol] for symbol in sizes.symbols if len(sizes.symbols) > 1)]
     for symbols in changed:
-        choice = _allowed(
+        choice = _find_allowed(
             sizes,
             {
                 symbol: _within(example * (1 + (symbol in symbols)), symbol, sizes)
@@ -278,21 +287,23 @@ order alone.
 """
 
 
-def _allowed(sizes: Sizes, choice: dict[Any, int]) -> dict[Any, int] | None:
+def _find_allowed(sizes: Sizes, choice: dict[Any, int]) -> dict[Any, int] | None:
     """The choice near the preferred one that satisfies the assumptions; None if there is none."""
     names = {symbol: sizes.names.get(str(symbol), str(symbol)) for symbol in sizes.symbols}
     named = {names[symbol]: value for symbol, value in choice.items()}
-    known = [each for each in sizes.assumptions if each.names.keys() <= named.keys()]
-    for relation in known:
+    relations = [
+        assumption for assumption in sizes.assumptions if assumption.names.keys() <= named.keys()
+    ]
+    for relation in relations:
         for symbol in sizes.symbols:
             name = names[symbol]
             if name in relation.names and symbol not in sizes.tied and not relation.holds(named):
-                named[name] = _nearest(sizes.ranges[symbol], name, named, relation, known)
-    if not all(each.holds(named) for each in known):
+                named[name] = _nearest(sizes.ranges[symbol], name, named, relation, relations)
+    if not all(other_relation.holds(named) for other_relation in relations):
         return None
-    for symbol, made in sizes.tied.items():
-        if names_in(made).keys() <= named.keys():
-            named[names[symbol]] = value_of(made, named)
+    for symbol, item in sizes.tied.items():
+        if names_in(item).keys() <= named.keys():
+            named[names[symbol]] = value_of(item, named)
     return {symbol: named[names[symbol]] for symbol in sizes.symbols}
 
 
@@ -305,24 +316,25 @@ def _nearest(
 ) -> int:
     """A value that satisfies the relation and the earlier ones; else the preferred value."""
     wished = named[name]
-    held = [relation, *(each for each in others if each.holds(named))]
+    held = [relation, *(other for other in others if other.holds(named))]
     low, high = within
     tried = sorted(range(low, min(high or _FAR, wished + _FAR) + 1), key=lambda n: abs(n - wished))
     return next((n for n in tried if all(r.holds({**named, name: n}) for r in held)), wished)
 
 
 def _makes_sense(sizes: Sizes, choice: Mapping[Any, int]) -> bool:
-    return all(evaluated(size, choice) >= 0 for dims in sizes.dims.values() for size in dims)
+    return all(evaluate_size(size, choice) >= 0 for dims in sizes.dims.values() for size in dims)
 
 
 def _elements(sizes: Sizes, choice: Mapping[Any, int]) -> int:
     """Of all inputs that have a symbol."""
     return sum(
-        math.prod(max(evaluated(size, choice), 1) for size in dims) for dims in sizes.dims.values()
+        math.prod(max(evaluate_size(size, choice), 1) for size in dims)
+        for dims in sizes.dims.values()
     )
 
 
-def evaluated(size: Any, choice: Mapping[Any, int]) -> int:
+def evaluate_size(size: Any, choice: Mapping[Any, int]) -> int:
     """A size for a choice of the symbols."""
     if size in choice:
         return choice[size]
@@ -348,6 +360,6 @@ def _size(size: Any) -> Any:
     return int(expression) if expression.is_number else expression
 
 
-def shown(sizes: Sizes, choice: Mapping[Any, int]) -> dict[str, int]:
+def name_choice(sizes: Sizes, choice: Mapping[Any, int]) -> dict[str, int]:
     """A choice under the user's names."""
     return {sizes.names.get(str(symbol), str(symbol)): choice[symbol] for symbol in sizes.symbols}

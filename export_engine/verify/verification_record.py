@@ -18,21 +18,21 @@ def with_verification(record: Record, verified: Verified) -> Record:
     names = [record.strings[name] for name in graph.name] if graph else []
     rows = [
         GuaranteeRow(
-            each.name,
-            each.claim,
-            each.verdict,
-            each.sentence,
-            list(each.evidence),
-            names.index(each.node) if each.node in names else -1,
-            each.lacking,
-            each.report,
-            code_of("guarantee", each.name),
+            guarantee.name,
+            guarantee.claim,
+            guarantee.verdict,
+            guarantee.sentence,
+            list(guarantee.evidence),
+            names.index(guarantee.node) if guarantee.node in names else -1,
+            guarantee.lacking,
+            guarantee.report,
+            code_of("guarantee", guarantee.name),
         )
-        for each in verified.guarantees
+        for guarantee in verified.guarantees
     ]
-    trials = [trial_row(each) for each in verified.trials]
-    left = [each for guarantee in verified.guarantees for each in guarantee.left]
-    found = Verification(
+    trials = [trial_row(trial) for trial in verified.trials]
+    left = [text for guarantee in verified.guarantees for text in guarantee.left]
+    verification = Verification(
         verified.verdict, verified.sentence, rows, verified.seconds, trials, left[:_MOST_LEFT]
     )
-    return msgspec.structs.replace(record, verification=found)
+    return msgspec.structs.replace(record, verification=verification)

@@ -29,12 +29,12 @@ class Places:
         return CodePlace(
             file=self._names.name_of(location.file),
             line=location.line,
-            function=resumed(location.function)[0],
+            function=find_resume_place(location.function)[0],
             text=linecache.getline(location.file, location.line).strip(),
         )
 
 
-def resumed(function: str) -> tuple[str, int]:
+def find_resume_place(function: str) -> tuple[str, int]:
     """The user's function behind a name of Dynamo's, and the line it goes on at; 0: the start."""
-    found = _RESUMED.search(function)
-    return (found["function"], int(found["line"])) if found else (function, 0)
+    match = _RESUMED.search(function)
+    return (match["function"], int(match["line"])) if match else (function, 0)

@@ -9,7 +9,7 @@ import torch
 from export_engine.attempt import Request
 from export_engine.record import CodePlace, Record, probe_sizes
 from export_engine.shapes import leaf_values
-from export_engine.source import innermost, source_line
+from export_engine.source import find_last_frame, source_line
 
 Verdict = Literal["takes", "refuses", "unchecked", "no program"]
 
@@ -20,22 +20,22 @@ def at_sizes(record: Record, request: Request) -> tuple[Verdict, str, CodePlace 
         return "no program", "", None
     leaves = leaf_values(request)
     sizes = []
-    for each in record.probe.inputs:
-        value = leaves.get(record.signature.inputs[each.entry].path)
+    for size in record.probe.inputs:
+        value = leaves.get(record.signature.inputs[size.entry].path)
         sizes.append(
-            value.shape[each.dim]
+            value.shape[size.dim]
             if isinstance(value, torch.Tensor)
             else value
             if isinstance(value, int)
-            else each.example
+            else size.example
         )
-    found = probe_sizes(record.probe, sizes)
-    if not found.broken:
+    result = probe_sizes(record.probe, sizes)
+    if not result.broken:
         return "takes", "", None
-    rule = found.broken[0]
+    rule = result.broken[0]
     stack = rule.stack if rule.stack >= 0 or rule.guard < 0 else record.guards[rule.guard].stack
     return (
-        "refuses" if found.verdict == "refused" else "unchecked",
+        "refuses" if result.verdict == "refused" else "unchecked",
         rule.text,
         _place(record, stack),
     )
@@ -45,8 +45,10 @@ def contract(record: Record) -> list[str]:
     """The sizes that vary with their ranges, and the guards that are checked at run time."""
     if record.failure is not None:
         return []
-    kept = [each.text for each in record.guards if each.effect == "kept"]
-    return [f"{each.name} in {each.range}" for each in record.symbols] + list(dict.fromkeys(kept))
+    kept = [guard.text for guard in record.guards if guard.effect == "kept"]
+    return [f"{symbol.name} in {symbol.range}" for symbol in record.symbols] + list(
+        dict.fromkeys(kept)
+    )
 
 
 def failing_place(record: Record) -> CodePlace | None:
@@ -55,7 +57,7 @@ def failing_place(record: Record) -> CodePlace | None:
 
 
 def _place(record: Record, stack: int) -> CodePlace | None:
-    frame = innermost(record, stack)
+    frame = find_last_frame(record, stack)
     if frame is None:
         return None
     return CodePlace(

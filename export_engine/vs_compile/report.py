@@ -9,7 +9,7 @@ import torch
 
 from export_engine.attempt import NO_MODEL, Attempt, Request, signature_of
 from export_engine.capture import in_eval_mode, model_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.record import CompiledCall, CompileReport, Record
@@ -47,23 +47,23 @@ def compare_with_compile(
     request = attempt.request
     if request is None:
         raise ValueError(NO_MODEL)
-    named = [f"{sizes.name} = {each}" for each in sizes.sizes] if sizes else [""]
-    requests = [sizes.request_at(request, each) for each in sizes.sizes] if sizes else [request]
+    named = [f"{sizes.name} = {size}" for size in sizes.sizes] if sizes else [""]
+    requests = [sizes.request_at(request, size) for size in sizes.sizes] if sizes else [request]
     seen = Seen(names=_names(request), dims=_dims(request))
     failures = _run(request, requests, named, seen, progress)
     places = Places(request.cells)
-    gaps = [gap(each, places) for each in seen.breaks]
+    gaps = [gap(seen_break, places) for seen_break in seen.breaks]
     calls = []
-    for number, (name, at, said) in enumerate(zip(named, requests, failures, strict=True)):
+    for number, (name, at, text) in enumerate(zip(named, requests, failures, strict=True)):
         verdict, rule, place = at_sizes(record, at)
         calls.append(
             CompiledCall(
                 sizes=name,
-                outcome=_outcome(seen, number, said),
-                made=[each + 1 for each in seen.calls[number].made],
+                outcome=_outcome(seen, number, text),
+                made=[other_number + 1 for other_number in seen.calls[number].made],
                 recompiles=recompiles(seen, seen.calls[number], places),
                 steps=steps_of(seen, number),
-                detail=said or _limit(seen, number),
+                detail=text or _limit(seen, number),
                 export=verdict,
                 rule=rule,
                 rule_place=place,
@@ -73,7 +73,7 @@ def compare_with_compile(
     return CompileReport(
         title=record.title,
         torch_version=str(torch.__version__),
-        graphs=[graph(seen, each, places) for each in seen.graphs],
+        graphs=[graph(seen, seen_graph, places) for seen_graph in seen.graphs],
         gaps=gaps,
         calls=calls,
         verdict=record.verdict,
@@ -99,18 +99,18 @@ def _run(
         model_kept(request.target) as restore,
         compile_watched(request.target, seen) as compiled,
     ):
-        for number, each in enumerate(requests):
+        for number, other_request in enumerate(requests):
             raise_if_interrupted()
             if progress:
                 progress(Progress(number, len(requests), names[number], "compile"))
             seen.calls.append(SeenCall())
-            said = ""
+            text = ""
             try:
-                call(compiled, each, seed=0, compiled=True)
+                call(compiled, other_request, seed=0, compiled=True)
             except Exception as error:  # noqa: BLE001 - what a call raises is its outcome
-                passed_over(error, "calling what torch.compile made")
-                said = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-            failures.append(said)
+                log_internal_error(error, "calling what torch.compile made")
+                text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+            failures.append(text)
             restore()
     return failures
 
@@ -128,7 +128,9 @@ def _outcome(
 
 def _limit(seen: Seen, number: int) -> str:
     """Why a call falls back to the interpreter, if a function has too many graphs."""
-    limit = next((each.limit for each in seen.calls[: number + 1] if each.limit), 0)
+    limit = next(
+        (other_call.limit for other_call in seen.calls[: number + 1] if other_call.limit), 0
+    )
     if not limit or seen.calls[number].ran:
         return ""
     return (
@@ -149,10 +151,10 @@ def _dims(request: Request) -> dict[str, str]:
 
 def _names(request: Request) -> dict[str, str]:
     """torch knows the arguments of a function of its own, such as that of Sequential, by number."""
-    found = {}
+    names = {}
     parameters = signature_of(request.target).parameters
     for number, (name, parameter) in enumerate(parameters.items()):
         if parameter.kind is parameter.VAR_POSITIONAL:
             break
-        found[f"args[{number}]"] = found[f"kwargs['{name}']"] = name
-    return found
+        names[f"args[{number}]"] = names[f"kwargs['{name}']"] = name
+    return names

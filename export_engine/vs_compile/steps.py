@@ -6,7 +6,7 @@ from collections import deque
 
 from export_engine.record import Step
 from export_engine.trace import Seen, SeenBreak, SeenGraph
-from export_engine.vs_compile.code_places import resumed
+from export_engine.vs_compile.code_places import find_resume_place
 
 _MOST = 400
 """Pieces of one call; a loop around a gap may make thousands."""
@@ -15,21 +15,21 @@ _MOST = 400
 def steps_of(seen: Seen, number: int) -> list[Step]:
     """The pieces of one of the calls, in order."""
     call = seen.calls[number]
-    ran = [seen.graphs[each] for each in call.ran[:_MOST]]
-    found: list[Step] = []
+    ran = [seen.graphs[other_number] for other_number in call.ran[:_MOST]]
+    steps: list[Step] = []
     if ran:
-        found += [_gap(seen, each) for each in _before(seen, ran[0])]
+        steps += [_gap(seen, seen_break) for seen_break in _before(seen, ran[0])]
     for at, graph in enumerate(ran):
-        found.append(Step("graph", call.ran[at] + 1))
+        steps.append(Step("graph", call.ran[at] + 1))
         following = ran[at + 1] if at + 1 < len(ran) else None
-        found += [_gap(seen, each) for each in _after(seen, graph, following)]
+        steps += [_gap(seen, seen_break) for seen_break in _after(seen, graph, following)]
     if not ran:
-        found += [_gap(seen, each) for each in _once(call.breaks)]
-    return found
+        steps += [_gap(seen, seen_break) for seen_break in _once(call.breaks)]
+    return steps
 
 
 def _gap(seen: Seen, found: SeenBreak) -> Step:
-    return Step("gap", next(at for at, each in enumerate(seen.breaks) if each is found))
+    return Step("gap", next(at for at, seen_break in enumerate(seen.breaks) if seen_break is found))
 
 
 def _after(seen: Seen, graph: SeenGraph, following: SeenGraph | None) -> list[SeenBreak]:
@@ -55,18 +55,20 @@ def _way(seen: Seen, start: tuple[str, int], end: tuple[str, int]) -> list[SeenB
     edges: dict[tuple[str, int], list[SeenBreak]] = {}
     for frame, place in seen.frames.items():
         if frame not in with_graph:
-            edges.setdefault(resumed(place.function), []).extend(seen.between.get(frame, []))
+            edges.setdefault(find_resume_place(place.function), []).extend(
+                seen.between.get(frame, [])
+            )
     ways: deque[tuple[tuple[str, int], list[SeenBreak]]] = deque([(start, [])])
     been = {start}
     while ways:
         point, way = ways.popleft()
         if point == end:
             return way
-        for each in edges.get(point, []):
-            to = _goes_on(each)
+        for seen_break in edges.get(point, []):
+            to = _goes_on(seen_break)
             if to not in been:
                 been.add(to)
-                ways.append((to, [*way, each]))
+                ways.append((to, [*way, seen_break]))
     return []
 
 
@@ -75,17 +77,17 @@ def _goes_on(found: SeenBreak) -> tuple[str, int]:
     if not found.stack:
         return "", 0
     outermost = found.stack[0]
-    return resumed(outermost.function)[0], outermost.line
+    return find_resume_place(outermost.function)[0], outermost.line
 
 
 def _starts(seen: Seen, graph: SeenGraph) -> tuple[str, int]:
     place = seen.frames.get(graph.frame)
-    return resumed(place.function) if place else ("", 0)
+    return find_resume_place(place.function) if place else ("", 0)
 
 
 def _once(breaks: list[SeenBreak]) -> list[SeenBreak]:
     """Each place once: a function that cannot be inlined breaks again when it runs by itself."""
-    found: dict[object, SeenBreak] = {}
-    for each in breaks:
-        found.setdefault(each.stack[-1:] or id(each), each)
-    return list(found.values())
+    seen_breaks: dict[object, SeenBreak] = {}
+    for seen_break in breaks:
+        seen_breaks.setdefault(seen_break.stack[-1:] or id(seen_break), seen_break)
+    return list(seen_breaks.values())

@@ -68,11 +68,11 @@ def sizes_to_try(request: Request, asked: str | Iterable[int]) -> SizesToTry:
     """
     name, _, listed = asked.rpartition("=") if isinstance(asked, str) else ("", "", asked)
     name = name.strip()
-    given = listed.split(",") if isinstance(listed, str) else list(listed)
-    sizes = tuple(_number(each) for each in given if not isinstance(each, str) or each.strip())
+    items = listed.split(",") if isinstance(listed, str) else list(listed)
+    sizes = tuple(_number(item) for item in items if not isinstance(item, str) or item.strip())
     if not sizes:
         raise SizesError("Say which sizes to call at: 512,1024,2048")
-    name, dims = _named(request, name) if name else _first(request)
+    name, dims = _find_dims(request, name) if name else _first(request)
     return SizesToTry(name, dims, sizes)
 
 
@@ -86,7 +86,7 @@ def _number(given: object) -> int:
 Dims = tuple[tuple[str, int], ...]
 
 
-def _named(request: Request, name: str) -> tuple[str, Dims]:
+def _find_dims(request: Request, name: str) -> tuple[str, Dims]:
     named = _dims(request)
     if name in named:
         return name, named[name]
@@ -96,8 +96,8 @@ def _named(request: Request, name: str) -> tuple[str, Dims]:
         value, position = leaves.get(place["path"]), int(place["position"])
         if isinstance(value, torch.Tensor) and position < value.dim():
             return name, ((place["path"], position),)
-    known = [*named, *(f"{path}.shape[0]" for path in _tensors(request))]
-    raise SizesError(f"There is no size {name!r} in this call. There are: {', '.join(known)}")
+    texts = [*named, *(f"{path}.shape[0]" for path in _tensors(request))]
+    raise SizesError(f"There is no size {name!r} in this call. There are: {', '.join(texts)}")
 
 
 def _first(request: Request) -> tuple[str, Dims]:
@@ -116,12 +116,12 @@ def _first(request: Request) -> tuple[str, Dims]:
 def _dims(request: Request) -> dict[str, Dims]:
     """Every Dim of the Shapes, and the places that it stands at by itself."""
     shapes = shapes_of(request)
-    found: dict[str, Dims] = {}
+    groups: dict[str, Dims] = {}
     for path, specs in (shapes.leaves if shapes else {}).items():
         for position, spec in enumerate(specs):
             if isinstance(spec, Named) and not spec.derived:
-                found[spec.name] = (*found.get(spec.name, ()), (path, position))
-    return found
+                groups[spec.name] = (*groups.get(spec.name, ()), (path, position))
+    return groups
 
 
 def _tensors(request: Request) -> list[str]:

@@ -27,7 +27,7 @@ _LONGEST = 200
 _MOST_LINES = 200
 
 
-def named(seen: Seen, source: str) -> str:
+def name_source(seen: Seen, source: str) -> str:
     """`L['x'].size()[0]` as `x.shape[0]`, or as the Dim that stands there."""
     text = _STORED.sub(r".\1", _LOCAL.sub(r"\1", source))
     text = _POSITION.sub(lambda found: seen.names.get(found[0], found[0]), text)
@@ -37,7 +37,7 @@ def named(seen: Seen, source: str) -> str:
 
 def graph(seen: Seen, given: SeenGraph, places: Places) -> CompiledGraph:
     """A graph, with its sizes under the names of the user's inputs."""
-    names = {symbol: _sized(seen, source) for symbol, (source, _, _) in given.sizes.items()}
+    names = {symbol: _name_size(seen, source) for symbol, (source, _, _) in given.sizes.items()}
     inputs = [
         f"{_value(seen, source)}: {_SYMBOL.sub(lambda found: names.get(found[0], found[0]), text)}"
         for source, text in given.inputs
@@ -66,26 +66,28 @@ def _short(code: str) -> str:
 
 def gap(given: SeenBreak, places: Places) -> Gap:
     """A gap, with what torch says of it."""
-    known = graph_break(given.kind)
+    pair = graph_break(given.kind)
     return Gap(
         reason=given.kind,
         explanation=explanation(given.message),
         hints=hints(given.message),
-        page=known[0] if known else "",
-        places=[places.of(each) for each in given.stack],
+        page=pair[0] if pair else "",
+        places=[places.of(location) for location in given.stack],
     )
 
 
 def recompiles(seen: Seen, call: SeenCall, places: Places) -> list[Recompile]:
     """The guards that a call did not meet, each once."""
-    found: list[Recompile] = []
-    for each in call.recompiles:
-        made = Recompile(
-            _graph_of(seen, each.frame), _guard(seen, each.said), _place(seen, each, places)
+    result: list[Recompile] = []
+    for recompile in call.recompiles:
+        new_recompile = Recompile(
+            _graph_of(seen, recompile.frame),
+            _guard(seen, recompile.said),
+            _place(seen, recompile, places),
         )
-        if made not in found:
-            found.append(made)
-    return found
+        if new_recompile not in result:
+            result.append(new_recompile)
+    return result
 
 
 def _guard(seen: Seen, said: str) -> str:
@@ -93,8 +95,8 @@ def _guard(seen: Seen, said: str) -> str:
     mismatch = _MISMATCH.search(condition)
     if mismatch:
         size = f"{mismatch['name']}.size()[{mismatch['dim']}]"
-        return f"{named(seen, size)} == {mismatch['size']}"
-    text = named(seen, condition)
+        return f"{name_source(seen, size)} == {mismatch['size']}"
+    text = name_source(seen, condition)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -107,21 +109,21 @@ def _place(seen: Seen, given: SeenRecompile, places: Places) -> CodePlace | None
 
 
 def _graph_of(seen: Seen, frame: str) -> int:
-    numbers = [at for at, each in enumerate(seen.graphs) if each.frame == frame]
+    numbers = [at for at, seen_graph in enumerate(seen.graphs) if seen_graph.frame == frame]
     return numbers[0] + 1 if numbers else 0
 
 
 def _index(seen: Seen, given: SeenBreak | None) -> int:
-    return next((at for at, each in enumerate(seen.breaks) if each is given), -1)
+    return next((at for at, seen_break in enumerate(seen.breaks) if seen_break is given), -1)
 
 
 def _value(seen: Seen, source: str) -> str:
     """What a graph's input is called; after a gap, what was left of an expression has no name."""
-    return _STACKED.sub("(a value of the gap's line)", named(seen, source))
+    return _STACKED.sub("(a value of the gap's line)", name_source(seen, source))
 
 
-def _sized(seen: Seen, source: str) -> str:
-    return _STACKED.sub("value", named(seen, source))
+def _name_size(seen: Seen, source: str) -> str:
+    return _STACKED.sub("value", name_source(seen, source))
 
 
 def _range(low: int | None, high: int | None) -> str:

@@ -77,10 +77,14 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
+_PROVIDERS = {"assume_branch_on_data", "keeping_all_sizes", "without_bounds"}
+"""Those that no name tells, beside `suggest_...`."""
+
+
 def watched(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which says when it is called, and refuses where its module is off."""
     module = function.__module__.removeprefix(f"{_FIXES}.")
-    if function.__name__ in ("offered", "assumed_on_data", "keeping_all_sizes", "without_bounds"):
+    if function.__name__.startswith("suggest_") or function.__name__ in _PROVIDERS:
         return _watched_provider(function, module)
     if inspect.isgeneratorfunction(function) or function.__name__.startswith("_"):
         return function
@@ -89,10 +93,10 @@ def watched(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        from export_engine.fixes.code.editing.conditions import Unclear
+        from export_engine.fixes.code.editing.conditions import CannotRewrite
 
         if module in _OFF:
-            raise Unclear("switched off")
+            raise CannotRewrite("switched off")
         TRIED.add(module)
         index = len(LOG)
         text = args[0] if args and isinstance(args[0], str) and "\n" in args[0] else ""

@@ -16,7 +16,7 @@ from export_engine.describe import describe
 from export_engine.findings import find_findings
 from export_engine.record import Record, probe_sizes
 from export_engine.shapes import Shapes
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from export_engine.verify import call
 from export_engine.verify.fresh_inputs import fresh_request
 
@@ -59,7 +59,7 @@ def _edited() -> Row:
     clean = test_guarantees.small()
     caught = 0
     for fault in test_guarantees.FAULTS:
-        program = copied_program(clean.program)
+        program = copy_program(clean.program)
         for name in ("_state_dict", "_constants", "_range_constraints"):
             setattr(program, name, dict(getattr(program, name)))
         fault.edit(program)

@@ -16,7 +16,7 @@ import torch
 from playwright.sync_api import Browser, Page
 
 import explorer
-from explorer.display.report import frozen_page
+from explorer.display.report import encode_page
 from widgets import front_end, front_end_layout
 
 from ..models import Case, VisionNet, branching, gpt2_2, llama, tutorial, vision
@@ -212,11 +212,11 @@ def held() -> dict[str, str]:
             case.model, case.args, dict(case.kwargs), dynamic_shapes=case.shapes or None
         )
         assert ex.ok, name
-        packed = gzip.compress(frozen_page(ex.session), 1)
+        packed = gzip.compress(encode_page(ex.session), 1)
         found[name] = base64.b64encode(packed).decode()
     case = tutorial()
     kit = dict.fromkeys(("encoder", "decoder"), (case.model, case.args, case.kwargs))
-    packed = gzip.compress(frozen_page(explorer.explore_many(kit).session), 1)
+    packed = gzip.compress(encode_page(explorer.explore_many(kit).session), 1)
     return {**found, SET: base64.b64encode(packed).decode()}
 
 

@@ -10,7 +10,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Graph, GraphModule, Node
 
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 
 A = torch.ops.aten
 OPS = {
@@ -321,7 +321,7 @@ EDITS: tuple[Edit, ...] = (
 
 def edited(program: ExportedProgram, choice: Choice) -> tuple[str, ExportedProgram] | None:
     """A copy with one edit, and which; None where there was no place for it."""
-    copy = copied_program(program)
+    copy = copy_program(program)
     edit = choice.choice(EDITS)
     graph = choice.choice(graph_modules(copy)).graph
     try:
@@ -337,7 +337,7 @@ def edited(program: ExportedProgram, choice: Choice) -> tuple[str, ExportedProgr
 
 def renamed(program: ExportedProgram, choice: Choice) -> ExportedProgram:
     """A copy whose nodes have other names, also where the signature and messages name them."""
-    copy = copied_program(program)
+    copy = copy_program(program)
     for at, module in enumerate(graph_modules(copy)):
         for number, node in enumerate(module.graph.nodes):
             if node.op in ("call_function", "placeholder") and (at or node.op != "placeholder"):
@@ -352,7 +352,7 @@ def renamed(program: ExportedProgram, choice: Choice) -> ExportedProgram:
 
 def reordered(program: ExportedProgram, choice: Choice) -> ExportedProgram:
     """A copy whose ops come in another order that respects inputs, writes and random numbers."""
-    copy = copied_program(program)
+    copy = copy_program(program)
     for module in graph_modules(copy):
         nodes = calls(module.graph)
         fixed = {node for node in nodes if _has_order(node)}

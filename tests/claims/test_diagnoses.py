@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import explorer
-from export_engine.source import innermost, source_line
+from export_engine.source import find_last_frame, source_line
 
 
 class CopiesItsInput(torch.nn.Module):
@@ -56,7 +56,7 @@ def test_a_tensor_that_python_copies_fails_at_the_copy(model: type[torch.nn.Modu
     ex = explorer.explore(model(), (torch.randn(3),))
     failure = ex.record.failure
     assert failure is not None
-    frame = innermost(ex.record, failure.stack)
+    frame = find_last_frame(ex.record, failure.stack)
     assert frame is not None
     line = source_line(ex.record, frame.file, frame.line)
     assert "copy(" in line or "duplicate(" in line, line

@@ -17,7 +17,7 @@ from explorer.testing import assert_same_export
 from export_engine.attempt import Exported
 from export_engine.diff import diff_records
 from export_engine.record import ProgramDiff, from_json
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from tests.claims.random_edits import Choice, copies, edited
 from tests.claims.random_programs import Walked, export, outcome, record_of, same
 
@@ -363,7 +363,7 @@ def test_only_a_result_that_is_there_may_go_unread() -> None:
     assert isinstance(attempt, Exported)
     before = record_of(attempt, attempt.program)
     for index, identical in ((1, True), (2, False)):
-        other = copied_program(attempt.program)
+        other = copy_program(attempt.program)
         taken, *_ = (each for each in other.graph.nodes if each.target is operator.getitem)
         with other.graph.inserting_after(taken):
             other.graph.call_function(operator.getitem, (taken.args[0], index)).meta = taken.meta

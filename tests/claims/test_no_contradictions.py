@@ -24,7 +24,7 @@ from explorer.cli import main as command_line
 from explorer.cli.check import Target
 from explorer.cli.check import check_target as checking
 from explorer.guiding.guide import Guided
-from explorer.guiding.steps import looked_over, released
+from explorer.guiding.steps import report_findings, report_release
 from explorer.session.entry import Entry
 from explorer.session.opened_file import OpenedFile
 from explorer.session.session import Session
@@ -71,8 +71,8 @@ def _said(ex: explorer.Exploration) -> Said:
     head = session.heads()[session.current]
     release = head.release
     assert release is not None
-    guided = [released(ex, "ex")] if ex.ok else []
-    guided += [looked_over(ex, "ex")] if ex.ok else []
+    guided = [report_release(ex, "ex")] if ex.ok else []
+    guided += [report_findings(ex, "ex")] if ex.ok else []
     ready = ex.release_report()
     texts = {
         "text": repr(ex),
@@ -94,11 +94,11 @@ def _said(ex: explorer.Exploration) -> Said:
 def _codes(ex: explorer.Exploration) -> dict[str, int]:
     """Of the commands that would show this attempt; nothing is run for them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(command_line, "_opened", lambda *_: ex)
+        patch.setattr(command_line, "_open", lambda *_: ex)
         patch.setattr(command_line, "_measure", lambda *_: None)
         patch.setattr(explorer.Exploration, "verify", lambda *_, **__: ex.session.entry.verified)
         patch.setattr(command_line, "_say", lambda _: None)
-        patch.setattr(checking, "_explored", lambda _: ex)
+        patch.setattr(checking, "_explore_target", lambda _: ex)
         checked = checking.check(Target(call="model.pt2"))
         return {
             "open": command_line.main(["model.pt2"]),

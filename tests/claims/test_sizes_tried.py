@@ -15,7 +15,7 @@ import explorer
 from export_engine.attempt import Agreement, Trial
 from export_engine.process import can_fork
 from export_engine.record import sizes_tried
-from export_engine.verify.compared_numbers import Number
+from export_engine.verify.numbers_in_code import Number
 from export_engine.verify.untraced_sizes import Sizes, choose_sizes
 
 from ..planted_sizes import PLANTS, Plant

@@ -26,7 +26,7 @@ from export_engine.record import (
 from export_engine.stages import compare_stages, times_by_line, times_by_line_set
 from export_engine.stages.generated_code import find_calls, find_definitions
 from export_engine.stages.joining import Provenance, is_consistent, join_stages
-from export_engine.stages.kernel_calls import called_op, is_extern, shows_kernel
+from export_engine.stages.kernel_calls import find_called_op, is_extern, shows_kernel
 from export_engine.stages.kernel_times import Span, match_events
 from export_engine.stages.printed_graph import read_printed_graph, read_printed_type
 from export_engine.torch_internals import compilation_traced
@@ -272,7 +272,7 @@ def test_no_time_is_given_to_a_kernel_that_has_no_event() -> None:
 )  # fmt: skip
 def test_an_extern_kernel_says_what_it_calls(kernel: str, calls: str, event: str) -> None:
     assert is_extern(kernel)
-    assert called_op(kernel) == calls
+    assert find_called_op(kernel) == calls
     assert shows_kernel(event, kernel)
     assert not shows_kernel("aten::relu", kernel)
 
@@ -300,7 +300,7 @@ def made(*kernels: tuple[str, list[int], float], codes: str = "abc") -> Stages:
             Kernel(
                 name=name,
                 kind="extern" if is_extern(name) else "fused",
-                calls=called_op(name),
+                calls=find_called_op(name),
                 ops=[],
                 nodes=[],
                 lines=lines,

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import explorer
-from export_engine.process import can_fork, forked
+from export_engine.process import can_fork, run_forked
 from export_engine.process import forks as process_forks
 from export_engine.verify import guarantees
 
@@ -103,7 +103,7 @@ def test_a_fork_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(process_forks, "_LEAST", 0.2)
     lock = threading.Lock()
     lock.acquire()
-    with forked({"quick": lambda: 1, "stuck": lock.acquire}) as fork:
+    with run_forked({"quick": lambda: 1, "stuck": lock.acquire}) as fork:
         assert fork.wait("quick") == 1
         assert fork.wait("stuck") is None
     assert has_ended(fork)
@@ -113,7 +113,7 @@ def test_a_call_that_raises_in_a_fork_has_no_answer() -> None:
     def fail() -> int:
         raise ValueError
 
-    with forked({"fails": fail, "answers": lambda: 2}) as fork:
+    with run_forked({"fails": fail, "answers": lambda: 2}) as fork:
         assert fork.wait("answers") == 2
         assert fork.wait("fails") is None
 
@@ -124,7 +124,7 @@ def test_an_interrupt_ends_the_fork() -> None:
         signal.raise_signal(signal.SIGINT)
 
     threading.Thread(target=later).start()
-    with pytest.raises(KeyboardInterrupt), forked({"long": lambda: time.sleep(60)}) as fork:
+    with pytest.raises(KeyboardInterrupt), run_forked({"long": lambda: time.sleep(60)}) as fork:
         fork.wait("long")
     assert has_ended(fork)
 
@@ -135,6 +135,6 @@ def test_tensors_that_another_process_shares_are_not_written_by_two() -> None:
 
 
 def test_large_answers_arrive_whole() -> None:
-    with forked({"large": lambda: b"x" * 3_000_000}) as fork:
+    with run_forked({"large": lambda: b"x" * 3_000_000}) as fork:
         answer = fork.wait("large")
     assert answer == b"x" * 3_000_000

@@ -15,7 +15,7 @@ from torch.utils import _pytree
 
 import explorer
 from export_engine.attempt import Exported
-from export_engine.defects import raised_by, user_code
+from export_engine.defects import find_user_code, user_code
 from export_engine.source import user_error
 from export_engine.verify import Verified
 from export_engine.verify.guarantees import CHECKS, Check
@@ -301,7 +301,7 @@ def test_an_error_is_marked_once_and_by_the_innermost_code() -> None:
         user_code("the model"),
     ):
         int("four")
-    assert raised_by(raised.value) == "the model"
+    assert find_user_code(raised.value) == "the model"
     assert user_error(raised.value).startswith("The model raises ValueError: invalid literal")
     assert user_error(KeyError("x")) == ""
 

@@ -7,7 +7,7 @@ import time
 import pytest
 import torch
 
-from export_engine.diff.argument_changes import changed_arguments
+from export_engine.diff.argument_changes import find_changed_arguments
 
 OPS = torch.ops.aten
 
@@ -51,20 +51,23 @@ OPS = torch.ops.aten
 def test_only_what_differs_is_said(
     op: torch._ops.OpOverload, before: str, after: str, said: tuple[str, str]
 ) -> None:
-    assert changed_arguments(before, after, str(op._schema)) == said
+    assert find_changed_arguments(before, after, str(op._schema)) == said
 
 
 def test_without_a_schema_it_is_by_position() -> None:
-    assert changed_arguments("({}, 3)", "({}, 4)", "") == ("3", "4")
-    assert changed_arguments("({}, <x>)", "({}, 4)", "") == ("<x>", "4")
+    assert find_changed_arguments("({}, 3)", "({}, 4)", "") == ("3", "4")
+    assert find_changed_arguments("({}, <x>)", "({}, 4)", "") == ("<x>", "4")
     quoted = "'f(, \\''"
-    assert changed_arguments(f"({{}}, {quoted})", "({}, k=[1, (2)])", "") == (quoted, "k=[1, (2)]")
-    assert changed_arguments("({}, )))], a)", "({}, [[[, b", "") != ("", "")
+    assert find_changed_arguments(f"({{}}, {quoted})", "({}, k=[1, (2)])", "") == (
+        quoted,
+        "k=[1, (2)]",
+    )
+    assert find_changed_arguments("({}, )))], a)", "({}, [[[, b", "") != ("", "")
 
 
 @pytest.mark.slow
 def test_texts_without_end_take_no_time() -> None:
     for text in ("'" * 100_001, "\\'," * 100_000, "(" * 100_000, "[" + "'a', " * 100_000):
         began = time.process_time()
-        changed_arguments(f"({text})", f"({text}, 1)", f"f({text}) -> ()")
+        find_changed_arguments(f"({text})", f"({text}, 1)", f"f({text}) -> ()")
         assert time.process_time() - began < 2

@@ -18,7 +18,7 @@ from export_engine.generation import CallApart, first_op_apart
 from export_engine.record import OpPlace
 from export_engine.run import backend_registry, backends
 from export_engine.run.backend import Job, Ready
-from export_engine.run.made_of_ops import ops_of
+from export_engine.run.op_origins import ops_of
 from export_engine.shapes import Shapes
 from export_engine.values import RunOf, backend_run, compare_values
 from export_engine.values.given import program_inputs

@@ -13,7 +13,7 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.diff import diff_records
 from export_engine.shapes import Shapes
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from tests.known_edits import (
     EDITS,
     PLACELESS,
@@ -161,7 +161,7 @@ def test_a_narrower_range_is_a_difference() -> None:
 @pytest.mark.after_check
 def test_a_difference_inside_a_branch_is_found_there() -> None:
     attempt, before = exported("branching"), recorded("branching")
-    program = copied_program(attempt.program)
+    program = copy_program(attempt.program)
     inner = next(
         module
         for name, module in program.graph_module.named_modules()

@@ -13,14 +13,14 @@ from torch import nn
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
-from export_engine.shapes import Problem, Shapes, size_facts, solve
-from export_engine.shapes.piecewise import solved_by_residue
-from export_engine.shapes.range_solver import Condition, Progression, compiled, solve_sizes
+from export_engine.shapes import Shapes, ShapeViolation, size_facts, solve
+from export_engine.shapes.piecewise import solve_by_residue
+from export_engine.shapes.range_solver import Condition, Progression, compile_condition, solve_sizes
 from export_engine.verify import check
 
 
 def conditions(*texts: str) -> list[Any]:
-    return [compiled(text, "n") for text in texts]
+    return [compile_condition(text, "n") for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_is_ruled_out_is_what_does_not_hold(
 ) -> None:
     text = f"({scale}*n - {rest}) // {by} + n % {by} {relation} {limit}"
     (condition,) = conditions(text)
-    solved = solved_by_residue(condition.formula, 4096)
+    solved = solve_by_residue(condition.formula, 4096)
     for size in range(200):
         pieces = solved[size % len(solved)]
         out = any(low <= size and (high is None or size <= high) for low, high in pieces)
@@ -212,7 +212,9 @@ def test_paths_into_containers(strict: bool) -> None:
 @pytest.mark.parametrize("strict", [False, True])
 def test_each_problem_has_the_line_that_makes_it(strict: bool) -> None:
     args = (torch.randn(8, 32), torch.randn(32, 64))
-    problems: tuple[Problem, ...] = solved(Sixteen(), args, "x: a, b; y: c, d", strict).problems
+    problems: tuple[ShapeViolation, ...] = solved(
+        Sixteen(), args, "x: a, b; y: c, d", strict
+    ).problems
     first = Sixteen.forward.__code__.co_firstlineno
     lines = {each.text: each.stack[-1].line - first for each in problems}
     assert lines == {
@@ -225,7 +227,7 @@ def test_each_problem_has_the_line_that_makes_it(strict: bool) -> None:
 @pytest.mark.slow
 def test_only_ties_that_refuse_something_are_told() -> None:
     args = (torch.randn(5), torch.randn(16))
-    third: tuple[Problem, ...] = solved(Third(), args, "x: dx; y: dy", strict=False).problems
+    third: tuple[ShapeViolation, ...] = solved(Third(), args, "x: dx; y: dy", strict=False).problems
     assert [each.condition for each in third if each.kind == "tied"] == ["dx == ((dy + 1) // 3)"]
     args = (torch.randn(8, 32), torch.randn(32, 64))
     sixteen = solved(Sixteen(), args, "x: a, b; y: c, d", strict=False).problems

@@ -12,7 +12,7 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
-from export_engine.torch_internals.patching import replaced
+from export_engine.torch_internals.patching import replace_attribute
 
 
 class Conditional(nn.Module):
@@ -76,7 +76,7 @@ def test_a_module_imported_during_a_replacement_has_the_original(
 ) -> None:
     owner, late = types.ModuleType("owner"), types.ModuleType("late_one")
     owner.function = original = lambda: 1  # type: ignore[attr-defined]
-    with replaced(owner, "function", lambda _: lambda: 2):
+    with replace_attribute(owner, "function", lambda _: lambda: 2):
         late.function = owner.function  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "late_one", late)
         assert late.function() == 2

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed, Request, edited
+from export_engine.attempt import Exported, Failed, Request, apply_edits
 from export_engine.fixes import AutofixReport, autofix
-from export_engine.fixes.code.branches.branch_copies import copied
+from export_engine.fixes.code.branches.branch_copies import clone_branch_results
 from export_engine.fixes.code.branches.raise_to_check import way_taken
-from export_engine.fixes.code.calls.distributions import unvalidated
-from export_engine.fixes.code.calls.notes import without_note
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.calls.distributions import disable_validation
+from export_engine.fixes.code.calls.logging_calls import without_note
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 
 from .test_fixes_code import defined
 
@@ -98,7 +98,7 @@ def test_a_branch_that_puts_its_warning_together_is_skipped_as_well() -> None:
     ],
 )
 def test_a_branch_with_an_effect_is_not_skipped(body: str) -> None:
-    with pytest.raises(Unclear):
+    with pytest.raises(CannotRewrite):
         without_note(f"def f(x):\n    if x.sum() > 0:\n        {body}\n    return x\n", 2)
 
 
@@ -180,10 +180,13 @@ def test_a_branch_that_returns_its_input_is_cloned() -> None:
     text = (
         "def f(x):\n    def yes(x): return x\n    def no(x):\n        x.add_(1)\n        return x\n"
     )
-    assert "return x.clone()" in copied(text, 2).text
-    assert "        x = x.clone()\n        x.add_(1)\n        return x\n" in copied(text, 4).text
-    with pytest.raises(Unclear):
-        copied("def f(x):\n    return 1\n", 2)
+    assert "return x.clone()" in clone_branch_results(text, 2).text
+    assert (
+        "        x = x.clone()\n        x.add_(1)\n        return x\n"
+        in clone_branch_results(text, 4).text
+    )
+    with pytest.raises(CannotRewrite):
+        clone_branch_results("def f(x):\n    return 1\n", 2)
 
 
 @pytest.mark.slow
@@ -197,9 +200,9 @@ def test_a_cond_that_cannot_export_is_not_kept() -> None:
 
 def test_distributions_do_not_validate() -> None:
     text = "def f(x):\n    d = torch.distributions.Normal(x, x + 1)\n    return d.log_prob(x)\n"
-    assert "Normal(x, x + 1, validate_args=False)" in unvalidated(text, 3).text
-    with pytest.raises(Unclear):
-        unvalidated("def f(x):\n    return Linear(x)\n", 2)
+    assert "Normal(x, x + 1, validate_args=False)" in disable_validation(text, 3).text
+    with pytest.raises(CannotRewrite):
+        disable_validation("def f(x):\n    return Linear(x)\n", 2)
 
 
 FACTORY = """
@@ -245,5 +248,5 @@ def test_functions_made_by_a_factory_are_fixed() -> None:
     for y in (x.repeat(2)[:3], -x.repeat(2)[:3]):
         assert torch.equal(report.attempt.program.module()(y), target(y))
     assert report.attempt.request is not None
-    with edited(report.attempt.request.edits):
+    with apply_edits(report.attempt.request.edits):
         assert torch.equal(other(x), x * 3)

@@ -20,15 +20,15 @@ from export_engine.attempt import (
     Exported,
     Failed,
     Request,
-    combined,
-    edited,
+    apply_edits,
+    combine_edits,
     functions_remembered,
     text_in_effect,
 )
 from export_engine.capture import capture
 from export_engine.fixes import autofix, explain
 from export_engine.shapes import Shapes
-from export_engine.source import unedited
+from export_engine.source import original_file
 
 HEAD = """
 import torch
@@ -359,7 +359,10 @@ def test_a_fix_is_shown_as_a_diff() -> None:
 def test_an_edit_that_cannot_run_says_why(
     after: str, functions: tuple[str, ...], said: str
 ) -> None:
-    with pytest.raises(EditError, match=said), edited([Edit("/no/file.py", "", after, functions)]):
+    with (
+        pytest.raises(EditError, match=said),
+        apply_edits([Edit("/no/file.py", "", after, functions)]),
+    ):
         pass
 
 
@@ -392,12 +395,12 @@ def test_what_marimo_runs_without_the_function_around_it_is_found() -> None:
     after = MARIMO.replace("x + 1", "x + 2").replace("x / 2", "x / 4")
     model = space["Model"]()
 
-    with edited([Edit(file, MARIMO, after, ("_",))]):
+    with apply_edits([Edit(file, MARIMO, after, ("_",))]):
         assert (model(torch.ones(1)).item(), space["half"](8)) == (3, 2)
     assert (model(torch.ones(1)).item(), space["half"](8)) == (2, 4)
     with (
         pytest.raises(EditError, match="cannot be found"),
-        edited([Edit(file, "", after, ("no",))]),
+        apply_edits([Edit(file, "", after, ("no",))]),
     ):
         pass
 
@@ -412,11 +415,11 @@ def test_functions_are_found_again_whatever_an_edit_or_an_import_did() -> None:
     late.__file__ = file
 
     with functions_remembered(), pytest.MonkeyPatch.context() as patch:
-        with edited([Edit(file, before, after, ("f",))]):
+        with apply_edits([Edit(file, before, after, ("f",))]):
             assert space["f"]() == 2
         patch.setitem(sys.modules, "found_again", late)
         exec(compile(before, file, "exec"), vars(late))
-        with edited([Edit(file, before, after, ("f",))]):
+        with apply_edits([Edit(file, before, after, ("f",))]):
             assert (space["f"](), late.f()) == (2, 2)
         assert (space["f"](), late.f()) == (1, 1)
 
@@ -427,10 +430,10 @@ def test_edits_of_one_file_build_on_each_other() -> None:
     assert (text, line) == (first.after, 4)
     assert text_in_effect([first], first.edited_file, 3) == (first.after, 3)
     second = Edit("a.py", first.after, "1\nnew\n2\n4\n", ("g",))
-    (both,) = combined([first], second)
+    (both,) = combine_edits([first], second)
     assert (both.before, both.after) == (first.before, second.after)
     assert both.functions == ("f", "g")
-    assert unedited(both.edited_file) == "a.py"
+    assert original_file(both.edited_file) == "a.py"
 
 
 def outer(x: torch.Tensor, times: int) -> torch.Tensor:

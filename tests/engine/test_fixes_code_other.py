@@ -16,7 +16,7 @@ from export_engine.diagnose import diagnose
 from export_engine.fixes import apply_fixes, autofix
 from export_engine.fixes.code.branches import checks_and_numpy
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.shapes import Shapes
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
@@ -29,7 +29,7 @@ def failed(target: Callable[..., Any], *args: Any, strict: bool = False) -> Fail
 
 
 def only_fix(attempt: Failed) -> Fix:
-    fixes = list(checks_and_numpy.offered(attempt))
+    fixes = list(checks_and_numpy.suggest_rewrites(attempt))
     assert len(fixes) == 1, attempt.diagnosis
     assert isinstance(fixes[0], Fix), fixes[0]
     return fixes[0]
@@ -218,7 +218,7 @@ def test_what_numpy_computes_torch_computes_the_same(made: str) -> None:
 def test_numpy_code_without_a_counterpart_is_refused(body: str, reason: str) -> None:
     text = f"import torch\nimport numpy as np\n\ndef f(x):\n    {body}\n"
 
-    with pytest.raises(Unclear, match=reason):
+    with pytest.raises(CannotRewrite, match=reason):
         with_torch(text, 5)
 
 

@@ -49,7 +49,7 @@ def failed(target: Callable[..., Any], *args: Any, **options: Any) -> Failed:
 
 def offered(attempt: Failed) -> list[Fix]:
     """What is offered; a refusal fails the test with its reason."""
-    found = list(fake_kernels.offered(attempt))
+    found = list(fake_kernels.suggest_fake_kernel(attempt))
     fixes = [each for each in found if isinstance(each, Fix)]
     assert fixes == found
     return fixes
@@ -255,7 +255,7 @@ def test_what_has_no_rule_is_refused(
     op = define(schema, kernel)
     attempt = failed(op, X)
 
-    (refusal,) = fake_kernels.offered(attempt)
+    (refusal,) = fake_kernels.suggest_fake_kernel(attempt)
 
     assert isinstance(refusal, NoFix)
     assert reason in refusal.reason

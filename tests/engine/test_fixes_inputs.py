@@ -124,7 +124,7 @@ def test_a_class_is_registered_with_the_classes_in_it(strict: bool) -> None:
     returns_objects(strict)
     memory = Memory(torch.ones(3, 2), torch.ones(4, 2))
     attempt = failed(Remembers(), torch.randn(5, 2), memory, strict=strict)
-    fix = only_fix(attempt, containers.offered)
+    fix = only_fix(attempt, containers.suggest_registrations)
 
     exported = good(apply_fixes(attempt, [fix]))
 
@@ -146,10 +146,10 @@ def test_a_class_is_registered_for_what_is_returned(strict: bool) -> None:
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE
     if strict and missing_object_dicts():
-        assert list(containers.offered(attempt)) == [NoFix(missing_object_dicts())]
+        assert list(containers.suggest_registrations(attempt)) == [NoFix(missing_object_dicts())]
     returns_objects(strict)
 
-    exported = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+    exported = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
     made = exported.program.module()(torch.ones(5, 2))["made"]
     assert type(made) is Memory
@@ -162,7 +162,7 @@ def test_a_class_is_registered_for_what_is_returned(strict: bool) -> None:
 def test_a_dataclass_is_registered_the_way_of_torch(strict: bool, mask: bool) -> None:
     batch = Batch(torch.randn(4, 2), mask=torch.ones(2) if mask else None)
     attempt = failed(TakesBatch(), batch, strict=strict)
-    fix = only_fix(attempt, containers.offered)
+    fix = only_fix(attempt, containers.suggest_registrations)
 
     good(apply_fixes(attempt, [fix]))
 
@@ -173,7 +173,7 @@ def test_a_dataclass_is_registered_the_way_of_torch(strict: bool, mask: bool) ->
 @pytest.mark.slow
 def test_a_dataclass_that_changes_what_it_is_given_comes_back_as_it_was(strict: bool) -> None:
     attempt = failed(TakesBatch(), Padded(torch.zeros(4)), strict=strict)
-    fix = only_fix(attempt, containers.offered)
+    fix = only_fix(attempt, containers.suggest_registrations)
 
     exported = good(apply_fixes(attempt, [fix]))
 
@@ -188,7 +188,7 @@ def test_the_sizes_inside_a_container_are_left_to_torch(strict: bool) -> None:
     memory = Memory(torch.ones(5, 2))
     shapes = Shapes.parse("x: n, _")
     attempt = failed(Remembers(), torch.randn(7, 2), memory, strict=strict, shapes=shapes)
-    fix = only_fix(attempt, containers.offered)
+    fix = only_fix(attempt, containers.suggest_registrations)
 
     exported = good(apply_fixes(attempt, [fix]))
 
@@ -202,7 +202,7 @@ def test_the_sizes_inside_a_container_are_left_to_torch(strict: bool) -> None:
 @pytest.mark.after_check
 def test_a_program_with_a_container_is_saved_and_loaded(tmp_path: Any) -> None:
     attempt = failed(Makes(), torch.randn(5, 2))
-    exported = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+    exported = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
     torch.export.save(exported.program, tmp_path / "program.pt2")
     made = torch.export.load(tmp_path / "program.pt2").module()(torch.ones(5, 2))["made"]
@@ -225,10 +225,10 @@ def test_a_class_that_turns_up_later_in_a_known_container_is_not_overlooked(stri
         return memory
 
     first = failed(Makes(), torch.randn(5, 2), strict=strict)
-    good(apply_fixes(first, [only_fix(first, containers.offered)]))
+    good(apply_fixes(first, [only_fix(first, containers.suggest_registrations)]))
     attempt = failed(target, torch.randn(5, 2), strict=strict)
 
-    good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+    good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
 
 def test_a_container_is_forgotten_when_the_export_fails() -> None:
@@ -237,7 +237,9 @@ def test_a_container_is_forgotten_when_the_export_fails() -> None:
             return batch.x if batch.x.sum() > 0 else -batch.x
 
     attempt = failed(Fails(), Batch(torch.randn(4, 2)))
-    assert isinstance(apply_fixes(attempt, [only_fix(attempt, containers.offered)]), Failed)
+    assert isinstance(
+        apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]), Failed
+    )
 
     assert Batch not in pytree.SUPPORTED_NODES
 
@@ -284,7 +286,7 @@ def test_a_dict_whose_items_are_attributes_is_registered(cls: Any) -> None:
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE  # it runs in eager on a copy, too
 
-    good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+    good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
 
 class Levels(OrderedDict[str, Any]):
@@ -310,7 +312,7 @@ class GivesLevels(nn.Module):
 def test_a_dict_with_attributes_beside_its_items_is_registered(strict: bool) -> None:
     attempt = failed(GivesLevels(), torch.ones(3), strict=strict)
 
-    found = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+    found = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
     given = found.program.module()(torch.ones(3))
     assert type(given) is Levels
@@ -319,7 +321,7 @@ def test_a_dict_with_attributes_beside_its_items_is_registered(strict: bool) -> 
 
 
 def test_a_dict_with_a_tensor_beside_its_items_is_refused_with_the_reason() -> None:
-    (reason,) = containers.offered(failed(GivesLevels(masked=True), torch.ones(3)))
+    (reason,) = containers.suggest_registrations(failed(GivesLevels(masked=True), torch.ones(3)))
     assert isinstance(reason, NoFix)
     assert "tensors or items in attributes beside its items" in reason.reason
 
@@ -342,7 +344,7 @@ def test_a_class_without_key_paths_is_told_so() -> None:
 def test_a_set_is_refused_with_the_reason() -> None:
     attempt = failed(lambda x: x["a"].pop(), {"a": {torch.ones(2)}})
 
-    (refusal,) = containers.offered(attempt)
+    (refusal,) = containers.suggest_registrations(attempt)
 
     assert isinstance(refusal, NoFix)
     assert "a set has no order" in refusal.reason
@@ -371,7 +373,7 @@ class TestCaches:
         ids = torch.arange(12).reshape(2, 6)
         shapes = Shapes.parse("input_ids: batch, seq")
         attempt = failed(self.llama(), ids, strict=strict, shapes=shapes)
-        fix = only_fix(attempt, containers.offered)
+        fix = only_fix(attempt, containers.suggest_registrations)
 
         exported = good(apply_fixes(attempt, [fix]))
 
@@ -390,7 +392,7 @@ class TestCaches:
         shapes = Shapes.parse("input_ids: batch, seq")
         attempt = failed(model, ids, kwargs={"past_key_values": cache}, shapes=shapes)
 
-        good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+        good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
     @pytest.mark.after_check
     def test_a_static_cache_that_is_empty(self) -> None:
@@ -401,7 +403,7 @@ class TestCaches:
         ids = torch.arange(6).reshape(2, 3)
         attempt = failed(model, ids, kwargs={"past_key_values": cache})
 
-        fix = only_fix(attempt, containers.offered)
+        fix = only_fix(attempt, containers.suggest_registrations)
 
         assert fix.title == "Register `StaticCache` as a container"
         assert not cache.layers[0].is_initialized
@@ -420,7 +422,7 @@ class TestCaches:
         pair.cross_attention_cache.update(torch.ones(2, 1, 3, 4), torch.ones(2, 1, 3, 4), 0)
         attempt = failed(target, torch.ones(2, 1, 5, 4), pair)
 
-        good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+        good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
 
 B = torch.export.Dim("b")
@@ -451,7 +453,7 @@ def test_specs_that_do_not_fit_are_written_as_the_call_needs_them(
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.SHAPES_MISMATCH
 
-    fix = only_fix(attempt, specs.offered)
+    fix = only_fix(attempt, specs.suggest_specs)
 
     assert not fix.lossy
     assert fix.after.splitlines()[0] == written
@@ -467,13 +469,13 @@ def test_a_mistyped_name_is_matched_and_the_program_agrees(strict: bool) -> None
     given = {"hiden": {0: B}, "mask": {0: B}}
     attempt = failed(target, X, X.clone(), shapes=given, strict=strict)
 
-    good(apply_fixes(attempt, [only_fix(attempt, specs.offered)]))
+    good(apply_fixes(attempt, [only_fix(attempt, specs.suggest_specs)]))
 
 
 def test_a_dim_that_no_input_has_makes_the_fix_lossy() -> None:
     given = {"x": {0: B, 5: B}}
     attempt = failed(lambda x: x + 1, X, shapes=given)
-    fix = only_fix(attempt, specs.offered)
+    fix = only_fix(attempt, specs.suggest_specs)
 
     assert fix.lossy
     assert "`x` dim 5" in fix.gives_up
@@ -482,7 +484,7 @@ def test_a_dim_that_no_input_has_makes_the_fix_lossy() -> None:
 def test_specs_for_nothing_are_refused_with_the_reason() -> None:
     attempt = failed(lambda x: x + 1, X, shapes={"something": {0: B}, "else": {1: B}})
 
-    (refusal,) = specs.offered(attempt)
+    (refusal,) = specs.suggest_specs(attempt)
     assert isinstance(refusal, NoFix)
     assert refusal.reason
 
@@ -490,7 +492,7 @@ def test_specs_for_nothing_are_refused_with_the_reason() -> None:
 def test_the_expected_tree_names_every_tensor() -> None:
     request = Request(target=many, args=(X, X), kwargs={"y": X, "z": X})
 
-    lines = specs.expected_tree(request).splitlines()
+    lines = specs.format_inputs(request).splitlines()
 
     assert [line.split("    ")[0] for line in lines] == [
         "x: _, _",
@@ -545,7 +547,7 @@ def test_specs_as_other_exporters_take_them_are_understood(
 ) -> None:
     attempt = failed(Pairs(), X, [(X.clone(), X.clone())], shapes=given, strict=strict)
 
-    fix = only_fix(attempt, specs.offered)
+    fix = only_fix(attempt, specs.suggest_specs)
 
     assert not fix.lossy
     assert fix.after.splitlines()[0] == written
@@ -563,14 +565,14 @@ def test_specs_as_other_exporters_take_them_are_understood(
 def test_names_that_only_lack_a_dim_are_not_restructured(given: Any, said: str) -> None:
     attempt = failed(Pairs(), X, [(X.clone(), X.clone())], shapes=given)
 
-    assert only_fix(attempt, specs.offered).title == said
+    assert only_fix(attempt, specs.suggest_specs).title == said
 
 
 def test_a_list_of_sizes_is_not_taken_for_axes() -> None:
     values = {"x": [2, 3], "y": {0: B, 7: B}}
     attempt = failed(lambda x, y: x + y[:1], torch.ones(2, 3), X, shapes=values)
 
-    fix = only_fix(attempt, specs.offered)
+    fix = only_fix(attempt, specs.suggest_specs)
 
     assert "x: 2, 3" in fix.after.splitlines()[0]
 
@@ -588,7 +590,7 @@ def test_a_class_is_registered_with_the_specs_for_what_is_in_it() -> None:
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE
 
-    found = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+    found = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
     assert found.request is not None
     assert str(found.request.shapes) == "batch.ids: b, _; batch.mask: b, _"
@@ -606,7 +608,7 @@ def test_specs_in_the_order_of_a_dataclass_are_those_of_its_fields() -> None:
     given = {"batch": [{0: B}, None, None]}
     attempt = failed(lambda batch: batch.ids * batch.scale, Weighed(X), shapes=given)
 
-    found = good(apply_fixes(attempt, [only_fix(attempt, containers.offered)]))
+    found = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
     assert found.request is not None
     assert str(found.request.shapes) == "batch.ids: b, _"
@@ -620,7 +622,7 @@ def test_what_a_size_is_made_of_is_not_1_in_an_example() -> None:
     assert attempt.diagnosis.kind is Kind.ZERO_ONE
     assert "h is 1 in the example (x.shape[0] is made of h)" in attempt.diagnosis.sentence
 
-    fix = only_fix(attempt, other_example.offered)
+    fix = only_fix(attempt, other_example.suggest_example)
 
     assert fix.title == "Use an example of size 9 for x.shape[0]"
     assert fix.gives_up == "The program may reject the size of x.shape[0] in your own arguments."
@@ -640,7 +642,7 @@ def test_a_member_of_an_enum_that_is_returned_is_a_constant() -> None:
     assert attempt.diagnosis.kind is Kind.UNKNOWN_OUTPUT_TYPE
     assert "a `Level`" in attempt.diagnosis.sentence
 
-    fix = only_fix(attempt, containers.offered)
+    fix = only_fix(attempt, containers.suggest_registrations)
     found = good(apply_fixes(attempt, [fix]))
 
     assert fix.title == "Register `Level` as a constant"

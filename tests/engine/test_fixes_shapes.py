@@ -35,7 +35,7 @@ def test_sizes_that_the_model_hardly_takes_may_stay_as_they_are() -> None:
     request = Request(target=FixedHead(), args=(torch.randn(2, 3, 16, 16),), shapes=wanted)
     attempt = capture(request)
     assert isinstance(attempt, Failed)
-    varying, kept = shapes.offered(dataclasses.replace(attempt, diagnosis=diagnose(attempt)))
+    varying, kept = shapes.suggest_shapes(dataclasses.replace(attempt, diagnosis=diagnose(attempt)))
     assert "The model accepts few other sizes. With batch = " in varying.gives_up
     assert "mat1 and mat2 shapes cannot be multiplied" in varying.gives_up
     assert kept.title == "Keep h, w at the size of the example"
@@ -96,7 +96,7 @@ def test_an_option_that_keeps_a_condition_says_what_is_rejected() -> None:
     explained = explain(attempt)
     assert explained.diagnosis is not None
 
-    (fix,) = export_options.offered(
+    (fix,) = export_options.suggest_options(
         explained
     )  # where torch has a ShapesSpec, better ones are known
 

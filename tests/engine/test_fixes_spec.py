@@ -14,7 +14,7 @@ from explorer import explore
 from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.fixes import apply_fixes, autofix, explain
-from export_engine.fixes.code.sizes.size_guards import guarded
+from export_engine.fixes.code.sizes.size_guards import wrap_in_guards
 from export_engine.shapes import Shapes, ShapesError, assuming
 from export_engine.torch_internals import missing_shapes_spec
 from tests.engine.test_plain_relations import relation
@@ -323,11 +323,11 @@ def test_only_comparisons_that_decide_are_left_open() -> None:
         "    return x if not n == 2 else -x\n"
     )
     whole = "from torch.fx.experimental.symbolic_shapes import guard_or_false\n    "
-    assert guarded(text, 3).text.splitlines()[2:4] == [
+    assert wrap_in_guards(text, 3).text.splitlines()[2:4] == [
         "    from torch.fx.experimental.symbolic_shapes import guard_or_false",
         "    causal = guard_or_false(n > 1) and mask is None  # both",
     ]
-    assert f"{whole}return x if not guard_or_false(n == 2) else -x" in guarded(text, 4).text
+    assert f"{whole}return x if not guard_or_false(n == 2) else -x" in wrap_in_guards(text, 4).text
 
 
 @needs_spec

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from export_engine.attempt import Exported, Failed
-from export_engine.fixes.code.branches.tracing_questions import as_in_eager
-from export_engine.fixes.code.calls.module_conversions import unconverted
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.branches.is_exporting_branches import as_in_eager
+from export_engine.fixes.code.calls.module_conversions import remove_conversion
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 
 from .test_fixes_checks import fixed
 
@@ -43,7 +43,7 @@ def test_only_questions_are_answered() -> None:
     made, line = as_in_eager(text, 3)
     assert made.text == text.replace("is_compiling()", "False")
     assert line == 2
-    with pytest.raises(Unclear):
+    with pytest.raises(CannotRewrite):
         as_in_eager("def f(x):\n    return x\n", 2)
 
 
@@ -79,7 +79,7 @@ def test_a_cast_that_changes_the_answer_stays() -> None:
 
 def test_what_is_converted_at_a_place_alone_is_left_out() -> None:
     text = "def f(self, x):\n    return self.up.to(x.dtype).cpu()(x.float())\n"
-    made = unconverted(text, 2, len("    return "))
+    made = remove_conversion(text, 2, len("    return "))
     assert made.text == "def f(self, x):\n    return self.up(x.float())\n"
-    with pytest.raises(Unclear):
-        unconverted(text, 2, 4)
+    with pytest.raises(CannotRewrite):
+        remove_conversion(text, 2, 4)

@@ -10,8 +10,8 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.editing.conditions import Unclear
-from export_engine.fixes.written_out import on_own_lines
+from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.one_statement_per_line import on_own_lines
 from export_engine.shapes import Shapes
 
 FORMS = {
@@ -44,7 +44,7 @@ def test_the_text_does_the_same_and_each_statement_begins_its_line(form: str) ->
 
 @pytest.mark.parametrize("text", ["def f(x):\n    y = x\n    return y\n", "x = 1; y = 2\n"])
 def test_what_needs_no_other_lines_is_left(text: str) -> None:
-    with pytest.raises(Unclear):
+    with pytest.raises(CannotRewrite):
         on_own_lines(text, 1)
 
 

@@ -15,29 +15,29 @@ import pytest
 import torch
 
 import explorer
-from explorer.opening.exporting import explored
-from explorer.sets.generation import Generations, _exported
+from explorer.opening.exporting import export_requests
+from explorer.sets.generation import Generations, _export_component
 from export_engine.attempt import Exported, Request
 from export_engine.attempt.transformers_caches import cache_classes
 from export_engine.capture import capture
 from export_engine.generation import (
     CallApart,
     CutError,
-    compared_with_generate,
+    compare_with_generate,
     cut,
     first_op_apart,
     sizes_to_try,
-    tried,
+    try_generation,
 )
+from export_engine.generation.batch_lists import join_call_lists, lists_to_join
 from export_engine.generation.chunk_padding import padding_for_any_length
 from export_engine.generation.cutting import CutComponent
 from export_engine.generation.differing_arguments import differing_arguments
 from export_engine.generation.equal_sizes import equal_sizes
-from export_engine.generation.joined_lists import joined_call, lists_to_join
-from export_engine.generation.kept_state import kept_sentence
-from export_engine.generation.observed_calls import ObservedCall, watched
+from export_engine.generation.hidden_state import describe_hidden_state
+from export_engine.generation.observed_calls import ObservedCall, record_calls
 from export_engine.generation.size_bounds import with_ends
-from export_engine.generation.transformers_export import prepared_call
+from export_engine.generation.transformers_export import prepare_call
 from export_engine.programs.size_ranges import range_of
 from export_engine.record import GenerationTrial
 from export_engine.shapes import Shapes, ShapesError
@@ -245,9 +245,9 @@ def test_what_is_logged_while_a_model_is_cut_is_a_note_and_is_not_printed(
 
     def logging_too(call: ObservedCall) -> ObservedCall:
         logging.getLogger("transformers.exporters").warning("one of the exporters says so")
-        return prepared_call(call)
+        return prepare_call(call)
 
-    monkeypatch.setattr(cutting, "prepared_call", logging_too)
+    monkeypatch.setattr(cutting, "prepare_call", logging_too)
 
     assert "one of the exporters says so" in cut(model, inputs).notes
     assert capfd.readouterr() == ("", "")
@@ -290,13 +290,13 @@ def test_what_only_a_first_call_waits_for_is_in_no_time(
     kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
-    generate = compared_with_generate.generate_with
+    generate = compare_with_generate.generate_with
 
     def noted(made: Any, programs: Any, inputs: Any, tokens: int) -> Any:
         calls.append((bool(programs), tokens))
         return generate(made, programs, inputs, tokens)
 
-    monkeypatch.setattr(compared_with_generate, "generate_with", noted)
+    monkeypatch.setattr(compare_with_generate, "generate_with", noted)
     kit.generate(4, sizes=[(1, 5), (2, 5)])
 
     assert calls == [(False, 2), (True, 2), *[(False, 4), (True, 4)] * 2]
@@ -359,7 +359,7 @@ def test_a_program_that_does_not_take_a_call_is_named(kit: explorer.GenerationPr
         raise AssertionError("Guard failed: past_key_values[0].size()[2] == 7")
 
     programs = {"prefill": kit["prefill"].program.module(), "decode": refusing}
-    (found,) = tried(made, programs, kit._inputs, 3, [(2, 5)], "program")
+    (found,) = try_generation(made, programs, kit._inputs, 3, [(2, 5)], "program")
 
     assert (found.outcome, found.component) == ("failed", 1)
     assert found.sentence == ("`decode` does not take this call: past_key_values[0].shape[2] == 7")
@@ -418,7 +418,7 @@ def test_lists_as_long_as_the_batch_are_joined_where_that_is_the_same(each: bool
     lists = lists_to_join(*runs)
 
     assert lists == ({} if each else {"m": {"features.image"}})
-    images = joined_call(runs[0][0], lists).kwargs["features"]["image"]
+    images = join_call_lists(runs[0][0], lists).kwargs["features"]["image"]
     assert [tuple(image.shape) for image in images] == ([(4, 3)] * 2 if each else [(8, 3)])
 
 
@@ -495,11 +495,11 @@ def test_a_generation_that_lacks_what_calls_keep_says_so(
 
 def test_tensors_that_a_call_keeps_in_attributes_are_named() -> None:
     model = torch.nn.Sequential(Remembering(), torch.nn.Linear(2, 2))
-    with watched(model) as calls:
+    with record_calls(model) as calls:
         model(torch.ones(1, 2))
 
     assert [each.keeps for each in calls] == [("0.last",)]
-    assert kept_sentence("decode", ("a", "b", "c", "d")).startswith(
+    assert describe_hidden_state("decode", ("a", "b", "c", "d")).startswith(
         "Calls of `decode` keep tensors in attributes of modules: `a`, `b`, `c` and 1 more. No"
     )
 
@@ -520,7 +520,7 @@ def test_patches_that_change_a_models_result_are_named_where_no_op_is_off() -> N
 
     def said(*within: Any) -> str:
         request = Request(target=Halved(), args=(torch.randn(2, 3),), within=within)
-        found = explored(request)
+        found = export_requests(request)
         attempt = found.session.entry.attempt
         assert isinstance(attempt, Exported)
         apart = CallApart("visual", 0, request.args, {}, "output 0: off by up to 2")
@@ -558,7 +558,7 @@ def test_an_encoder_of_images_is_given_what_it_would_read_from_their_sizes() -> 
     sizes = torch.tensor([[1, 4, 4], [1, 2, 4]])
     call = ObservedCall("visual", module, (torch.randn(24, 24),), {"grid_thw": sizes})
 
-    given = prepared_call(call)
+    given = prepare_call(call)
 
     assert {"cu_seqlens", "position_ids"} <= given.kwargs.keys()
     assert given.kwargs["cu_seqlens"].tolist() == [0, 16, 24]
@@ -566,7 +566,7 @@ def test_an_encoder_of_images_is_given_what_it_would_read_from_their_sizes() -> 
         ours, theirs = (each.module(*each.args, **each.kwargs) for each in (given, call))
     assert torch.equal(ours.pooler_output, theirs.pooler_output)
     plain = ObservedCall("", torch.nn.Linear(2, 2), (torch.randn(2, 2),), {})
-    assert prepared_call(plain).args is plain.args
+    assert prepare_call(plain).args is plain.args
 
 
 def test_chunks_are_padded_and_cut_to_the_same_values() -> None:
@@ -649,7 +649,7 @@ def test_sizes_of_one_symbol_are_equal_before_the_model_computes_with_them() -> 
         shapes=Shapes.parse("images: batch, _; tokens: batch, _"),
         within=(partial(equal_sizes, model, [[("images", 0), ("tokens", 0)]]),),
     )
-    found = explored(call)
+    found = export_requests(call)
     given = torch.randn(1, 2), torch.randn(1, 4)
 
     assert not model._forward_pre_hooks
@@ -683,7 +683,7 @@ def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
             return total
 
     looping = Looping()
-    found, why = _exported(component("prefill", looping), {}, None)
+    found, why = _export_component(component("prefill", looping), {}, None)
 
     line = 1 + next(
         number
@@ -704,7 +704,7 @@ def test_a_component_that_no_fix_mends_has_the_sizes_that_torch_chose() -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x.view(2, -1)
 
-    found, why = _exported(component("decode", OfTwo()), {}, None)
+    found, why = _export_component(component("decode", OfTwo()), {}, None)
 
     assert found.ok
     assert why.startswith("With every size dynamic, `decode` does not export: ")

@@ -16,7 +16,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.shapes import Shapes
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from export_engine.trace import Recording
 from export_engine.verify import Verified, verify
 from tests import models, planted
@@ -266,7 +266,7 @@ def test_a_decomposed_program_may_not_write(clean: Exported) -> None:
 
 @pytest.mark.slow
 def test_a_wrong_value_is_traced_to_its_op(clean: Exported) -> None:
-    program = copied_program(clean.program)
+    program = copy_program(clean.program)
     becomes("aten.sin", A.tanh.default)(program)
     program.graph_module.recompile()
     found = checked(replace(clean, program=program), 1)

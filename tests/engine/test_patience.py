@@ -11,8 +11,8 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
-from export_engine.process import Patience
-from export_engine.process.patience import TookTooLong
+from export_engine.process import Deadline
+from export_engine.process.deadline import TookTooLong
 from export_engine.shapes import Shapes
 from export_engine.verify import check, run
 from tests.untouched import of_call
@@ -26,7 +26,7 @@ def for_ever() -> None:
 
 @pytest.mark.after_check
 def test_a_call_that_does_not_end_is_left_and_so_is_the_next() -> None:
-    patience = Patience(0.4)
+    patience = Deadline(0.4)
     for _ in range(2):
         started = time.monotonic()
         with pytest.raises(TookTooLong, match="had not ended after 0"):
@@ -38,7 +38,7 @@ def test_a_call_that_does_not_end_is_left_and_so_is_the_next() -> None:
 
 @pytest.mark.after_check
 def test_the_first_call_has_all_the_time_and_the_others_many_times_as_much() -> None:
-    patience = Patience()
+    patience = Deadline()
     patience.call(time.sleep, 0.2)
     assert patience.seconds is not None
     assert patience.seconds >= 10
@@ -58,7 +58,7 @@ class Climbs(torch.nn.Module):
 def test_a_loop_that_fresh_values_never_leave_refuses_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("export_engine.process.patience._LEAST", 0.3)
+    monkeypatch.setattr("export_engine.process.deadline._LEAST", 0.3)
     model = Climbs()
     x, up = torch.zeros(3), torch.arange(3)
     request = Request(target=model, args=(x, up), shapes=Shapes.parse("x: b"))
@@ -69,7 +69,7 @@ def test_a_loop_that_fresh_values_never_leave_refuses_them(
 
     circle = Request(target=model, args=(x, torch.tensor([1, 0, 2])))
     with pytest.raises(TookTooLong):
-        run(model, circle, seed=0, patience=Patience(0.3))
+        run(model, circle, seed=0, patience=Deadline(0.3))
     found = check(exported)
 
     assert {each.outcome for each in found.trials} <= {"agrees", "eager-fails"}

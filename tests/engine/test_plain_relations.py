@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils._sympy.functions import Mod
 
 from export_engine.attempt import Request
-from export_engine.fixes.excluded_calls import allows, excluded_calls, taken
+from export_engine.fixes.excluded_calls import allows, find_accepted_call, iter_excluded_calls
 from export_engine.shapes import Relation, Shapes, plain_text, plainly
 
 PLAIN = {
@@ -77,11 +77,15 @@ def request(model: nn.Module) -> Request:
 def test_the_model_is_asked_at_sizes_that_an_assumption_excludes() -> None:
     shapes = Shapes.parse("x: a, b[..9]; unbacked")
     known = relation("b >= 5")
-    assert [call.size for call in excluded_calls(request(Longer()), shapes, known)] == [4, 3, 2]
-    found = taken(request(Longer()), shapes, [known])
+    assert [call.size for call in iter_excluded_calls(request(Longer()), shapes, known)] == [
+        4,
+        3,
+        2,
+    ]
+    found = find_accepted_call(request(Longer()), shapes, [known])
     assert found is not None
     assert (found.name, found.size) == ("b", 4)
-    assert taken(request(Halved()), shapes, [relation("b % 2 == 0")]) is None
+    assert find_accepted_call(request(Halved()), shapes, [relation("b % 2 == 0")]) is None
 
 
 def test_bounds_and_assumptions_allow_a_call_or_not() -> None:

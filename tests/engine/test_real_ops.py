@@ -12,7 +12,7 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.shapes import Shapes
 from export_engine.verify.guarantee import Guarantee
-from export_engine.verify.program_under_test import examined
+from export_engine.verify.program_under_test import examine
 from export_engine.verify.real_ops import real_ops
 from tests import planted
 
@@ -21,7 +21,7 @@ def checked(model: torch.nn.Module, shapes: str = "x: *, _") -> Guarantee:
     args = (torch.randn(3, 4),)
     attempt = capture(Request(target=model, args=args, shapes=Shapes.parse(shapes)))
     assert isinstance(attempt, Exported), attempt
-    with examined(attempt, describe(attempt), 2) as subject:
+    with examine(attempt, describe(attempt), 2) as subject:
         return real_ops(subject)
 
 

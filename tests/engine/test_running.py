@@ -32,7 +32,7 @@ from export_engine.run.failure_text import sentence_of
 from export_engine.run.measure import peak_memory
 from export_engine.run.output_error import error_of
 from export_engine.shapes import Shapes
-from export_engine.torch_internals import copied_program, moved_program, shortened_program
+from export_engine.torch_internals import copy_program, move_program, truncate_program
 
 
 class Vision(nn.Module):
@@ -495,7 +495,7 @@ def test_a_fault_that_is_hidden_for_a_while_is_located_all_the_same(
 def test_a_planted_fault_in_the_program_is_located_to_its_op(
     deep: Exported, rows: Runner, op: str
 ) -> None:
-    broken = copied_program(deep.program)
+    broken = copy_program(deep.program)
     node = next(each for each in broken.graph.nodes if f"aten.{op}." in str(each.target))
     with broken.graph.inserting_after(node):
         more = broken.graph.call_function(torch.ops.aten.mul.Tensor, (node, 1.5))
@@ -597,7 +597,7 @@ def test_a_copy_that_does_not_fit_is_no_error_of_the_program(
     def none_left(*_: Any) -> Any:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8")
 
-    monkeypatch.setattr("export_engine.run.eager_baseline.copied_leaf", none_left)
+    monkeypatch.setattr("export_engine.run.eager_baseline.copy_leaf", none_left)
 
     with pytest.raises(MemoryError, match=r"^Out of memory on cpu\. Try smaller sizes\.$"):
         profile(deep, describe(deep), "cpu")
@@ -658,7 +658,7 @@ def test_a_shortened_program_gives_the_value_of_its_last_op(vision: Exported) ->
     last = {spec.arg.name for spec in vision.program.graph_signature.output_specs}
 
     for name in names:
-        short = shortened_program(vision.program, name)
+        short = truncate_program(vision.program, name)
         short.validate()
         value = short.module()(x)
         vision.program.state_dict["count"].zero_()
@@ -690,7 +690,7 @@ def test_away_from_home_copies_run_and_the_model_stays(
 
 
 def test_a_moved_program_shares_no_tensor_with_the_one_it_is_made_from(vision: Exported) -> None:
-    moved = moved_program(vision.program, "cpu")
+    moved = move_program(vision.program, "cpu")
 
     theirs = {value.data_ptr() for value in moved.state_dict.values()}
     assert theirs.isdisjoint(value.data_ptr() for value in vision.program.state_dict.values())
@@ -853,8 +853,8 @@ def test_a_plan_without_a_folder_leaves_nothing_in_the_working_directory(
 def test_a_program_whose_input_has_a_name_of_pythons_can_be_moved_and_cut() -> None:
     """`input`, as of every Sequential: fx names the node of a copy `input_1`."""
     attempt = exported_of(nn.Sequential(nn.Linear(4, 4), nn.ReLU()).eval(), torch.randn(2, 4))
-    moved = moved_program(attempt.program, "meta")
-    short = shortened_program(attempt.program, "linear")
+    moved = move_program(attempt.program, "meta")
+    short = truncate_program(attempt.program, "linear")
 
     assert [node.name for node in moved.graph.nodes] == [
         node.name for node in attempt.program.graph.nodes

@@ -18,7 +18,7 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.shapes import Shapes, ShapesError
 from export_engine.shapes.spec_params import params_of
-from export_engine.torch_internals import attached_spec, missing_shapes_spec
+from export_engine.torch_internals import find_attached_spec, missing_shapes_spec
 from export_engine.verify import check
 
 needs_spec = pytest.mark.skipif(
@@ -203,7 +203,7 @@ def test_what_is_attached_to_a_function_or_forward_is_what_was_asked_for() -> No
         other = capture(Request(target=target, args=(t(4, 2),), shapes=Shapes.parse("x: _, b")))
         assert isinstance(other, Exported), "the shapes of a request go before what is attached"
         assert describe(other).symbols[0].name == "b"
-        assert attached_spec(target) is not None
+        assert find_attached_spec(target) is not None
 
 
 @needs_spec

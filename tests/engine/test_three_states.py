@@ -26,7 +26,7 @@ from export_engine.verify import (
     Subject,
     Verified,
     contract_soundness,
-    examined,
+    examine,
     graph_form,
     guarantees,
     round_trips,
@@ -124,11 +124,11 @@ def test_a_file_without_an_example_is_checked_all_the_same() -> None:
     program = torch.export.load(file)
     program._example_inputs = None
     loaded = Exported(request=None, recording=Recording(), program=program)
-    with examined(loaded, describe(loaded), 1) as looked_at:
+    with examine(loaded, describe(loaded), 1) as looked_at:
         assert [each.shape for each in looked_at.request.args] == [(3, 4), (3, 4)]
-        assert round_trips.unflattened(looked_at).verdict == "holds"
+        assert round_trips.check_unflattened(looked_at).verdict == "holds"
         assert contract_soundness.refuses(looked_at).verdict == "holds"
-        assert contract_soundness.sound(looked_at).lacking == "the eager model"
+        assert contract_soundness.check_contract(looked_at).lacking == "the eager model"
 
 
 def test_a_rule_that_nothing_was_found_to_break_is_not_checked(
@@ -136,7 +136,7 @@ def test_a_rule_that_nothing_was_found_to_break_is_not_checked(
 ) -> None:
     monkeypatch.setattr(contract_soundness, "breaking", lambda *_: None)
     attempt = exported(planted.Relu(), torch.ones(3, 4))
-    with examined(attempt, describe(attempt), 1) as looked_at:
+    with examine(attempt, describe(attempt), 1) as looked_at:
         assert contract_soundness.refuses(looked_at).verdict == "not checked"
 
 
@@ -158,7 +158,7 @@ class WithoutGradient(nn.Module):
 )
 @pytest.mark.slow
 def test_ops_without_a_line_of_the_users_are_no_fault(target: Any, strict: bool) -> None:
-    found = graph_form.mapped(subject(exported(target, torch.ones(3, 4), strict=strict)))
+    found = graph_form.check_mapped(subject(exported(target, torch.ones(3, 4), strict=strict)))
     assert found.verdict == "holds", found
 
 
@@ -171,8 +171,8 @@ class Picks(nn.Module):
 def test_a_symbol_that_no_value_has_is_no_range_that_was_lost() -> None:
     attempt = exported(Picks(), torch.ones(5), strict=True)
     assert len(attempt.program.range_constraints) == 2, "else the plant is none"
-    with examined(attempt, describe(attempt), 1) as looked_at:
-        assert round_trips.saved(looked_at).verdict == "holds"
+    with examine(attempt, describe(attempt), 1) as looked_at:
+        assert round_trips.check_saved(looked_at).verdict == "holds"
 
 
 @contextmanager
@@ -246,7 +246,7 @@ def test_another_graph_of_the_same_inputs_is_run(
         target=again, args=(torch.randn(3, 4),), shapes=Shapes.parse(shapes) if shapes else None
     )
     monkeypatch.setattr(round_trips, "capture", lambda _: capture(other))
-    with examined(attempt, describe(attempt), 1) as looked_at:
+    with examine(attempt, describe(attempt), 1) as looked_at:
         found = round_trips.re_exported(looked_at)
     assert found.verdict == verdict
     assert found.sentence.startswith(said), found.sentence

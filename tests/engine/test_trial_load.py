@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from export_engine.run.builtin_backends import trial_load
-from export_engine.run.builtin_backends.trial_load import tried_first
+from export_engine.run.builtin_backends.trial_load import try_load_first
 
 READS = "import sys; sys.stdin.readline()\n"
 
@@ -38,7 +38,7 @@ def test_what_loads_there_is_tried_once(
 ) -> None:
     monkeypatch.setattr(trial_load, "_CODE", READS)
     for _ in range(2):
-        with tried_first("aoti") as tries:
+        with try_load_first("aoti") as tries:
             tries(Path("model.pt2"))
     assert len(started) == 1
     assert started[0].returncode == 0
@@ -50,13 +50,13 @@ def test_what_ends_that_process_is_an_error(name: str, monkeypatch: pytest.Monke
     code = f"{READS}import os, signal; os.kill(os.getpid(), signal.{name})"
     monkeypatch.setattr(trial_load, "_CODE", code)
     for _ in range(2):  # a file that does not load says nothing of the next
-        with tried_first("aoti") as tries, pytest.raises(RuntimeError, match=name):
+        with try_load_first("aoti") as tries, pytest.raises(RuntimeError, match=name):
             tries(Path("model.pt2"))
 
 
 def test_an_error_there_is_left_to_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_load, "_CODE", "raise ImportError")
-    with tried_first("aoti") as tries:
+    with try_load_first("aoti") as tries:
         tries(Path("model.pt2"))
 
 
@@ -64,7 +64,7 @@ def test_nothing_is_left_where_compiling_is_interrupted(
     started: list[subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial_load, "_CODE", READS)
-    with pytest.raises(KeyboardInterrupt), tried_first("aoti"):
+    with pytest.raises(KeyboardInterrupt), try_load_first("aoti"):
         raise KeyboardInterrupt
     assert started[0].returncode is not None
 
@@ -75,10 +75,10 @@ def test_the_code_that_runs_there_loads_a_package(
 ) -> None:
     import torch
 
-    from export_engine.torch_internals import compiled_package
+    from export_engine.torch_internals import compile_package
 
     program = torch.export.export(torch.nn.Linear(4, 4), (torch.ones(2, 4),))
-    with tried_first("aoti") as tries:
-        file = compiled_package(program, tmp_path / "model.pt2")
+    with try_load_first("aoti") as tries:
+        file = compile_package(program, tmp_path / "model.pt2")
         tries(file)
     assert started[0].returncode == 0

@@ -26,12 +26,12 @@ from export_engine.attempt import Kind as FailureKind
 from export_engine.capture import capture
 from export_engine.describe.eager_check import check_sentence
 from export_engine.diagnose import diagnose
-from export_engine.diagnose.plain_breaks import is_plain, plain_break
+from export_engine.diagnose.break_messages import is_plain, plain_break
 from export_engine.diagnose.torch_messages import plain
 from export_engine.exportdb import graph_break_pages
 from export_engine.fixes import autofix, automatic, explain, providers, try_fixes
 from export_engine.fixes.automatic import Step
-from export_engine.fixes.eager_too import beside_eager
+from export_engine.fixes.runs_in_eager import beside_eager
 from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes
@@ -247,7 +247,7 @@ def test_a_fix_is_compared_on_the_users_own_example() -> None:
     assert isinstance(attempt, Exported)
     while not seen.empty():
         seen.get()
-    try_fixes._checked(attempt)
+    try_fixes._check(attempt)
     first, grad = seen.get_nowait()
     assert torch.equal(first, x)
     assert (first.requires_grad, grad) == (True, True)
@@ -260,7 +260,7 @@ def test_what_was_not_compared_says_why(monkeypatch: pytest.MonkeyPatch) -> None
     attempt = capture(Request(target=planted.Relu(), args=(torch.ones(3),)))
     assert isinstance(attempt, Exported)
     monkeypatch.setattr(try_fixes, "check", fails)
-    found = try_fixes._checked(attempt)
+    found = try_fixes._check(attempt)
     assert found.verdict == "not checked"
     assert "no fresh one can be made" in check_sentence(found)
     failed = Agreement((Trial({}, "eager-fails", detail="it is too large."),))
@@ -732,7 +732,7 @@ def test_a_condition_is_not_tested_on_inputs_that_take_all_memory(
 ) -> None:
     run: list[int] = []
     monkeypatch.setattr(
-        "export_engine.fixes.tested_conditions.runs_in_eager",
+        "export_engine.fixes.confirm_conditions.runs_in_eager",
         lambda request: run.append(request.args[0].shape[0]),
     )
     shapes = Shapes.parse("x: batch, _")

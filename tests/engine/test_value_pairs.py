@@ -14,7 +14,7 @@ from export_engine.attempt import DecompositionTable, Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import check_record, floats
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from export_engine.transform import decompose
 from export_engine.values import Compared, RunOf, compare_values, eager_run, run_in_dtype
 from export_engine.values.error import error_of
@@ -162,7 +162,7 @@ def test_the_op_inside_of_what_an_op_became_is_named() -> None:
     attempt = capture(request)
     assert isinstance(attempt, Exported)
     core = decompose(attempt, DecompositionTable.of("core"))
-    program = copied_program(core.program)
+    program = copy_program(core.program)
     node = next(
         each for each in program.graph.nodes if each.target is torch.ops.aten.sigmoid.default
     )

@@ -15,7 +15,7 @@ from export_engine.attempt import DecompositionTable, Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.record import check_record, from_json, to_json
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 from export_engine.transform import decompose
 from export_engine.values import Compared, RunOf, compare_values, run_in_dtype, watch
 
@@ -60,7 +60,7 @@ class Made:
         self, run: RunOf, target: object, other: object, against: RunOf | None = None
     ) -> Compared:
         """A run with another op in place of one, against the program."""
-        program = copied_program(run.exported.program)
+        program = copy_program(run.exported.program)
         for module in program.graph_module.modules():
             for node in module.graph.nodes if isinstance(module, GraphModule) else ():
                 if node.target is target:
@@ -157,7 +157,7 @@ def test_what_vmap_runs_is_said_to_be_left_out_and_no_level_of_it_stays() -> Non
     names = [record.strings[each] for each in record.graphs[0].name]
     assert found.tensor(attempt, names.index("_remove_batch_dim")).shape == (3,)
 
-    program = copied_program(attempt.program)
+    program = copy_program(attempt.program)
     node = next(each for each in program.graph.nodes if each.target is aten.sin.default)
     node.target = aten.linalg_cholesky.default  # raises an error, in the middle of the level
     program.graph_module.recompile()
@@ -168,7 +168,7 @@ def test_what_vmap_runs_is_said_to_be_left_out_and_no_level_of_it_stays() -> Non
 
 
 def test_an_op_after_the_last_that_has_a_partner_is_named(made: Made) -> None:
-    program = copied_program(made.program.exported.program)
+    program = copy_program(made.program.exported.program)
     graph = program.graph
     (last,) = next(iter(reversed(graph.nodes))).args[0]
     with graph.inserting_after(last):

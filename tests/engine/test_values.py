@@ -16,10 +16,10 @@ from export_engine.describe import describe
 from export_engine.record import BINS, Record, check_record, encode, floats
 from export_engine.record.wire import decode
 from export_engine.run import Rejected
-from export_engine.values import Watched, nonfinite_ops, sliced, statistics, watch
+from export_engine.values import Watched, nonfinite_ops, slice_tensor, statistics, watch
 from export_engine.values.error import error_of
 from export_engine.values.spilled import Spilled
-from export_engine.values.statistics import merged, statistics_of
+from export_engine.values.statistics import merge, statistics_of
 
 
 class Writes(nn.Module):
@@ -178,7 +178,7 @@ def test_statistics_of_two_parts_are_those_of_the_whole() -> None:
     one, other = torch.randn(50), torch.randn(30) + 3
 
     found, whole = (
-        merged(statistics_of(one), statistics_of(other)),
+        merge(statistics_of(one), statistics_of(other)),
         statistics_of(torch.cat([one, other])),
     )
 
@@ -212,14 +212,14 @@ def test_a_program_that_raises_names_its_op() -> None:
 
 def test_a_picture_has_its_pixels_and_what_is_none_has_not() -> None:
     picture = torch.arange(2 * 3 * 8 * 9).reshape(2, 3, 8, 9) % 256
-    found = sliced(picture.to(torch.uint8), ["2", "3", "8", "9"], index=[1, 0, 0, 0]).image
+    found = slice_tensor(picture.to(torch.uint8), ["2", "3", "8", "9"], index=[1, 0, 0, 0]).image
     assert found == picture[1].permute(1, 2, 0).tolist()
     grey = torch.linspace(-1, 1, 64).reshape(1, 8, 8)
-    rows = sliced(grey, ["1", "8", "8"]).image
+    rows = slice_tensor(grey, ["1", "8", "8"]).image
     assert (rows[0][0], rows[7][7]) == ([0] * 3, [255] * 3)
-    assert sliced(torch.full((3, 8, 8), torch.nan), ["3", "8", "8"]).image[0][0] == [0] * 3
+    assert slice_tensor(torch.full((3, 8, 8), torch.nan), ["3", "8", "8"]).image[0][0] == [0] * 3
     for sizes in ([4, 8, 8], [3, 8, 2], [8, 8], [0, 3, 8, 8]):
-        assert sliced(torch.zeros(sizes), [str(each) for each in sizes]).image == []
+        assert slice_tensor(torch.zeros(sizes), [str(each) for each in sizes]).image == []
 
 
 def test_zeros_and_sums_are_told_of_all_blocks_of_a_tensor(

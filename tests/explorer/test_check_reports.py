@@ -14,7 +14,7 @@ from explorer.cli.check.problem import Problem
 from explorer.cli.check.reports import FORMATS
 from explorer.cli.main import main
 from explorer.exit_codes import USAGE
-from explorer.text.escape import harmless, logged
+from explorer.text.escape import escape_log, harmless
 from tests.engine.hostile.corpus import MODEL, Base
 from tests.engine.hostile.programs import dumped, renamed
 
@@ -32,10 +32,10 @@ BENIGN = "a::b, std::vector, # title, ## title"
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_line_of_a_log_is_no_command(command: str) -> None:
-    for line in logged(f"before\n{command}\nafter").splitlines():
+    for line in escape_log(f"before\n{command}\nafter").splitlines():
         assert not line.lstrip().startswith("::")
         assert not any(sign in line for sign in ("##[", "##vso", "##teamcity"))
-    assert logged(BENIGN) == BENIGN
+    assert escape_log(BENIGN) == BENIGN
 
 
 def hostile(text: str) -> Checked:
@@ -48,7 +48,7 @@ def hostile(text: str) -> Checked:
 @pytest.mark.parametrize("text", COMMANDS)
 def test_a_report_gives_a_ci_system_no_command(style: str, text: str) -> None:
     report = FORMATS[style]([hostile(text)])
-    assert logged(report) == report
+    assert escape_log(report) == report
     assert harmless(report) == report
 
 
@@ -63,7 +63,7 @@ def test_sarif_has_no_links_and_addresses_that_are_uris() -> None:
 def test_what_is_said_on_stderr_is_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "\x1b[2J\n::error::none.pt2")]) == USAGE
     said = capsys.readouterr().err
-    assert harmless(said) == said == logged(said)
+    assert harmless(said) == said == escape_log(said)
     assert "does not exist" in said
 
 
@@ -98,6 +98,6 @@ def test_a_name_in_an_archive_is_no_command(
         main([str(changed), *asked])
     main(["check", str(changed)])
     said = "".join(capsys.readouterr())
-    assert logged(said) == said
+    assert escape_log(said) == said
     assert harmless(said) == said
     assert "changed.pt2" in said

@@ -13,7 +13,7 @@ from torch import nn
 
 import explorer
 from explorer.cli import main as command_line
-from explorer.display.report import frozen_page
+from explorer.display.report import encode_page
 from explorer.testing import UPDATE, assert_same_export
 from export_engine.record import Difference, from_json
 
@@ -86,7 +86,7 @@ def test_weights_of_other_values_are_named(tmp_path: Path) -> None:
             "Identical up to names: 4 ops.",
             "1 weight holds other values: lin.bias.",
         ]
-        shown = msgspec.json.decode(frozen_page(found.session()))["diffs"][1][0]
+        shown = msgspec.json.decode(encode_page(found.session()))["diffs"][1][0]
         assert shown["weights"] == "1 weight holds other values: lin.bias."
 
 

@@ -12,7 +12,7 @@ import explorer
 from explorer.cli import main as command_line
 from explorer.comparing.contracts import ContractComparison
 from explorer.display.handlers import MessageHandlers
-from export_engine.diff import rejected_differently
+from export_engine.diff import find_different_rejections
 from export_engine.torch_internals import missing_shapes_spec
 from widgets import Refusal
 
@@ -135,9 +135,11 @@ def test_the_command_line_compares_the_contracts(
 @pytest.mark.after_check
 def test_a_program_and_itself_reject_the_same() -> None:
     record = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, _").record
-    assert rejected_differently(record, record) == []
+    assert find_different_rejections(record, record) == []
     narrow = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch[..64], _").record
-    found = {each.sizes: (each.before, each.after) for each in rejected_differently(record, narrow)}
+    found = {
+        each.sizes: (each.before, each.after) for each in find_different_rejections(record, narrow)
+    }
     assert found["x.shape[0] = 65"] == ("accepted", "rejected: batch <= 64")
     assert "x.shape[0] = 64" not in found
 

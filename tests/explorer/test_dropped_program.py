@@ -217,7 +217,7 @@ def test_weights_of_a_dropped_program_are_those_of_its_model_or_said_not_to_be_c
     ex = explorer.explore(lambda x: net(x) + 1, (torch.randn(3, 4),)).decompose("core")
     release(ex, 0)
     assert is_dropped(ex, 0)
-    shown = weight_differences.compared(*ex.session.entries)  # as the page asks for it
+    shown = weight_differences.compare_entries(*ex.session.entries)  # as the page asks for it
     assert shown.weights == "The values of weights were not compared."
 
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import explorer
-from explorer.display.report import frozen_page
+from explorer.display.report import encode_page
 from export_engine.source import SourceMissing, source_text
 
 MODEL = """import torch
@@ -43,7 +43,7 @@ def test_the_fixed_code_of_a_file_is_shown_shared_and_saved(either: Any, tmp_pat
     fixed = next(n for n, file in enumerate(ex.record.files) if "(fixed)" in file.name)
 
     assert "torch.where" in source_text(ex.record, fixed)
-    held = msgspec.json.decode(frozen_page(ex.session))
+    held = msgspec.json.decode(encode_page(ex.session))
     words = [word for line in held["sources"][-1][fixed] for _, word in line]
     assert "where" in words
     ex.save(tmp_path / "model.pt2")

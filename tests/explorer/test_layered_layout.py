@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.text.layered_layout import Placed, Size, layered
+from explorer.text.layered_layout import Placed, Size, make_layout
 
 SIZE = Size(width=100, height=40, gap=20, row=30, lane=16)
 
@@ -32,7 +32,7 @@ def overlaps(placed: Placed) -> list[tuple[int, int]]:
 @pytest.mark.after_check
 @given(graphs())
 def test_no_box_covers_another_and_all_are_in_the_picture(inputs: list[set[int]]) -> None:
-    placed = layered(inputs, SIZE, pinned=[0])
+    placed = make_layout(inputs, SIZE, pinned=[0])
     assert not overlaps(placed)
     assert all(x >= -1e-6 and x + SIZE.width <= placed.width + 1e-6 for x, _ in placed.boxes)
     assert all(y >= 0 and y + SIZE.height <= placed.height for _, y in placed.boxes)
@@ -41,7 +41,7 @@ def test_no_box_covers_another_and_all_are_in_the_picture(inputs: list[set[int]]
 @pytest.mark.after_check
 @given(graphs())
 def test_edges_run_downwards_and_through_no_box(inputs: list[set[int]]) -> None:
-    placed = layered(inputs, SIZE, pinned=[])
+    placed = make_layout(inputs, SIZE, pinned=[])
     assert len(placed.edges) == sum(map(len, inputs))
     for points in placed.edges:
         ys = [y for _, y in points]
@@ -63,18 +63,18 @@ def test_what_reads_a_later_box_stays_where_it_is(
     joined = [
         each | {source for at, source in later if at == box} for box, each in enumerate(inputs)
     ]
-    with_them, without = (layered(each, SIZE, pinned=[0]) for each in (joined, inputs))
+    with_them, without = (make_layout(each, SIZE, pinned=[0]) for each in (joined, inputs))
     assert with_them.boxes == without.boxes
     assert len(with_them.edges) == len(without.edges) + len(set(later))
     assert all(len(points) % 2 == 0 for points in with_them.edges)
 
 
 def test_a_chain_is_a_straight_line() -> None:
-    placed = layered([set(), {0}, {1}], SIZE, pinned=[])
+    placed = make_layout([set(), {0}, {1}], SIZE, pinned=[])
     assert {x for x, _ in placed.boxes} == {0}
 
 
 def test_what_reads_nothing_stands_above_its_reader() -> None:
-    placed = layered([set(), {0}, {1}, set(), {2, 3}], SIZE, pinned=[0])
+    placed = make_layout([set(), {0}, {1}, set(), {2, 3}], SIZE, pinned=[0])
     tops = [y for _, y in placed.boxes]
     assert tops[3] == tops[2]

@@ -96,12 +96,12 @@ def test_the_same_export_checked_again_is_no_new_try_and_gives_no_hint_away() ->
         reply = again.check("1", Undecided(), (torch.randn(3),))
         assert reply.reason.startswith("It does not export yet")
         assert not reply.lines
-    assert saved_progress.kept(made.name, "1")["tries"] == 1
+    assert saved_progress.get_progress(made.name, "1")["tries"] == 1
     other = made.check("1", Undecided(), (torch.randn(3),), dynamic_shapes="x: n")
     assert [line.text for line in other.lines] == ["Not `if`."]
     for _ in range(2):
         assert made.check("1", Net(), (torch.randn(2, 4),)).ok
-    assert saved_progress.kept(made.name, "1")["tries"] == 3
+    assert saved_progress.get_progress(made.name, "1")["tries"] == 3
 
 
 def test_hints_can_be_asked_for(lesson: explorer.Lesson) -> None:
@@ -117,7 +117,7 @@ def test_nothing_given_yet_is_no_wrong_answer(lesson: explorer.Lesson) -> None:
         reply = lesson.check(1, *given)
         assert reply.kind == "open"
         assert not reply.ok
-    assert saved_progress.kept(lesson.name, "1")["tries"] == 0
+    assert saved_progress.get_progress(lesson.name, "1")["tries"] == 0
 
 
 def test_progress_is_kept_and_shown(lesson: explorer.Lesson, folder: Path) -> None:
@@ -126,7 +126,7 @@ def test_progress_is_kept_and_shown(lesson: explorer.Lesson, folder: Path) -> No
     assert "✓ 1. Give two (1 try)" in repr(lesson.progress())
     assert "○ 2. Give three" in repr(lesson)
     again = explorer.Lesson("Two and three")
-    assert saved_progress.kept(again.name, "1")["done"] == 1
+    assert saved_progress.get_progress(again.name, "1")["done"] == 1
     stored = json.loads((folder / "lessons.json").read_text())
     assert stored["two_and_three"]["1"] == {
         "tries": 1,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.display.handlers import MessageHandlers, answered
+from explorer.display.handlers import MessageHandlers, answer_message
 from explorer.exportdb.library_handlers import LibraryHandlers
 from explorer.page.messages import ASKS, LIBRARY_ASKS, Message, OfAttempt
 from explorer.page.typescript import generate
@@ -50,11 +50,11 @@ def test_a_message_in_another_form_is_refused_and_says_what_is_wrong() -> None:
 
     known = {"use": Message(OfAttempt, None, "")}
     with pytest.raises(Refusal, match=r"is malformed: .*`attempt`"):
-        answered(Unasked(), known, "use", {"id": "1", "ask": "use"})
+        answer_message(Unasked(), known, "use", {"id": "1", "ask": "use"})
     with pytest.raises(Refusal, match=r"Expected `int`, got `str`"):
-        answered(Unasked(), known, "use", {"attempt": "0"})
+        answer_message(Unasked(), known, "use", {"attempt": "0"})
     with pytest.raises(Refusal, match="does not know the request 'drop'"):
-        answered(Unasked(), known, "drop", {"attempt": 0})
+        answer_message(Unasked(), known, "drop", {"attempt": 0})
 
 
 def _arguments(value: object) -> tuple[str, ...]:

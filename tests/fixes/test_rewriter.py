@@ -11,7 +11,7 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.code.loops.no_gradients import tried_in_some_mode
+from export_engine.fixes.code.loops.no_gradients import try_without_gradients
 from export_engine.fixes.rewrite.form import Refusal
 from export_engine.fixes.rewrite.rewriting import Rewritten, rewrite
 from export_engine.shapes import Shapes
@@ -77,7 +77,7 @@ def differences(model: Any, program: Any) -> list[str]:
 def check_composition(seed: int, depth: int) -> None:
     source = Composer(seed, depth).write()
     request, made = rewritten(source, f"composition_{depth}_{seed}")
-    found, _ = tried_in_some_mode(request, made.edit)
+    found, _ = try_without_gradients(request, made.edit)
 
     assert isinstance(found, Exported), source
     assert not differences(request.target, found.program.module()), source

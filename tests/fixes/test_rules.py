@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.sizes.symbolic_sizes import symbolic
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.match import Rule, apply_rules
@@ -95,7 +95,7 @@ LEFT = [
 
 @pytest.mark.parametrize("before", LEFT)
 def test_what_a_formula_does_not_say_is_left(before: str) -> None:
-    with pytest.raises(Unclear):
+    with pytest.raises(CannotRewrite):
         in_ops(HEAD + before + "\n", 5)
 
 

@@ -15,7 +15,7 @@ import pytest
 import widgets.bundle
 from widgets import Answer, ExplorerWidget, FrontEndMissing, Refusal
 from widgets.bundle import bundle, bundle_hash, layout, loader
-from widgets.bundle_widget import shared_bundle
+from widgets.bundle_widget import get_shared_bundle
 from widgets.explorer_widget import MOST_RECORD
 
 
@@ -94,7 +94,7 @@ def test_the_bundle_is_the_widgets_own_to_give(
 def test_the_layout_worker_is_an_asset_of_its_own() -> None:
     assert len(bundle()) < 500_000
     assert b"WebAssembly" in layout()
-    assert shared_bundle().layout == layout()
+    assert get_shared_bundle().layout == layout()
 
 
 def test_a_refusal_is_a_sentence(widget: ExplorerWidget, sent: list[tuple[Any, Any]]) -> None:
@@ -140,13 +140,13 @@ def test_what_is_no_question_gets_no_answer(
 def test_outputs_share_one_bundle() -> None:
     one, two = made(), made()
     assert one.bundle == two.bundle == bundle_hash()
-    assert one.bundle_model == two.bundle_model == shared_bundle().model_id
+    assert one.bundle_model == two.bundle_model == get_shared_bundle().model_id
     assert len(one.get_state("_esm")["_esm"]) < len(bundle()) / 20
 
 
 def test_a_closed_bundle_is_replaced() -> None:
     first = made().bundle_model
-    shared_bundle().close()
+    get_shared_bundle().close()
     assert made().bundle_model not in ("", first)
 
 

@@ -37,41 +37,41 @@ def main(arguments: Sequence[str]) -> int:
         ConfigError, ImportError, TypeError, ...: it cannot be carried out.
     """
     asked = _parser().parse_args(arguments)
-    checked = [_timed(each, asked.update) for each in _targets(asked)]
+    checked = [_time_check(target, asked.update) for target in _targets(asked)]
     report = FORMATS[asked.format](checked)
     if asked.output:
         Path(asked.output).write_text(report + "\n", encoding="utf-8")
         if asked.format != "text":
             report = FORMATS["text"](checked)
     sys.stdout.write(f"{report}\n")
-    if any(each.failed for each in checked):
+    if any(item.failed for item in checked):
         return BAD
-    return UNCHECKED if any(each.unchecked for each in checked) else OK
+    return UNCHECKED if any(item.unchecked for item in checked) else OK
 
 
 def _targets(asked: argparse.Namespace) -> list[Target]:
     """Those of the command line, or else those of the config."""
-    said = {
+    entries = {
         "dynamic": asked.dynamic,
         "golden": asked.golden,
         "strict": asked.strict,
         "verify": asked.verify,
     }
-    given = {key: value for key, value in said.items() if value}
+    given = {key: value for key, value in entries.items() if value}
     if asked.fail_on:
         given["fail_on"] = asked.fail_on
     if asked.calls:
         if asked.golden and len(asked.calls) > 1:
             raise ValueError("--golden is one program's: give one call, or use a config.")
-        return [Target(call=each, **given) for each in asked.calls]
+        return [Target(call=call, **given) for call in asked.calls]
     alone = [key for key in ("dynamic", "golden", "strict") if key in given]
     if alone:
         raise ValueError(f"--{alone[0]} belongs to a call: give one, or say it in the config.")
-    found = targets_of(Path(asked.config))
-    return [msgspec.structs.replace(each, **given) for each in found]
+    targets = targets_of(Path(asked.config))
+    return [msgspec.structs.replace(target, **given) for target in targets]
 
 
-def _timed(target: Target, update: bool) -> Checked:
+def _time_check(target: Target, update: bool) -> Checked:
     started = time.perf_counter()
     checked = check(target, update)
     return msgspec.structs.replace(checked, seconds=time.perf_counter() - started)

@@ -11,11 +11,11 @@ import msgspec
 from explorer.cli.check.config import Target
 from explorer.cli.check.delegation import find_delegation_problems
 from explorer.cli.check.levels import LEVELS, OF_FINDINGS, fails
-from explorer.cli.check.problem import Problem, seen_from_here
+from explorer.cli.check.problem import Problem, find_relative_path
 from explorer.exit_codes import BAD, UNCHECKED
 from explorer.opening.exporting import explore
 from explorer.opening.loading import load
-from explorer.opening.named_call import called
+from explorer.opening.named_call import run_named_call
 from explorer.testing import assert_same_export
 
 if TYPE_CHECKING:
@@ -56,17 +56,17 @@ def check(target: Target, update: bool = False) -> Checked:
         ImportError, AttributeError, TypeError: `target.call` does not name a call.
         ArchiveError, ShapesError: the file or the shapes are not right.
     """
-    explored = _explored(target)
+    explored = _explore_target(target)
     left: list[str] = []
     if target.verify and explored.ok:
         verified = explored.verify()
-        left = [each.name for each in verified.unchecked if not each.lacking]
+        left = [guarantee.name for guarantee in verified.unchecked if not guarantee.lacking]
     release = explored.release_report()
     asked = ("export", "verification", "sizes") if target.verify else ("export",)
     code = release.exit_code(asked)
     problems = [
         *_problems(explored.record, release),
-        *_golden(explored, target, update),
+        *_check_golden(explored, target, update),
         *find_delegation_problems(explored, target, update),
     ]
     problems.sort(key=lambda each: LEVELS.index(each.level))
@@ -74,7 +74,7 @@ def check(target: Target, update: bool = False) -> Checked:
         target=target.title,
         verdict=explored.record.verdict,
         problems=problems,
-        failed=code == BAD or any(fails(each.level, target.fail_on) for each in problems),
+        failed=code == BAD or any(fails(problem.level, target.fail_on) for problem in problems),
         unchecked=code == UNCHECKED,
         open=left if code == UNCHECKED else [],
         command=_verifying(target) if code == UNCHECKED else "",
@@ -82,17 +82,17 @@ def check(target: Target, update: bool = False) -> Checked:
 
 
 def _verifying(target: Target) -> str:
-    said = ["export-explorer", target.call, "--verify"]
-    said += ["--model", target.model] if target.model else []
-    said += ["-d", target.dynamic] if target.dynamic else []
-    said += ["--strict"] if target.strict else []
-    return shlex.join(said)
+    texts = ["export-explorer", target.call, "--verify"]
+    texts += ["--model", target.model] if target.model else []
+    texts += ["-d", target.dynamic] if target.dynamic else []
+    texts += ["--strict"] if target.strict else []
+    return shlex.join(texts)
 
 
-def _explored(target: Target) -> Exploration:
+def _explore_target(target: Target) -> Exploration:
     if target.call.endswith(".pt2"):
         return load(target.call, model=target.model or _only_program(target.call))
-    call = called(target.call)
+    call = run_named_call(target.call)
     return explore(
         call.model,
         call.args,
@@ -122,26 +122,26 @@ def _problems(record: Record, release: Release) -> Iterator[Problem]:
     for row in record.findings:
         level = OF_FINDINGS[row.severity]
         yield Problem(row.code, level, row.heading, row.sentence, *_place(record, row.stack))
-    for each in record.verification.rows if record.verification else []:
-        if each.verdict == "broken":
-            yield Problem(each.code, "error", each.claim, each.sentence)
+    for guarantee in record.verification.rows if record.verification else []:
+        if guarantee.verdict == "broken":
+            yield Problem(guarantee.code, "error", guarantee.claim, guarantee.sentence)
     for claim in release.items:
         if claim.state == "bad" and claim.name in ("export", "runs") and record.failure is None:
             yield Problem(claim.name, "error", claim.words, claim.sentence)
 
 
-def _golden(explored: Exploration, target: Target, update: bool) -> Iterator[Problem]:
+def _check_golden(explored: Exploration, target: Target, update: bool) -> Iterator[Problem]:
     if not target.golden or not explored.ok:
         return
     try:
         assert_same_export(explored, target.golden, update=update)
     except AssertionError as difference:
-        said = str(difference).replace("pytest --update-exports", "export-explorer check --update")
-        yield Problem(GOLDEN, "error", f"Differs from {target.golden}", said)
+        text = str(difference).replace("pytest --update-exports", "export-explorer check --update")
+        yield Problem(GOLDEN, "error", f"Differs from {target.golden}", text)
 
 
 def _place(record: Record, stack: int) -> tuple[str, int]:
-    from export_engine.source import innermost
+    from export_engine.source import find_last_frame
 
-    frame = innermost(record, stack)
-    return ("", 0) if frame is None else (seen_from_here(record, frame.file), frame.line)
+    frame = find_last_frame(record, stack)
+    return ("", 0) if frame is None else (find_relative_path(record, frame.file), frame.line)

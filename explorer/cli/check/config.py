@@ -75,10 +75,10 @@ def targets_of(file: Path) -> list[Target]:
             f"{file} names nothing to check. Add a table [[{TABLE}.check]] with "
             '`call = "file.py:make"`, or give the call on the command line.'
         )
-    return [_seen_from_here(each, file.parent) for each in tool.check]
+    return [_make_relative(target, file.parent) for target in tool.check]
 
 
-def _seen_from_here(target: Target, home: Path) -> Target:
+def _make_relative(target: Target, home: Path) -> Target:
     golden = str(home / target.golden) if target.golden else ""
     is_file = target.call.endswith(".pt2") or ".py:" in target.call
     call = str(home / target.call) if is_file else target.call

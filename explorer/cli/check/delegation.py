@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from explorer.cli.check.problem import Problem, seen_from_here
-from explorer.text.attempt_text import counted
+from explorer.cli.check.problem import Problem, find_relative_path
+from explorer.text.attempt_text import format_count
 from explorer.text.delegation_text import reason_of
 
 if TYPE_CHECKING:
@@ -54,31 +54,34 @@ def find_delegation_problems(
     """
     if not target.delegate or not explored.ok:
         return
-    found = explored.delegate(target.delegate)
-    title = found.data.title
-    if found.share < target.min_delegated:
+    delegation_result = explored.delegate(target.delegate)
+    title = delegation_result.data.title
+    if delegation_result.share < target.min_delegated:
         yield Problem(
             DELEGATE,
             "error",
             f"{title} takes too little",
-            f"{title} takes {found.share:.1%} of the FLOPs; min-delegated asks for "
+            f"{title} takes {delegation_result.share:.1%} of the FLOPs; min-delegated asks for "
             f"{target.min_delegated:.1%}.",
         )
-        yield from _lines(explored.record, found.outside)
-    for each in found.data.unloadable:
-        told = f"{found.data.runtime} has no kernel {each.missing_kernel}: it cannot be loaded."
-        yield Problem(DELEGATE, "error", "No kernel", told, *_place(explored.record, each))
+        yield from _lines(explored.record, delegation_result.outside)
+    for op in delegation_result.data.unloadable:
+        told = (
+            f"{delegation_result.data.runtime} has no kernel "
+            f"{op.missing_kernel}: it cannot be loaded."
+        )
+        yield Problem(DELEGATE, "error", "No kernel", told, *_place(explored.record, op))
     if target.delegate_golden:
-        left = [_left(each) for each in found.outside]
-        now = _Golden(backend=target.delegate, share=found.share, left=left)
+        left = [_left(other_op) for other_op in delegation_result.outside]
+        now = _Golden(backend=target.delegate, share=delegation_result.share, left=left)
         golden = Path(target.delegate_golden)
         if update:
             golden.write_bytes(msgspec.json.format(msgspec.json.encode(now)))
         else:
-            yield from _moved(explored.record, golden, now, found.outside)
+            yield from _find_lost_ops(explored.record, golden, now, delegation_result.outside)
 
 
-def _moved(
+def _find_lost_ops(
     record: Record, file: Path, now: _Golden, outside: Sequence[DelegatedOp]
 ) -> Iterator[Problem]:
     """The ops that a golden file does not have."""
@@ -88,37 +91,38 @@ def _moved(
         told = f"{file} cannot be read ({error}). Write it with export-explorer check --update."
         yield Problem(DELEGATE, "error", "No golden file", told)
         return
-    known = Counter(before.left)
+    counts = Counter(before.left)
     moved: list[DelegatedOp] = []
-    for each in outside:
-        key = _left(each)
-        if known[key]:
-            known[key] -= 1
+    for op in outside:
+        key = _left(op)
+        if counts[key]:
+            counts[key] -= 1
         else:
-            moved.append(each)
+            moved.append(op)
     if not moved:
         return
     yield Problem(
         DELEGATE,
         "error",
         f"Differs from {file}",
-        f"{counted(len(moved), 'op')} moved out of the delegate: {before.share:.1%} of the FLOPs "
+        f"{format_count(len(moved), 'op')} moved out of "
+        f"the delegate: {before.share:.1%} of the FLOPs "
         f"were inside, now {now.share:.1%}. If that is wanted: export-explorer check --update.",
     )
     yield from _lines(record, moved)
 
 
 def _lines(record: Record, ops: Sequence[DelegatedOp]) -> Iterator[Problem]:
-    for each in ops:
-        told = f"{each.op} stays outside: {reason_of(each)}."
-        yield Problem(DELEGATE, "warning", "Not delegated", told, *_place(record, each))
+    for op in ops:
+        told = f"{op.op} stays outside: {reason_of(op)}."
+        yield Problem(DELEGATE, "warning", "Not delegated", told, *_place(record, op))
 
 
 def _place(record: Record, op: DelegatedOp) -> tuple[str, int]:
-    names = [each.name for each in record.files]
+    names = [file.name for file in record.files]
     if op.place.file not in names:
         return "", 0
-    return seen_from_here(record, names.index(op.place.file)), op.place.line
+    return find_relative_path(record, names.index(op.place.file)), op.place.line
 
 
 def _left(op: DelegatedOp) -> _Left:

@@ -34,7 +34,7 @@ class Problem(msgspec.Struct, frozen=True):
         return f"{self.file}:{self.line}" if self.file else ""
 
 
-def seen_from_here(record: Record, file: int) -> str:
+def find_relative_path(record: Record, file: int) -> str:
     """The path of a file of a Record, from here where it is below; its name where it has none.
 
     Args:

@@ -14,7 +14,7 @@ import msgspec
 
 from explorer.cli.check.check_target import GOLDEN, Checked
 from explorer.cli.check.problem import Problem
-from explorer.text.escape import harmless, logged, xml_text
+from explorer.text.escape import escape_log, harmless, xml_text
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -22,17 +22,17 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 def text(checked: Sequence[Checked]) -> str:
     """For a terminal: each target with its problems."""
     lines = []
-    for each in checked:
-        mark = "✗" if each.failed else "?" if each.unchecked else "✓"
-        lines.append(f"{mark} {_line(each.target)}: {_line(each.verdict)}")
-        for problem in each.problems:
+    for item in checked:
+        mark = "✗" if item.failed else "?" if item.unchecked else "✓"
+        lines.append(f"{mark} {_line(item.target)}: {_line(item.verdict)}")
+        for problem in item.problems:
             lines += _lines(problem)
-        if each.unchecked:
-            lines.append(f"    not checked, though it could be: {', '.join(each.open)}")
-            lines.append(f"      → {_line(each.command)}")
+        if item.unchecked:
+            lines.append(f"    not checked, though it could be: {', '.join(item.open)}")
+            lines.append(f"      → {_line(item.command)}")
     failed = sum(each.failed for each in checked)
     lines.append(f"{len(checked)} checked, {failed} failed")
-    return logged("\n".join(lines))
+    return escape_log("\n".join(lines))
 
 
 def _lines(problem: Problem) -> list[str]:
@@ -50,22 +50,22 @@ def _line(said: str) -> str:
 
 def as_json(checked: Sequence[Checked]) -> str:
     """A list of targets with their problems."""
-    return _dumped({"checked": msgspec.to_builtins(list(checked))})
+    return _dump_json({"checked": msgspec.to_builtins(list(checked))})
 
 
 def sarif(checked: Sequence[Checked]) -> str:
     """For GitHub's code scanning and for editors."""
-    codes = dict.fromkeys(problem.code for each in checked for problem in each.problems)
+    codes = dict.fromkeys(problem.code for item in checked for problem in item.problems)
     driver = {
         "name": "export-explorer",
         "rules": [_rule(code) for code in codes],
     }
-    results = [_result(each, problem) for each in checked for problem in each.problems]
+    results = [_result(item, problem) for item in checked for problem in item.problems]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return _dumped({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
+    return _dump_json({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
 
 
-def _dumped(document: object) -> str:
+def _dump_json(document: object) -> str:
     """JSON that a CI system takes for nothing but text, too."""
     return json.dumps(document, indent=1).replace("##", "#\\u0023")
 
@@ -74,8 +74,8 @@ def _rule(code: str) -> dict[str, Any]:
     from export_engine.rules import CODES, page_on
 
     if code not in CODES:
-        said = "The program differs from its golden file" if code == GOLDEN else code
-        return {"id": code, "shortDescription": {"text": said}}
+        message = "The program differs from its golden file" if code == GOLDEN else code
+        return {"id": code, "shortDescription": {"text": message}}
     page = page_on(code)
     return {
         "id": code,
@@ -114,23 +114,23 @@ def junit(checked: Sequence[Checked]) -> str:
     suite.set("errors", "0")
     suite.set("skipped", str(sum(each.unchecked and not each.failed for each in checked)))
     suite.set("time", f"{sum(each.seconds for each in checked):.3f}")
-    for each in checked:
+    for item in checked:
         case = ET.SubElement(
-            suite, "testcase", name=xml_text(each.target), classname="export-explorer"
+            suite, "testcase", name=xml_text(item.target), classname="export-explorer"
         )
-        case.set("time", f"{each.seconds:.3f}")
-        said = xml_text("\n".join(line for problem in each.problems for line in _lines(problem)))
-        if each.failed:
-            first = each.problems[0]
+        case.set("time", f"{item.seconds:.3f}")
+        message = xml_text("\n".join(line for problem in item.problems for line in _lines(problem)))
+        if item.failed:
+            first = item.problems[0]
             failure = ET.SubElement(case, "failure", type=first.code)
             failure.set("message", xml_text(first.sentence))
-            failure.text = said
-        elif each.unchecked:
+            failure.text = message
+        elif item.unchecked:
             ET.SubElement(case, "skipped", message="A guarantee was not checked.")
-        elif said:
-            ET.SubElement(case, "system-out").text = said
+        elif message:
+            ET.SubElement(case, "system-out").text = message
     ET.indent(suite)
-    return logged(ET.tostring(suite, encoding="unicode"))
+    return escape_log(ET.tostring(suite, encoding="unicode"))
 
 
 def markdown(checked: Sequence[Checked]) -> str:
@@ -138,15 +138,18 @@ def markdown(checked: Sequence[Checked]) -> str:
     failed = sum(each.failed for each in checked)
     lines = [f"**Exports: {len(checked)} checked, {failed} failed**", ""]
     lines += ["| | target | verdict |", "|---|---|---|"]
-    for each in checked:
-        mark = "✗" if each.failed else "?" if each.unchecked else "✓"
-        lines.append(f"| {mark} | {_plain(each.target)} | {_plain(each.verdict)} |")
+    for item in checked:
+        mark = "✗" if item.failed else "?" if item.unchecked else "✓"
+        lines.append(f"| {mark} | {_plain(item.target)} | {_plain(item.verdict)} |")
     for each in checked:
         for problem in each.problems:
-            said = _plain(problem.sentence)
+            message = _plain(problem.sentence)
             place = f" ({_plain(problem.place)})" if problem.place else ""
-            lines += ["", f"- {_plain(each.target)}: {problem.level} {problem.code}: {said}{place}"]
-    return logged("\n".join(lines))
+            lines += [
+                "",
+                f"- {_plain(each.target)}: {problem.level} {problem.code}: {message}{place}",
+            ]
+    return escape_log("\n".join(lines))
 
 
 def _plain(text: str) -> str:

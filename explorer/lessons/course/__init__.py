@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 
-from explorer.lessons.saved_progress import kept
+from explorer.lessons.saved_progress import get_progress
 
 __all__ = ["COURSE", "course_line"]
 
@@ -39,4 +39,4 @@ def course_line() -> str:
 def _is_done(name: str) -> bool:
     """Whether all exercises of a lesson are done."""
     lesson = importlib.import_module(f"{__name__}.{name}").lesson
-    return all(kept(lesson.name, number)["done"] for number in lesson.exercises)
+    return all(get_progress(lesson.name, number)["done"] for number in lesson.exercises)

@@ -37,9 +37,9 @@ def exports_the_call(answer: Answer) -> None:
     """Export `score(features, temperature)` and keep it as `mine`."""
     answer.exported()
     inputs = {
-        each.path: each.constant
-        for each in answer.record.signature.inputs
-        if each.kind == "user_input"
+        entry.path: entry.constant
+        for entry in answer.record.signature.inputs
+        if entry.kind == "user_input"
     }
     if set(inputs) != {"features", "temperature"}:
         raise Wrong(f"This is another call: its inputs are {', '.join(inputs)}.")
@@ -66,12 +66,12 @@ def names_the_op(answer: Answer) -> None:
     """Say which op the `/` became: its full name, as text."""
     if not isinstance(answer.value, str):
         raise Wrong('Write the name between quotes: `op = "aten. ... "`.')
-    given = answer.value.strip().removeprefix("torch.ops.")
+    text = answer.value.strip().removeprefix("torch.ops.")
     program = torch.export.export(_Divides(), (torch.ones(2), torch.ones(2)))
     (wanted,) = [str(node.target) for node in program.graph.nodes if node.op == "call_function"]
-    if given == wanted:
+    if text == wanted:
         return
-    if given and given in wanted:
+    if text and text in wanted:
         raise Wrong("That is the op, but not its full name, which has three parts.")
     raise Wrong("That is not what the program calls it.")
 

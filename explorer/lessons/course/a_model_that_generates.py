@@ -37,7 +37,7 @@ def is_cut_into_programs(answer: Answer) -> None:
         raise Wrong(f"The set has {', '.join(kit)}. A generation has a first call, and later ones.")
     if not kit.record.trials:
         raise Wrong("Nothing says that these programs generate what the model does.")
-    wrong = [each for each in kit.record.trials if each.outcome != "same"]
+    wrong = [trial for trial in kit.record.trials if trial.outcome != "same"]
     if wrong:
         raise Wrong(f"{wrong[0].sizes}: {wrong[0].sentence}")
 
@@ -53,8 +53,8 @@ def is_cut_into_programs(answer: Answer) -> None:
 )
 def knows_who_gives_the_cache(answer: Answer) -> None:
     """Which programs give the cache that `decode` takes?"""
-    given = answer.value
-    names = {given} if isinstance(given, str) else set(given)
+    value = answer.value
+    names = {value} if isinstance(value, str) else set(value)
     if names != {"prefill", "decode"}:
         raise Wrong("Look at every connection that ends at `decode`; one also starts there.")
 
@@ -94,7 +94,7 @@ def ships_one_file(answer: Answer) -> None:
     opened = _set(explorer.load(answer.value))
     if list(opened) != ["prefill", "decode"]:
         raise Wrong(f"The file holds {', '.join(opened)}.")
-    if any(each.state != "shared" for each in opened.weights):
+    if any(weight.state != "shared" for weight in opened.weights):
         raise Wrong("The file holds weights twice: its programs are not of one model.")
 
 

@@ -45,7 +45,7 @@ class Norms(torch.nn.Module):
 """
 
 
-def _registered(body: str) -> str:
+def _register_text(body: str) -> str:
     return f"@soft_clip.register_fake\ndef _(x, most):\n    {body}\n"
 
 
@@ -56,18 +56,18 @@ def _registered(body: str) -> str:
         "tensor of the right shape and dtype; its numbers do not matter.",
         "The result of `soft_clip` is as large as `x`, and `torch.empty_like(x)` is such a tensor.",
     ),
-    solution=_clip(_registered("return torch.empty_like(x)")),
+    solution=_clip(_register_text("return torch.empty_like(x)")),
     wrong=(
         _clip(""),
-        _clip(_registered("return torch.empty(4, 8)")),
-        _clip(_registered("return torch.empty_like(x, dtype=torch.float64)")),
-        _clip(_registered("return x.new_empty(x.shape[0])")),
-        _clip(_registered("return torch.empty_like(x)"), "x.clamp(-most, most)"),
+        _clip(_register_text("return torch.empty(4, 8)")),
+        _clip(_register_text("return torch.empty_like(x, dtype=torch.float64)")),
+        _clip(_register_text("return x.new_empty(x.shape[0])")),
+        _clip(_register_text("return torch.empty_like(x)"), "x.clamp(-most, most)"),
     ),
 )
 def has_a_fake_kernel(answer: Answer) -> None:
     """Give `soft_clip` a fake kernel."""
-    _typed(answer, "soft_clip", dims=2)
+    _check_type(answer, "soft_clip", dims=2)
     import torch
 
     generator = torch.Generator().manual_seed(11)
@@ -93,16 +93,16 @@ def has_a_fake_kernel(answer: Answer) -> None:
 )
 def says_the_right_shape(answer: Answer) -> None:
     """Let the fake kernel of `row_norms` say the right shape."""
-    _typed(answer, "row_norms", dims=1)
+    _check_type(answer, "row_norms", dims=1)
     answer.agrees_with_eager()
 
 
-def _typed(answer: Answer, op: str, dims: int) -> None:
+def _check_type(answer: Answer, op: str, dims: int) -> None:
     """The op is in the program, and its result has these many of the sizes of `x`."""
     answer.by_hand()
     answer.varies("x", 0)
     answer.has_op(op)
-    wanted = [each.size for each in answer.record.probe.inputs if each.text.startswith("x.")]
+    wanted = [size.size for size in answer.record.probe.inputs if size.text.startswith("x.")]
     ((_, value),) = answer.outputs()
     if value.shape != wanted[:dims] or value.dtype != "float32":
         raise Wrong(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from explorer.lessons import Answer, Lesson, Wrong
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 
 lesson = Lesson(
     "Data-dependent shapes",
@@ -116,7 +116,7 @@ def bounds_the_size(answer: Answer) -> None:
     """Let the size be from 1 to 8."""
     answer.by_hand()
     answer.agrees_with(torch.zeros, *((torch.tensor(n),) for n in (1, 5, 8)))
-    ranges = [each.range for each in answer.record.symbols if each.kind == "unbacked"]
+    ranges = [symbol.range for symbol in answer.record.symbols if symbol.kind == "unbacked"]
     if not ranges:
         raise Wrong("No size of the result comes from data.")
     if "[1, 8]" not in ranges:
@@ -129,6 +129,6 @@ def _refuses(answer: Answer, *args: torch.Tensor) -> None:
     try:
         answer.program.module()(*args)
     except Exception as error:  # noqa: BLE001 - whatever the check became
-        passed_over(error, "calling a program that is to refuse")
+        log_internal_error(error, "calling a program that is to refuse")
         return
     raise Wrong(f"The program takes {args[-1].item()}, and should refuse it.")

@@ -77,15 +77,15 @@ def knows_what_came(answer: Answer) -> None:
     """List the ops that `silu` became."""
     if not isinstance(answer.value, list | tuple | set):
         raise Wrong('Give a list of full names: `["aten. ... ", "aten. ... "]`.')
-    given = {str(each) for each in answer.value}
-    wanted = _decomposed()
-    if given == wanted:
+    texts = {str(value) for value in answer.value}
+    wanted = _decompose_silu()
+    if texts == wanted:
         return
-    if given < wanted:
+    if texts < wanted:
         raise Wrong("Some are missing.")
-    if given > wanted:
+    if texts > wanted:
         raise Wrong("These are too many: some came from elsewhere.")
-    if given & {each.split(".")[1] for each in wanted}:
+    if texts & {text.split(".")[1] for text in wanted}:
         raise Wrong("Write the full names, which have three parts.")
     raise Wrong("None of these came from `silu`.")
 
@@ -95,14 +95,14 @@ def _outside(answer: Answer, wanted: set[str]) -> None:
     level = answer.record.level
     if level is None:
         raise Wrong("This is the traced program: nothing is decomposed.")
-    left = {each.partition(" ")[0] for each in level.outside}
+    left = {text.partition(" ")[0] for text in level.outside}
     for op in sorted(left - wanted):
         raise Wrong(f"`{op}` is still there, and it is not in Core ATen.")
     for op in sorted(wanted - left):
         raise Wrong(f"`{op}` is gone; it should be kept whole.")
 
 
-def _decomposed() -> set[str]:
+def _decompose_silu() -> set[str]:
     """What torch makes of silu."""
     program = torch.export.export(torch.nn.SiLU(), (torch.randn(2),)).run_decompositions()
     return {str(node.target) for node in program.graph.nodes if node.op == "call_function"}

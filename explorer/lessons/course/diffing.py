@@ -52,11 +52,11 @@ class Neat(torch.nn.Module):
 def same_program(answer: Answer) -> None:
     """Rewrite the model, so that the program stays the same."""
     answer.exported()
-    sizes = [each.example for each in answer.record.probe.inputs]
+    sizes = [size.example for size in answer.record.probe.inputs]
     before = explorer.explore(_Grown(), (torch.randn(sizes),))
-    found = explorer.diff(before, answer.exploration)
-    if not found.ok:
-        raise Wrong(f"The program is different. {found.summary}")
+    comparison = explorer.diff(before, answer.exploration)
+    if not comparison.ok:
+        raise Wrong(f"The program is different. {comparison.summary}")
 
 
 @lesson.exercise(
@@ -76,16 +76,18 @@ def same_program(answer: Answer) -> None:
 )
 def finds_the_change(answer: Answer) -> None:
     """Say what changed from `first` to `second`: the layer, the old number, the new one."""
-    given = answer.value
-    if not isinstance(given, tuple | list) or len(given) != 3:
+    value = answer.value
+    if not isinstance(value, tuple | list) or len(value) != 3:
         raise Wrong('Give three things: `("layers.0", 0.5, 0.7)`.')
     pairs = zip(SLOPES[1], SLOPES[2], strict=True)
-    ((layer, pair),) = [(n, each) for n, each in enumerate(pairs) if each[0] != each[1]]
-    if str(given[0]) != f"layers.{layer}":
+    ((layer, pair),) = [
+        (n, other_pair) for n, other_pair in enumerate(pairs) if other_pair[0] != other_pair[1]
+    ]
+    if str(value[0]) != f"layers.{layer}":
         raise Wrong("That is not the layer that differs.")
-    if tuple(given[1:]) == pair[::-1]:
+    if tuple(value[1:]) == pair[::-1]:
         raise Wrong("These are the numbers, the new one first. The old one goes first.")
-    if tuple(given[1:]) != pair:
+    if tuple(value[1:]) != pair:
         raise Wrong("The layer is right, the numbers are not.")
 
 

@@ -26,7 +26,7 @@ class Counted(torch.nn.Module):
 """
 
 
-def _counted(made: str, counts: str, factor: str = "self.calls") -> str:
+def _count_text(made: str, counts: str, factor: str = "self.calls") -> str:
     return _COUNTED.format(made=made, counts=counts, factor=factor)
 
 
@@ -50,15 +50,15 @@ def lists_what_is_held(answer: Answer) -> None:
     """List the tensors that the program holds, by where they live in the model."""
     if not isinstance(answer.value, list | tuple | set):
         raise Wrong('Give a list of names: `["...", "..."]`.')
-    given = {str(each) for each in answer.value}
+    texts = {str(value) for value in answer.value}
     wanted = _held(_Centred(), torch.randn(2, 8))
-    if "x" in given:
+    if "x" in texts:
         raise Wrong("`x` is passed in with each call. What does the program itself hold?")
-    unknown = given - wanted
+    unknown = texts - wanted
     if unknown:
         raise Wrong(f"There is no `{min(unknown)}`. Look at the targets in Signature.")
-    if given != wanted:
-        raise Wrong(f"{len(wanted - given)} more belong to the model.")
+    if texts != wanted:
+        raise Wrong(f"{len(wanted - texts)} more belong to the model.")
 
 
 @lesson.exercise(
@@ -70,12 +70,12 @@ def lists_what_is_held(answer: Answer) -> None:
         '`self.register_buffer("calls", torch.tensor(0))`.',
         "Change the buffer in place: `self.calls += 1` on a tensor, or `self.calls.add_(1)`.",
     ),
-    solution=_counted('self.register_buffer("calls", torch.tensor(0))', "self.calls += 1"),
+    solution=_count_text('self.register_buffer("calls", torch.tensor(0))', "self.calls += 1"),
     wrong=(
-        _counted("self.calls = 0", "self.calls += 1"),
-        _counted('self.register_buffer("calls", torch.tensor(1))', "pass"),
-        _counted('self.register_buffer("calls", torch.tensor(0))', "self.calls += 2"),
-        _counted(
+        _count_text("self.calls = 0", "self.calls += 1"),
+        _count_text('self.register_buffer("calls", torch.tensor(1))', "pass"),
+        _count_text('self.register_buffer("calls", torch.tensor(0))', "self.calls += 2"),
+        _count_text(
             'self.register_buffer("calls", torch.tensor(0))', "self.calls += 1", "self.calls * 2"
         ),
     ),
@@ -135,15 +135,17 @@ class Scored(torch.nn.Module):
 )
 def names_its_outputs(answer: Answer) -> None:
     """Return both results under names: `hidden` and `scores`."""
-    found = {each.path: value for each, value in answer.outputs() if each.kind == "user_output"}
-    if set(found) != {"hidden", "scores"}:
-        names = ", ".join(f"`{name}`" for name in found if name)
+    value_types = {
+        output.path: value for output, value in answer.outputs() if output.kind == "user_output"
+    }
+    if set(value_types) != {"hidden", "scores"}:
+        names = ", ".join(f"`{name}`" for name in value_types if name)
         if not names:
             raise Wrong("There is one output, and it has no name.")
         raise Wrong(f"The outputs are called {names}.")
-    sizes = [each.example for each in answer.record.probe.inputs]
+    sizes = [size.example for size in answer.record.probe.inputs]
     x = torch.randn(sizes, generator=torch.Generator().manual_seed(2))
-    answer.agrees_with(_scored, (x,))
+    answer.agrees_with(_score, (x,))
 
 
 class _Centred(torch.nn.Module):
@@ -159,7 +161,7 @@ class _Centred(torch.nn.Module):
         return h.relu_() * 2
 
 
-def _scored(x: torch.Tensor) -> dict[str, torch.Tensor]:
+def _score(x: torch.Tensor) -> dict[str, torch.Tensor]:
     return {"hidden": x.tanh(), "scores": x.tanh().sum(-1)}
 
 

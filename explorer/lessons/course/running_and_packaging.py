@@ -50,7 +50,7 @@ def saves_a_program(answer: Answer) -> None:
     """Save a program of `ranked` that takes any batch."""
     if not isinstance(answer.value, str | Path):
         raise Wrong("Give the path of the file.")
-    program = _opened(Path(answer.value)).module()
+    program = _load_program(Path(answer.value)).module()
     _ranks(program)
 
 
@@ -70,12 +70,12 @@ def saves_a_program(answer: Answer) -> None:
 )
 def opens_it_again(answer: Answer) -> None:
     """Open the file, and make it something that can be called."""
-    given = answer.value
-    if isinstance(given, torch.export.ExportedProgram):
+    value = answer.value
+    if isinstance(value, torch.export.ExportedProgram):
         raise Wrong("That is the program, which cannot be called. It can make a module.")
-    if not isinstance(given, torch.fx.GraphModule):
+    if not isinstance(value, torch.fx.GraphModule):
         raise Wrong("This does not come from a file: it is not the module of a program.")
-    _ranks(given)
+    _ranks(value)
 
 
 @lesson.exercise(
@@ -106,12 +106,12 @@ def takes_other_weights(answer: Answer) -> None:
     rows = torch.arange(12.0).reshape(3, 4)
     wanted = rows.sum(dim=1, keepdim=True) + 0.5
     with torch.no_grad():
-        given = runner(rows)
-    if given.shape != (3, 1) or not torch.allclose(given, wanted):
+        value = runner(rows)
+    if value.shape != (3, 1) or not torch.allclose(value, wanted):
         raise Wrong("It does not compute with the weights of `better`.")
 
 
-def _opened(path: Path) -> torch.export.ExportedProgram:
+def _load_program(path: Path) -> torch.export.ExportedProgram:
     if not path.exists():
         raise Wrong(f"There is no file `{path.name}`.")
     try:
@@ -126,8 +126,8 @@ def _ranks(module: torch.nn.Module) -> None:
     for rows in (2, 5, 30):
         x = torch.randn(rows, 6, generator=generator)
         try:
-            given = module(x)
+            value = module(x)
         except Exception as error:
             raise Wrong(f"It refuses a batch of {rows}.") from error
-        if not isinstance(given, torch.Tensor) or not torch.equal(given, x.argsort(dim=-1)):
+        if not isinstance(value, torch.Tensor) or not torch.equal(value, x.argsort(dim=-1)):
             raise Wrong("It does not compute what `ranked` does.")

@@ -13,7 +13,7 @@ lesson = Lesson(
 )
 
 
-def _stamped(body: str, call: str) -> str:
+def _stamp_text(body: str, call: str) -> str:
     return f"""
 class Stamped(torch.nn.Module):
     {body}
@@ -22,7 +22,7 @@ class Stamped(torch.nn.Module):
 """
 
 
-def _logged(body: str) -> str:
+def _log_text(body: str) -> str:
     inner = body.replace("\n", "\n        ")
     return f"""
 seen = []
@@ -67,17 +67,17 @@ def without_dropout(answer: Answer) -> None:
         "A value that changes from call to call must be an input.",
         "`def forward(self, x, now)`, and `now` is a tensor: `torch.tensor(time.time())`.",
     ),
-    solution=_stamped(
+    solution=_stamp_text(
         "def forward(self, x, now):\n        return x + now", "(x, torch.tensor(time.time()))"
     ),
     wrong=(
-        _stamped("def forward(self, x):\n        return x + time.time()", "(x)"),
-        _stamped("def forward(self, x, now):\n        return x + now", "(x, time.time())"),
-        _stamped(
+        _stamp_text("def forward(self, x):\n        return x + time.time()", "(x)"),
+        _stamp_text("def forward(self, x, now):\n        return x + now", "(x, time.time())"),
+        _stamp_text(
             "def forward(self, x, now):\n        return x + time.time()",
             "(x, torch.tensor(time.time()))",
         ),
-        _stamped(
+        _stamp_text(
             "def forward(self, x, now):\n        return x * now", "(x, torch.tensor(time.time()))"
         ),
     ),
@@ -85,13 +85,13 @@ def without_dropout(answer: Answer) -> None:
 def the_time_is_an_input(answer: Answer) -> None:
     """Let the time come in with each call."""
     answer.no_finding("baked-value", "baked-argument")
-    inputs = [each for each in answer.record.signature.inputs if each.kind == "user_input"]
+    inputs = [entry for entry in answer.record.signature.inputs if entry.kind == "user_input"]
     if len(inputs) < 2:
         raise Wrong("`x` is the only input. Where does the time come from?")
     if inputs[1].constant is not None:
         raise Wrong("The time is a plain number, and fixed in the program. Pass a tensor.")
     sizes = [
-        each.example for each in answer.record.probe.inputs if each.entry == _first_input(answer)
+        size.example for size in answer.record.probe.inputs if size.entry == _first_input(answer)
     ]
     x = torch.randn(sizes, generator=torch.Generator().manual_seed(14))
     answer.agrees_with(torch.add, (x, torch.tensor(5.0)), (x, torch.tensor(7.5)))
@@ -103,23 +103,23 @@ def the_time_is_an_input(answer: Answer) -> None:
         "A program returns tensors; it does not append to lists. Return what you want to keep.",
         "`return y * 2, y.mean()`, and no list.",
     ),
-    solution=_logged("y = x.sin()\nreturn y * 2, y.mean()"),
+    solution=_log_text("y = x.sin()\nreturn y * 2, y.mean()"),
     wrong=(
-        _logged("y = x.sin()\nseen.append(y.mean())\nreturn y * 2"),
-        _logged("y = x.sin()\nseen.append(y.mean())\nreturn y * 2, y.mean()"),
-        _logged("y = x.sin()\nreturn y * 2"),
-        _logged("y = x.sin()\nreturn y.mean(), y * 2"),
+        _log_text("y = x.sin()\nseen.append(y.mean())\nreturn y * 2"),
+        _log_text("y = x.sin()\nseen.append(y.mean())\nreturn y * 2, y.mean()"),
+        _log_text("y = x.sin()\nreturn y * 2"),
+        _log_text("y = x.sin()\nreturn y.mean(), y * 2"),
     ),
 )
 def the_mean_is_returned(answer: Answer) -> None:
     """Return what was kept in the list."""
     answer.no_finding("state-changed")
-    sizes = [each.example for each in answer.record.probe.inputs]
+    sizes = [size.example for size in answer.record.probe.inputs]
     x = torch.randn(sizes, generator=torch.Generator().manual_seed(15))
     answer.agrees_with(lambda x: (x.sin() * 2, x.sin().mean()), (x,), (x * 3,))
 
 
 def _first_input(answer: Answer) -> int:
     """The place of the first input that a caller passes, in the signature."""
-    kinds = [each.kind for each in answer.record.signature.inputs]
+    kinds = [entry.kind for entry in answer.record.signature.inputs]
     return kinds.index("user_input")

@@ -7,7 +7,7 @@ import zlib
 import torch
 
 from explorer.lessons import Answer, Lesson, Wrong
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 
 lesson = Lesson(
     "Strict and non-strict",
@@ -46,11 +46,11 @@ def exports_the_assert(answer: Answer) -> None:
     """Export `checked(x)` in the mode that can."""
     answer.mode("strict")
     inputs = _inputs(answer)
-    answer.agrees_with(_doubled, *inputs)
+    answer.agrees_with(_double, *inputs)
     try:
         answer.program.module()(inputs[0][0] * 1000)
     except Exception as error:  # noqa: BLE001 - whatever the assert became
-        passed_over(error, "calling a program that is to refuse")
+        log_internal_error(error, "calling a program that is to refuse")
         return
     raise Wrong("The program takes numbers above 100, which `checked` refuses.")
 
@@ -73,7 +73,7 @@ def exports_the_assert(answer: Answer) -> None:
 def exports_the_tag(answer: Answer) -> None:
     """Export `tagged(x)` in the mode that can."""
     answer.mode("non-strict")
-    answer.agrees_with(_tagged, *_inputs(answer))
+    answer.agrees_with(_tag, *_inputs(answer))
 
 
 @lesson.exercise(
@@ -95,10 +95,10 @@ def exports_in_both(answer: Answer) -> None:
     answer.exported()
     from export_engine.attempt import Exported
 
-    modes = {each.mode: isinstance(each, Exported) for each in answer.exploration.attempts}
+    modes = {attempt.mode: isinstance(attempt, Exported) for attempt in answer.exploration.attempts}
     if len(modes) < 2:
         raise Wrong("This was tried in one mode only. `--both` tries each.")
-    answer.agrees_with(_written, *_inputs(answer))
+    answer.agrees_with(_write, *_inputs(answer))
     failed = [mode for mode, ok in modes.items() if not ok]
     if failed:
         raise Wrong(f"It does not export in {failed[0]} mode yet.")
@@ -106,20 +106,20 @@ def exports_in_both(answer: Answer) -> None:
 
 def _inputs(answer: Answer) -> list[tuple[torch.Tensor]]:
     """Two inputs of the size that the answer was exported with."""
-    sizes = [each.example for each in answer.record.probe.inputs]
+    sizes = [size.example for size in answer.record.probe.inputs]
     generator = torch.Generator().manual_seed(3)
     return [(torch.randn(sizes, generator=generator),) for _ in range(2)]
 
 
-def _doubled(x: torch.Tensor) -> torch.Tensor:
+def _double(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
-def _written(x: torch.Tensor) -> torch.Tensor:
+def _write(x: torch.Tensor) -> torch.Tensor:
     y = x * 2
     y[0, 0] = 3
     return y
 
 
-def _tagged(x: torch.Tensor) -> torch.Tensor:
+def _tag(x: torch.Tensor) -> torch.Tensor:
     return x * (zlib.crc32(b"speaker two") % 7)

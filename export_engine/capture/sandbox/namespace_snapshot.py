@@ -14,11 +14,16 @@ from typing import Any
 
 import torch
 
-from export_engine.capture.sandbox.name_writes import Slot, Writes, writes_of
+from export_engine.capture.sandbox.bytecode_writes import Slot, Writes, writes_of
 from export_engine.capture.sandbox.object_snapshot import contents
-from export_engine.capture.sandbox.own_class import is_of, package_of
+from export_engine.capture.sandbox.real_type import is_of, package_of
 from export_engine.capture.sandbox.restored_attributes import held_in, refill, same_items
-from export_engine.capture.sandbox.side_effects import is_leak, missing, rebound, refilled
+from export_engine.capture.sandbox.side_effects import (
+    describe_container_change,
+    find_rebinding,
+    is_leak,
+    missing,
+)
 from export_engine.source import closure_of, function_behind, has_own_methods, is_own, names_in
 from export_engine.torch_internals import Depends
 from export_engine.trace import Change
@@ -45,10 +50,10 @@ class Surroundings:
     @property
     def values(self) -> list[Any]:
         """The functions, and the values of the names; for a container kept here, its items."""
-        found: list[Any] = [*self._functions]
+        result: list[Any] = [*self._functions]
         for _, value, held in self._kept:
-            found.extend([value] if held is None else contents(held) or ())
-        return found
+            result.extend([value] if held is None else contents(held) or ())
+        return result
 
     def restore(self, depends: Depends | None = None) -> list[Change]:
         """Restores what the model's code changed, and returns the changes.
@@ -65,23 +70,27 @@ class Surroundings:
             now = slot.read()
             if now is not value and (is_leak(now) or self._writes.can_set(slot)):
                 slot.write(value)
-                seen.append(rebound(slot.owner, slot.name, value, now, slot.where, depends))
+                seen.append(find_rebinding(slot.owner, slot.name, value, now, slot.where, depends))
             if held is None or same_items(value, held):
                 continue
             if self._writes.containers or is_leak(value):
-                seen.append(refilled(slot.owner, slot.name, held, value, slot.where, depends))
+                seen.append(
+                    describe_container_change(
+                        slot.owner, slot.name, held, value, slot.where, depends
+                    )
+                )
                 refill(value, held)
-        return [each for each in seen if each is not None]
+        return [change for change in seen if change is not None]
 
     @functools.cached_property
     def _writes(self) -> Writes:
-        return writes_of([each.__code__ for each in self._functions])
+        return writes_of([function.__code__ for function in self._functions])
 
 
 def _slots(module: torch.nn.Module, functions: list[FunctionType]) -> Iterator[Slot]:
     """Every name that the functions use, once."""
-    known: set[tuple[int, str]] = set()
-    for cls in {type(each) for each in module.modules()}:
+    pairs: set[tuple[int, str]] = set()
+    for cls in {type(other_module) for other_module in module.modules()}:
         for base in cls.__mro__:
             if package_of(base) not in ("torch", "builtins") and has_own_methods(base):
                 yield from _of_class(base)
@@ -89,13 +98,13 @@ def _slots(module: torch.nn.Module, functions: list[FunctionType]) -> Iterator[S
         for name, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=False
         ):
-            if (id(cell), name) not in known:
-                known.add((id(cell), name))
+            if (id(cell), name) not in pairs:
+                pairs.add((id(cell), name))
                 yield _of_cell(name, cell, function)
         for name in names_in(function.__code__):
             key = (id(function.__globals__), name)
-            if key not in known and name not in _builtins(function):
-                known.add(key)
+            if key not in pairs and name not in _builtins(function):
+                pairs.add(key)
                 yield _of_global(name, function)
 
 
@@ -161,9 +170,9 @@ def _functions(target: Callable[..., Any], module: torch.nn.Module) -> Iterator[
     waiting: list[Any] = [target]
     if is_of(target, functools.partial):
         waiting.append(target.func)  # type: ignore[attr-defined]
-    for cls in {type(each) for each in module.modules()}:
+    for cls in {type(other_module) for other_module in module.modules()}:
         waiting += [value for base in cls.__mro__ for value in vars(base).values()]
-    waiting += [value for each in module.modules() for value in vars(each).values()]
+    waiting += [value for other_module in module.modules() for value in vars(other_module).values()]
     seen: set[int] = set()
     while waiting and len(seen) < _MOST_FUNCTIONS:
         function = function_behind(waiting.pop())
@@ -178,6 +187,6 @@ def _functions(target: Callable[..., Any], module: torch.nn.Module) -> Iterator[
 
 
 def _builtins(function: FunctionType) -> Any:
-    found = function.__globals__.get("__builtins__", {})
-    names = found if isinstance(found, dict) else vars(found)
+    result = function.__globals__.get("__builtins__", {})
+    names = result if isinstance(result, dict) else vars(result)
     return {name for name in names if name not in function.__globals__}

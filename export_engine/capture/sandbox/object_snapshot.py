@@ -3,7 +3,7 @@
 It follows attributes, container items, slots and what the user's functions use, from the model and
 its arguments. Objects of the standard library and of torch are skipped, except modules, optimizers,
 containers, buffers of bytes and text, random generators, and what is kept by thread or by context.
-An advanced iterator stays advanced. `object_states.py` has what no attribute shows.
+An advanced iterator stays advanced. `hidden_state.py` has what no attribute shows.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from export_engine.capture.sandbox.object_states import states
-from export_engine.capture.sandbox.own_class import is_of, package_of
-from export_engine.defects import passed_over
+from export_engine.capture.sandbox.hidden_state import states
+from export_engine.capture.sandbox.real_type import is_of, package_of
+from export_engine.defects import log_internal_error
 from export_engine.torch_internals import is_fake, set_times_written, times_written
 
 _MOST_OBJECTS = 200_000
@@ -60,44 +60,46 @@ class Reached:
         waiting = deque(roots)
         seen: dict[int, Any] = {}  # keep the objects alive: ids are reused
         while waiting and len(seen) < _MOST_OBJECTS:
-            each = waiting.popleft()
-            if type(each) in _ATOMS or id(each) in seen:
+            result = waiting.popleft()
+            if type(result) in _ATOMS or id(result) in seen:
                 continue
-            seen[id(each)] = each
-            if is_of(each, torch.Tensor):
-                tensors.append(each)
-            waiting.extend(self._looked_at(each))
+            seen[id(result)] = result
+            if is_of(result, torch.Tensor):
+                tensors.append(result)
+            waiting.extend(self._visit(result))
         self._tensors: list[_KeptTensor] = []
         for tensor in tensors:
             if not is_fake(tensor) and not is_lazy(tensor):
-                _tried(lambda: self._tensors.append(_KeptTensor(tensor)))  # noqa: B023
+                _try_restore(lambda: self._tensors.append(_KeptTensor(tensor)))  # noqa: B023
         if traced is None:
             self._copy_values()
         else:
-            self._copy_loose({id(each) for each in (*traced.parameters(), *traced.buffers())})
+            self._copy_loose(
+                {id(other_tensor) for other_tensor in (*traced.parameters(), *traced.buffers())}
+            )
 
     def restore(self) -> None:
         """Restores everything that changed. Failures are logged, and the rest is still restored."""
         for value, held in self._held:
             if not _same(contents(value), held):
-                _tried(functools.partial(_refill, value, held))
+                _try_restore(functools.partial(_refill, value, held))
         for owner, name, value in self._slots:
             if _slot(owner, name) is not value:
-                _tried(functools.partial(_set_slot, owner, name, value))
+                _try_restore(functools.partial(_set_slot, owner, name, value))
         for write, state in self._states:
-            _tried(functools.partial(write, state))
+            _try_restore(functools.partial(write, state))
         for array, copied in self._arrays:
             if array.tobytes() != copied.tobytes():
-                _tried(functools.partial(_copy_array, array, copied))
+                _try_restore(functools.partial(_copy_array, array, copied))
         for tensor in self._tensors:
-            _tried(tensor.restore)
+            _try_restore(tensor.restore)
 
     def _copy_values(self) -> None:
         parameters = [e for e in self._tensors if is_of(e.tensor, torch.nn.Parameter)]
-        small = sum(_bytes(each.tensor) for each in parameters) <= _MOST_COPIED
-        for each in self._tensors:
-            if small or not is_of(each.tensor, torch.nn.Parameter):
-                _tried(each.copy)
+        small = sum(_bytes(parameter.tensor) for parameter in parameters) <= _MOST_COPIED
+        for tensor in self._tensors:
+            if small or not is_of(tensor.tensor, torch.nn.Parameter):
+                _try_restore(tensor.copy)
 
     def _copy_loose(self, traced: set[int]) -> None:
         """Copies the tensors that a trace may write to: the model's own that torch does not know.
@@ -106,12 +108,12 @@ class Reached:
             traced: ids of those that it replaces by fake tensors.
         """
         left = _MOST_LOOSE
-        for each in self._tensors:
-            if id(each.tensor) not in traced and _bytes(each.tensor) <= left:
-                left -= _bytes(each.tensor)
-                _tried(each.copy)
+        for tensor in self._tensors:
+            if id(tensor.tensor) not in traced and _bytes(tensor.tensor) <= left:
+                left -= _bytes(tensor.tensor)
+                _try_restore(tensor.copy)
 
-    def _looked_at(self, each: Any) -> Iterator[Any]:
+    def _visit(self, each: Any) -> Iterator[Any]:
         """Snapshots and returns what an object holds."""
         if is_of(each, _NOT_HELD):
             return
@@ -258,11 +260,11 @@ def _copy_array(array: Any, values: Any) -> None:
     array[...] = values
 
 
-def _tried(step: Callable[[], Any]) -> None:
+def _try_restore(step: Callable[[], Any]) -> None:
     try:
         step()
     except Exception as error:  # noqa: BLE001 - what remains must be put back all the same
-        passed_over(error, "putting back what the model holds")
+        log_internal_error(error, "putting back what the model holds")
 
 
 def _bytes(tensor: torch.Tensor) -> int:

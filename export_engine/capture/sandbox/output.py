@@ -94,11 +94,11 @@ def _logs_into(messages: list[str]) -> Iterator[None]:
 
     def keep(record: logging.LogRecord) -> bool:
         try:
-            said = record.getMessage().strip()
+            text = record.getMessage().strip()
         except (TypeError, ValueError):  # some of torch's own log calls lack arguments
-            said = str(record.msg).strip()
-        if record.levelno >= logging.WARNING and not said.startswith(_ABOUT_ITSELF):
-            messages.append(said)
+            text = str(record.msg).strip()
+        if record.levelno >= logging.WARNING and not text.startswith(_ABOUT_ITSELF):
+            messages.append(text)
         return False
 
     handlers = {

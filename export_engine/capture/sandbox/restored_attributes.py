@@ -11,8 +11,12 @@ from typing import Any
 
 import torch
 
-from export_engine.capture.sandbox.name_writes import names_set_by_torch
-from export_engine.capture.sandbox.side_effects import missing, rebound, refilled
+from export_engine.capture.sandbox.bytecode_writes import names_set_by_torch
+from export_engine.capture.sandbox.side_effects import (
+    describe_container_change,
+    find_rebinding,
+    missing,
+)
 from export_engine.process import undone
 from export_engine.trace import Change, Recording
 
@@ -38,27 +42,29 @@ def attributes_kept(module: torch.nn.Module, record: Recording) -> Iterator[Look
 def _attributes_of(module: torch.nn.Module, record: Recording) -> tuple[Look, Callable[[], None]]:
     """Two functions: one returns the changes from now on, the other restores the attributes."""
     kept = []
-    for path, each in module.named_modules():
-        attributes = vars(each)
+    for path, other_module in module.named_modules():
+        attributes = vars(other_module)
         before = {name: (value, held_in(value)) for name, value in attributes.items()}
-        kept.append((path, each, attributes, before))
+        kept.append((path, other_module, attributes, before))
 
     def look() -> list[Change]:
         changes: list[Change | None] = []
-        for path, each, attributes, before in kept:
-            where = type(each).__qualname__
+        for path, value, attributes, before in kept:
+            where = type(value).__qualname__
             for name in {**before, **attributes}:
                 old, held = before.get(name, (missing(), None))
                 now = attributes.get(name, missing())
                 if name in _OWN or (now is old and (held is None or same_items(now, held))):
                     continue
-                if name in names_set_by_torch(each):
+                if name in names_set_by_torch(value):
                     continue
                 called = f"{path}.{name}" if path else name
                 changes.append(
-                    rebound("attribute", called, old, now, where, record.depends)
+                    find_rebinding("attribute", called, old, now, where, record.depends)
                     if now is not old
-                    else refilled("attribute", called, held, now, where, record.depends)
+                    else describe_container_change(
+                        "attribute", called, held, now, where, record.depends
+                    )
                 )
         return [change for change in changes if change is not None]
 
@@ -95,7 +101,7 @@ def same_items(value: Any, held: Any) -> bool:
             for one, other in zip(value, held, strict=True)
         )
     if isinstance(value, set):
-        return {id(each) for each in value} == {id(each) for each in held}
+        return {id(item) for item in value} == {id(item) for item in held}
     return all(one is other for one, other in zip(value, held, strict=True))
 
 

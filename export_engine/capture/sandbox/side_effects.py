@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import torch
 
-from export_engine.capture.sandbox.own_class import is_of
+from export_engine.capture.sandbox.real_type import is_of
 from export_engine.torch_internals import Depends, is_fake
 from export_engine.trace import Change, Owner
 
@@ -16,41 +16,41 @@ _MOST_ITEMS = 1000
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 
 
-def rebound(
+def find_rebinding(
     owner: Owner, name: str, before: Any, after: Any, where: str, depends: Depends | None = None
 ) -> Change | None:
     """The change of a name's value; None if old and new are equivalent."""
     if before is after or (type(before) is type(after) and _is_plain(before) and before == after):
         return None
     if before is _MISSING:
-        said = f"became {_short(after)}"
+        text = f"became {_short(after)}"
     elif after is _MISSING:
-        said = f"was {_short(before)}, is gone"
+        text = f"was {_short(before)}, is gone"
     else:
-        said = f"was {_short(before)}, became {_short(after)}"
+        text = f"was {_short(before)}, became {_short(after)}"
     counts = _counts(before) or _counts(after)
     source = _source_of(after, depends)
     return Change(
-        owner, name, "set", said, is_leak(after), where, counts=counts, follows_from=source
+        owner, name, "set", text, is_leak(after), where, counts=counts, follows_from=source
     )
 
 
-def refilled(
+def describe_container_change(
     owner: Owner, name: str, held: Any, now: Any, where: str, depends: Depends | None = None
 ) -> Change:
     """The change of a container's content."""
     old, new = len(held), len(now)
     verb = "grew" if new > old else "shrank"
-    said = f"{verb} from {old} to {new} items" if new != old else "holds different items"
+    text = f"{verb} from {old} to {new} items" if new != old else "holds different items"
     items: Iterable[Any] = now.values() if is_of(now, dict) else now
-    leaked = any(is_leak(each) for each in items)
-    source = _source_of([each for each in items if not _is_in(each, held)], depends)
-    return Change(owner, name, "content", said, leaked, where, follows_from=source)
+    leaked = any(is_leak(item) for item in items)
+    source = _source_of([item for item in items if not _is_in(item, held)], depends)
+    return Change(owner, name, "content", text, leaked, where, follows_from=source)
 
 
 def _is_in(value: Any, held: Any) -> bool:
     """Whether a container held this very object; `==` would compare tensors."""
-    return any(value is each for each in (held.values() if is_of(held, dict) else held))
+    return any(value is item for item in (held.values() if is_of(held, dict) else held))
 
 
 def _source_of(value: Any, depends: Depends | None) -> Literal["sizes", "inputs", ""]:
@@ -58,14 +58,14 @@ def _source_of(value: Any, depends: Depends | None) -> Literal["sizes", "inputs"
     if value is _MISSING or _is_plain(value):
         return "sizes"
     if is_of(value, torch.Tensor):
-        found = depends(value) if depends else None
-        return "" if found is None else "inputs" if found else "sizes"
+        is_found = depends(value) if depends else None
+        return "" if is_found is None else "inputs" if is_found else "sizes"
     if is_of(value, torch.SymInt):
         symbols = map(str, value.node.expr.free_symbols)
-        return "inputs" if any(each.startswith("u") for each in symbols) else "sizes"
+        return "inputs" if any(symbol.startswith("u") for symbol in symbols) else "sizes"
     if is_of(value, list | tuple | set | dict):
         items = value.values() if is_of(value, dict) else value
-        sources = {_source_of(each, depends) for each in list(items)[:_MOST_ITEMS]}
+        sources = {_source_of(item, depends) for item in list(items)[:_MOST_ITEMS]}
         for worse in ("inputs", ""):
             if worse in sources:
                 return worse
@@ -83,8 +83,8 @@ def is_leak(value: Any) -> bool:
     if is_fake(value) or is_of(value, torch.fx.Proxy | torch.SymInt | torch.SymFloat):
         return True
     if is_of(value, list | tuple | set):
-        return any(is_leak(each) for each in list(value)[:100])
-    return is_of(value, dict) and any(is_leak(each) for each in list(value.values())[:100])
+        return any(is_leak(item) for item in list(value)[:100])
+    return is_of(value, dict) and any(is_leak(item) for item in list(value.values())[:100])
 
 
 def _counts(value: Any) -> bool:
@@ -97,7 +97,7 @@ def _counts(value: Any) -> bool:
 
 def _is_plain(value: Any) -> bool:
     if is_of(value, tuple):
-        return all(_is_plain(each) for each in value)
+        return all(_is_plain(item) for item in value)
     return is_of(value, _PLAIN)
 
 

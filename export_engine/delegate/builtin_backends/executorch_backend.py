@@ -12,24 +12,24 @@ from typing import Any
 import torch
 
 from export_engine.capture import descriptors_quiet
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import Lowered, Placement, Verdict
 from export_engine.delegate.delegation import Counted
 from export_engine.delegate.executorch_names import (
     COUNTS,
     TARGET_NAME,
     WHY,
-    aten_op,
+    find_aten_op,
     inner_program,
     rules_of,
 )
 from export_engine.delegate.origins import Origins
 from export_engine.delegate.reasons import REFUSED, Refusals
-from export_engine.error_text import error_text, typed_text
-from export_engine.listing import listed
+from export_engine.error_text import error_text, format_with_type
+from export_engine.listing import join_names
 from export_engine.process import undone
 from export_engine.run import edge_options, packages
-from export_engine.torch_internals import OpOverload, copied_program, set_graph_module
+from export_engine.torch_internals import OpOverload, copy_program, set_graph_module
 
 _TAG = "delegation_tag"
 _MOST_REFUSED = 12
@@ -44,7 +44,7 @@ class AskedBackend:
 
     def missing(self) -> str | None:
         """The packages."""
-        return packages({each: each.partition(".")[0] for each in self.modules})
+        return packages({module: module.partition(".")[0] for module in self.modules})
 
     def partitioner(self) -> Any:
         """A new partitioner."""
@@ -57,18 +57,18 @@ class AskedBackend:
 
     def lower(self, program: torch.export.ExportedProgram) -> Lowered:
         """What the partitioner tags, as its partitions would be."""
-        seen, refusals, partitioner = self._asked(program)
+        seen, refusals, partitioner = self._ask_partitioner(program)
         before = _by_origin(program, refusals)
         sources = Origins(program)
         return Lowered(
             program=None,
             placements=tuple(
-                Placement(each.name, str(aten_op(each.target)), sources.of(each), tag)
-                for each, tag in seen
-                if _is_on_tensors(each)
+                Placement(node.name, str(find_aten_op(node.target)), sources.of(node), tag)
+                for node, tag in seen
+                if _is_on_tensors(node)
             ),
             verdicts={
-                each.name: self._verdict(each, partitioner, before) for each, tag in seen if not tag
+                node.name: self._verdict(node, partitioner, before) for node, tag in seen if not tag
             },
             refused_before=before,
             version=f"executorch {version('executorch')}",
@@ -77,20 +77,20 @@ class AskedBackend:
 
     def can_take(self, program: torch.export.ExportedProgram) -> dict[str, Verdict]:
         """What the partitioner tags. Nothing is lowered."""
-        seen, refusals, partitioner = self._asked(program)
+        seen, refusals, partitioner = self._ask_partitioner(program)
         sources = Origins(program)
         before = _by_origin(program, refusals)
-        found: dict[str, Verdict] = {}
+        verdicts: dict[str, Verdict] = {}
         for node, tag in seen:
             origin = sources.of(node)
             if not origin or not _is_on_tensors(node):
                 continue
             verdict = Verdict(True) if tag else self._verdict(node, partitioner, before)
-            if origin not in found or found[origin].is_taken:
-                found[origin] = verdict
-        return found
+            if origin not in verdicts or verdicts[origin].is_taken:
+                verdicts[origin] = verdict
+        return verdicts
 
-    def _asked(
+    def _ask_partitioner(
         self, program: torch.export.ExportedProgram
     ) -> tuple[list[tuple[torch.fx.Node, str]], Refusals, Any]:
         """The ops of the edge dialect, each with its tag; what was heard; and who said it."""
@@ -105,7 +105,7 @@ class AskedBackend:
                 suppress(_Answered),
             ):
                 to_edge_transform_and_lower(
-                    copied_program(program), partitioner=[asked], **edge_options(program)
+                    copy_program(program), partitioner=[asked], **edge_options(program)
                 )
         return asked.seen, refusals, partitioner
 
@@ -113,13 +113,13 @@ class AskedBackend:
         self, node: torch.fx.Node, partitioner: Any, before: Mapping[str, Verdict]
     ) -> Verdict:
         """What is known of a node that is outside."""
-        said: Verdict | None = node.meta.get(REFUSED)
-        if said is not None and not said.is_taken:
-            return said
+        verdict: Verdict | None = node.meta.get(REFUSED)
+        if verdict is not None and not verdict.is_taken:
+            return verdict
         named = _rule_name(node)
         rules = rules_of(partitioner)
         rule = rules.get(named)
-        if said is not None and rule is not None:
+        if verdict is not None and rule is not None:
             told = f"{type(rule).__name__} takes it, but it fits no partition"
             return Verdict(False, told, "rule")
         if rules and rule is None:
@@ -139,10 +139,10 @@ class LoweringBackend(AskedBackend):
         refused: dict[str, Verdict] = {}
         while True:
             try:
-                edge, partitioner, refusals = self._lowered(program, refused)
+                edge, partitioner, refusals = self._lower_program(program, refused)
                 break
             except Exception as error:
-                op = _refused_by_compiler(error, Origins(program))
+                op = _find_op_rejected_by_compiler(error, Origins(program))
                 if not op or op in refused or len(refused) == _MOST_REFUSED:
                     raise
                 told = f"{self.title}'s compiler refuses it: {error_text(error).rstrip('.')}"
@@ -151,11 +151,11 @@ class LoweringBackend(AskedBackend):
         kernels, notes = _kernels(edge)
         count = COUNTS.find()
         counted = count(lowered.graph_module) if count else None
-        shown, partitions = open_partitions(lowered)
+        shown, partitions = expand_partitions(lowered)
         if WHY.find() is None:
             notes.append(WHY.without)
         if refused:
-            ops = listed(list(refused))
+            ops = join_names(list(refused))
             notes.append(f"As it is, ExecuTorch fails to lower this program, because of {ops}.")
         return Lowered(
             program=shown,
@@ -174,7 +174,7 @@ class LoweringBackend(AskedBackend):
             notes=tuple(notes),
         )
 
-    def _lowered(
+    def _lower_program(
         self, program: torch.export.ExportedProgram, refused: Mapping[str, Verdict]
     ) -> tuple[Any, Any, Refusals]:
         """The edge program, the partitioner that it was lowered with, and what that said."""
@@ -185,7 +185,7 @@ class LoweringBackend(AskedBackend):
             refusals = Refusals(Origins(program), refused)
             with refusals.watching(partitioner), self.listening(partitioner):
                 edge = to_edge_transform_and_lower(
-                    copied_program(program), partitioner=[partitioner], **edge_options(program)
+                    copy_program(program), partitioner=[partitioner], **edge_options(program)
                 )
         return edge, partitioner, refusals
 
@@ -232,18 +232,18 @@ def asking(partitioner: Any) -> Any:
     return Asking()
 
 
-def _refused_by_compiler(error: BaseException, sources: Origins) -> str:
+def _find_op_rejected_by_compiler(error: BaseException, sources: Origins) -> str:
     """The op of the program at which a compiler raised an error; empty where that is not known."""
-    found, frame = "", error.__traceback__
+    text, frame = "", error.__traceback__
     while frame is not None:
         node = frame.tb_frame.f_locals.get("node")
         if isinstance(node, torch.fx.Node) and node.op == "call_function":
-            found = sources.of(node) or found
+            text = sources.of(node) or text
         frame = frame.tb_next
-    return found
+    return text
 
 
-def open_partitions(
+def expand_partitions(
     lowered: torch.export.ExportedProgram,
 ) -> tuple[torch.export.ExportedProgram, tuple[str, ...]]:
     """A copy whose partitions are nested graphs of torch's ops, and their names.
@@ -252,29 +252,31 @@ def open_partitions(
     its place, so that it can be read. Weights and constants are shared.
     """
     names: list[str] = []
-    root = _opened(lowered.graph_module, names, "")
+    root = _expand(lowered.graph_module, names, "")
     shown = copy.copy(lowered)
     set_graph_module(shown, root)
     return shown, tuple(names)
 
 
-def _opened(module: torch.fx.GraphModule, names: list[str], path: str) -> torch.fx.GraphModule:
+def _expand(module: torch.fx.GraphModule, names: list[str], path: str) -> torch.fx.GraphModule:
     held: dict[str, Any] = {}
     for name, child in module.named_children():
         inner = inner_program(child)
         if inner is not None:
             names.append(f"{path}{name}")
-            held[name] = _opened(inner.graph_module, [], f"{path}{name}.")
+            held[name] = _expand(inner.graph_module, [], f"{path}{name}.")
         elif isinstance(child, torch.fx.GraphModule):
-            held[name] = _opened(child, names, f"{path}{name}.")
+            held[name] = _expand(child, names, f"{path}{name}.")
         else:
             held[name] = child
     held |= dict(module.named_buffers(recurse=False))
     graph = copy.deepcopy(module.graph)
     for node, original in zip(graph.nodes, module.graph.nodes, strict=True):
         node.name = original.name
-        node.target = aten_op(node.target)
-    for name in {str(each.target) for each in graph.nodes if each.op == "get_attr"}:
+        node.target = find_aten_op(node.target)
+    for name in {
+        str(other_node.target) for other_node in graph.nodes if other_node.op == "get_attr"
+    }:
         held.setdefault(name, getattr(module, name, None))
     return torch.fx.GraphModule(held, graph)
 
@@ -287,7 +289,7 @@ def _graph_modules(program: torch.export.ExportedProgram) -> Iterator[torch.fx.G
 
 def _rule_name(node: torch.fx.Node) -> str:
     """An op as rules name it: `add.Tensor`."""
-    target = aten_op(node.target)
+    target = find_aten_op(node.target)
     name = getattr(target, "__name__", str(target))
     short = TARGET_NAME.find()
     return str(short(name)) if short else name
@@ -298,7 +300,7 @@ def _is_on_tensors(node: torch.fx.Node) -> bool:
         return False
     value = node.meta.get("val")
     values = value if isinstance(value, tuple | list) else (value,)
-    return any(isinstance(each, torch.Tensor) for each in values)
+    return any(isinstance(other_value, torch.Tensor) for other_value in values)
 
 
 def _by_origin(program: torch.export.ExportedProgram, refusals: Refusals) -> dict[str, Verdict]:
@@ -316,14 +318,14 @@ def _kernels(edge: Any) -> tuple[dict[str, str], list[str]]:
         with quiet():
             ready = copy.deepcopy(edge).to_executorch().exported_program()
     except Exception as error:  # noqa: BLE001 - the rest is known without it
-        passed_over(error, "making a program for ExecuTorch's runtime")
-        return {}, [f"ExecuTorch makes no program of it: {typed_text(error)}."]
-    found: dict[str, str] = {}
+        log_internal_error(error, "making a program for ExecuTorch's runtime")
+        return {}, [f"ExecuTorch makes no program of it: {format_with_type(error)}."]
+    result: dict[str, str] = {}
     for module in _graph_modules(ready):
         for node in module.graph.nodes:
             if isinstance(node.target, OpOverload):
-                found[node.name] = _kernel_name(node.target)
-    return found, []
+                result[node.name] = _kernel_name(node.target)
+    return result, []
 
 
 def _kernel_name(target: OpOverload) -> str:

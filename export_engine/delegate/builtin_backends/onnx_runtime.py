@@ -14,7 +14,7 @@ import torch
 from export_engine.capture import descriptors_quiet
 from export_engine.delegate.backend import Lowered, Placement, Verdict
 from export_engine.run import packages
-from export_engine.torch_internals import OpOverload, copied_program, onnx_converts
+from export_engine.torch_internals import OpOverload, copy_program, onnx_converts
 
 _ASSIGNMENT = "session.record_ep_graph_assignment_info"
 
@@ -33,44 +33,44 @@ class OnnxRuntime:
         """Converts, and makes a session that notes which provider has each node."""
         import onnxruntime
 
-        converted = _converted(program)
+        converted = _convert(program)
         origin = {node.name: _fx_node(node) for node in converted.model.graph}
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "model.onnx"
             with descriptors_quiet():
                 converted.save(str(file), external_data=True)
-                placed = list(_assigned(file))
+                placed = list(_iter_assignments(file))
         notes = ["An op of several nodes is where they all are."]
         return Lowered(
             program=None,
             placements=tuple(
                 Placement(name, op, origin.get(name, ""), where) for where, name, op in placed
             ),
-            version=f"onnxruntime {version('onnxruntime')}, {_listed(onnxruntime)}",
+            version=f"onnxruntime {version('onnxruntime')}, {_list_providers(onnxruntime)}",
             notes=tuple(notes),
         )
 
     def can_take(self, program: torch.export.ExportedProgram) -> dict[str, Verdict]:
         """Whether torch.onnx has a converter for each op, or for what it decomposes to."""
-        found: dict[str, Verdict] = {}
+        verdicts: dict[str, Verdict] = {}
         for node in program.graph.nodes:
             if node.op != "call_function" or not isinstance(node.target, OpOverload):
                 continue
-            known = onnx_converts(node.target)
-            if known is not False:
-                found[node.name] = Verdict(known)
+            is_known = onnx_converts(node.target)
+            if is_known is not False:
+                verdicts[node.name] = Verdict(is_known)
             else:
                 told = f"torch.onnx has no converter for {node.target}"
-                found[node.name] = Verdict(False, told, "no rule")
-        return found
+                verdicts[node.name] = Verdict(False, told, "no rule")
+        return verdicts
 
 
-def _converted(program: torch.export.ExportedProgram) -> Any:
+def _convert(program: torch.export.ExportedProgram) -> Any:
     with descriptors_quiet():
-        return torch.onnx.export(copied_program(program), dynamo=True, verbose=False)
+        return torch.onnx.export(copy_program(program), dynamo=True, verbose=False)
 
 
-def _assigned(file: Path) -> Iterator[tuple[str, str, str]]:
+def _iter_assignments(file: Path) -> Iterator[tuple[str, str, str]]:
     """Provider, name and type of each node, after the session's own changes to the graph."""
     import onnxruntime
 
@@ -93,5 +93,5 @@ def _fx_node(node: Any) -> str:
     return str(names[-1]) if names else ""
 
 
-def _listed(onnxruntime: Any) -> str:
+def _list_providers(onnxruntime: Any) -> str:
     return ", ".join(onnxruntime.get_available_providers())

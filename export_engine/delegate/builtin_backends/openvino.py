@@ -11,7 +11,7 @@ import torch
 from export_engine.capture import descriptors_quiet
 from export_engine.delegate.backend import Lowered, Placement, Verdict
 from export_engine.run import packages
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 
 _PLUMBING = ("Constant", "Parameter", "Result")
 
@@ -32,7 +32,7 @@ class OpenVino:
         import openvino
 
         with descriptors_quiet():
-            core, model = openvino.Core(), openvino.convert_model(copied_program(program))
+            core, model = openvino.Core(), openvino.convert_model(copy_program(program))
             compiled = core.compile_model(model, self.device)
             run = _layers(compiled.get_runtime_model())
         taken = core.query_model(model, self.device)
@@ -58,11 +58,11 @@ class OpenVino:
         with descriptors_quiet():
             core = openvino.Core()
             try:
-                model = openvino.convert_model(copied_program(program))
+                model = openvino.convert_model(copy_program(program))
             except RuntimeError as error:
-                return _unconverted(program, str(error))
+                return _judge_unconverted(program, str(error))
             taken = core.query_model(model, self.device)
-        found: dict[str, Verdict] = {}
+        verdicts: dict[str, Verdict] = {}
         for name, kind in _ops(model):
             origin = name.partition("/")[0]
             verdict = Verdict(True)
@@ -70,15 +70,15 @@ class OpenVino:
                 verdict = Verdict(
                     False, f"{self.device} of OpenVINO does not run {kind}", "no rule"
                 )
-            if origin not in found or found[origin].is_taken:
-                found[origin] = verdict
-        return found
+            if origin not in verdicts or verdicts[origin].is_taken:
+                verdicts[origin] = verdict
+        return verdicts
 
 
 _NO_RULE = re.compile(r"No conversion rule found for operations: (.+)")
 
 
-def _unconverted(program: torch.export.ExportedProgram, said: str) -> dict[str, Verdict]:
+def _judge_unconverted(program: torch.export.ExportedProgram, said: str) -> dict[str, Verdict]:
     """Of a program that OpenVINO cannot convert: the ops for which it has no rule.
 
     Of the others nothing is known, since the conversion ended.

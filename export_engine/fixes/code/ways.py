@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from export_engine.attempt import Attempt
-from export_engine.fixes.code.branches.tensor_questions import (
-    kept_as_tensor,
+from export_engine.fixes.code.branches.bool_tests_to_tensors import (
+    keep_as_tensor,
 )
-from export_engine.fixes.code.calls.notes import unsaid, without_note
+from export_engine.fixes.code.calls.logging_calls import skip_logging, without_note
 from export_engine.fixes.code.editing.rewrite import Rewritten
 
 Rewrite = Callable[[str, int], Rewritten]
@@ -36,11 +36,11 @@ class Way(NamedTuple):
         """The same way, once room is made for it."""
 
         def behind(rewrite: Rewrite) -> Rewrite:
-            def made(text: str, line: int) -> Rewritten:
+            def make(text: str, line: int) -> Rewritten:
                 before, moved = room(text, line)
                 return rewrite(before.text, moved)
 
-            return made
+            return make
 
         later = behind(self.room) if self.room is not None else None
         return self._replace(rewrite=behind(self.rewrite), room=later)
@@ -59,12 +59,12 @@ NOTE = Way(
 UNSAID = Way(
     "Skip the message in line {line} while exporting",
     "A message needs the numbers that it is made of, and no output depends on it.",
-    unsaid,
+    skip_logging,
     gives_up="The program does not print, log or warn.",
 )
 TENSOR = Way(
     "Keep the number in line {line} a tensor",
     "A number that stays a tensor is computed at run time.",
-    kept_as_tensor,
+    keep_as_tensor,
     is_tentative=True,
 )

@@ -43,7 +43,7 @@ class Liveness:
             again = Liveness.of(node.body, after | head | once) - target
             return head | after | again | Liveness.of(node.orelse, after)
         if isinstance(node, ast.FunctionDef):
-            own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+            own = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
             return (after - {node.name}) | (find_loaded(*node.body) - own - find_stored(*node.body))
         if find_blocks(node):
             return after | find_loaded(node)
@@ -53,8 +53,8 @@ class Liveness:
     @staticmethod
     def of(statements: Block, after: set[str]) -> set[str]:
         """The names that matter before a block."""
-        for each in reversed(statements):
-            after = Liveness.before(each, after)
+        for statement in reversed(statements):
+            after = Liveness.before(statement, after)
         return after
 
 
@@ -65,8 +65,8 @@ def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
         function: in which they are.
         views: whether what is in a tensor or a list counts, too.
     """
-    given = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-    shared = {name for name in given if not _is_bound_first(function, name)}
+    names = {inner.arg for inner in ast.walk(function.args) if isinstance(inner, ast.arg)}
+    shared = {name for name in names if not _is_bound_first(function, name)}
     for node in walk_scope(function.body):
         match node:
             case ast.Assign([ast.Tuple(parts)], ast.Tuple(values)) if len(parts) == len(values):
@@ -79,11 +79,11 @@ def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
                     if behind or isinstance(one, ast.Tuple | ast.List):
                         shared |= find_stored(one) | behind
             case ast.Assign(targets, _):
-                shared |= set().union(*(find_stored(each) for each in targets))
+                shared |= set().union(*(find_stored(expression) for expression in targets))
             case ast.For(target, _):
                 shared |= find_stored(target)
             case ast.Call(ast.Attribute(_, "append" | "extend" | "insert"), args):
-                shared |= {each.id for each in args if isinstance(each, ast.Name)}
+                shared |= {argument.id for argument in args if isinstance(argument, ast.Name)}
     return shared
 
 
@@ -91,7 +91,7 @@ def _find_pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.e
     """What `a, b = c, d` assigns to each, where both sides are as long."""
     match target, value:
         case ((ast.Tuple(targets) | ast.List(targets)), (ast.Tuple(values) | ast.List(values))):
-            starred = any(isinstance(each, ast.Starred) for each in [*targets, *values])
+            starred = any(isinstance(expression, ast.Starred) for expression in [*targets, *values])
             if len(targets) == len(values) and not starred:
                 return list(zip(targets, values, strict=True))
     return [(target, value)]
@@ -99,9 +99,9 @@ def _find_pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.e
 
 def _is_bound_first(function: ast.FunctionDef, name: str) -> bool:
     """Whether the first statement with an argument's name binds it to a new value."""
-    for each in function.body:
-        if name in find_loaded(each) | find_stored(each):
-            match each:
+    for statement in function.body:
+        if name in find_loaded(statement) | find_stored(statement):
+            match statement:
                 case ast.Assign([ast.Name(id=bound)], ast.BinOp() | ast.List() | ast.Constant()):
                     return bound == name
                 case ast.Assign([ast.Name(id=bound)], ast.Call(ast.Attribute(attr="clone"))):
@@ -122,7 +122,7 @@ def _find_behind(value: ast.expr, views: bool) -> set[str]:
         case ast.IfExp(_, first, second):
             return _find_behind(first, views) | _find_behind(second, views)
         case ast.BoolOp(_, values) | ast.Tuple(values) | ast.List(values):
-            return set().union(*(_find_behind(each, views) for each in values))
+            return set().union(*(_find_behind(expression, views) for expression in values))
     return set()
 
 
@@ -148,7 +148,7 @@ def find_seen_writes(block: Block, fresh: set[str]) -> set[str]:
                 args = value.args if isinstance(value, ast.Call) else []
                 if _writes(node):
                     seen |= {name} - fresh
-                    fresh -= set().union(*(_find_behind(each, True) for each in args[1:]))
+                    fresh -= set().union(*(_find_behind(argument, True) for argument in args[1:]))
                 elif behind := _find_behind(value, True):
                     fresh -= {name} | behind
                 else:
@@ -167,27 +167,31 @@ def _writes(node: ast.Assign) -> bool:
 
 def find_appended(statements: Block) -> set[str]:
     """Lists that are filled."""
-    found = set()
+    texts = set()
     for node in walk_scope(statements):
         match node:
             case ast.Call(ast.Attribute(of, "append" | "extend" | "insert"), _):
-                found.add(find_root(of))
-    return found - {""}
+                texts.add(find_root(of))
+    return texts - {""}
 
 
 def find_written_in_place(statements: Block) -> set[str]:
     """Tensors of which a part is written, or that a method changes in place."""
-    found = set()
+    texts = set()
     for node in walk_scope(statements):
         match node:
             case ast.AugAssign(target, _, _):
-                found.add(find_root(target))
+                texts.add(find_root(target))
             case ast.Assign(targets, _):
-                found |= {find_root(each) for each in targets if isinstance(each, ast.Subscript)}
+                texts |= {
+                    find_root(expression)
+                    for expression in targets
+                    if isinstance(expression, ast.Subscript)
+                }
             case ast.Call(ast.Attribute(of, attr), _):
                 if is_in_place(attr):
-                    found.add(find_root(of))
-    return found - {""}
+                    texts.add(find_root(of))
+    return texts - {""}
 
 
 def is_in_place(attr: str) -> bool:

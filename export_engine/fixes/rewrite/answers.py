@@ -48,11 +48,11 @@ class Answers:
             else None
         )
         answer = getattr(self, f"answer_{type(node).__name__.lower()}", None)
-        made = map_children(node, self.visit)
+        result = map_children(node, self.visit)
         if note is None or answer is None:
-            return made
+            return result
         self.lines.append(find_site(node)[0])
-        return answer(made, note)
+        return answer(result, note)
 
     def answer_boolop(self, node: ast.BoolOp, note: tuple[str, ...]) -> ast.expr:
         """`a and b` as `(a) & (b)`; what Python decides is asked first."""
@@ -62,17 +62,17 @@ class Answers:
             for part, kind in zip(node.values, note, strict=False)
             if kind != "plain"
         ]
-        made = _fold(parts, _JOINED[type(node.op)]())
-        return ast.BoolOp(node.op, [*plain, made]) if plain else made
+        expression = _fold(parts, _JOINED[type(node.op)]())
+        return ast.BoolOp(node.op, [*plain, expression]) if plain else expression
 
     def answer_compare(self, node: ast.Compare, note: object) -> ast.expr:
         """`a < b < c` as both; whether a carried value is None as whether it is the first time."""
         if note == "contains":
-            found = method(ast.Compare(node.comparators[0], [ast.Eq()], [node.left]), "any")
-            return found if isinstance(node.ops[0], ast.In) else negate(found)
+            result = method(ast.Compare(node.comparators[0], [ast.Eq()], [node.left]), "any")
+            return result if isinstance(node.ops[0], ast.In) else negate(result)
         if note == "first":
-            made: ast.expr = load(self.first_of())
-            return made if isinstance(node.ops[0], ast.Is) else negate(made)
+            expression: ast.expr = load(self.first_of())
+            return expression if isinstance(node.ops[0], ast.Is) else negate(expression)
         lefts = [node.left, *node.comparators]
         parts: list[ast.expr] = [
             ast.Compare(a, [how], [b])
@@ -80,15 +80,17 @@ class Answers:
         ]
         if note == ("in", "tensor"):
             same_ones = ast.Compare(node.comparators[0], [ast.Eq()], [node.left])
-            found = method(same_ones, "any")
-            return found if isinstance(node.ops[0], ast.In) else negate(found)
+            result = method(same_ones, "any")
+            return result if isinstance(node.ops[0], ast.In) else negate(result)
         match node:
             case ast.Compare(
                 _, [ast.In() | ast.NotIn() as among], [ast.Tuple(e) | ast.List(e) | ast.Set(e)]
             ):
                 is_in = isinstance(among, ast.In)
                 same: ast.cmpop = ast.Eq() if is_in else ast.NotEq()
-                parts = [ast.Compare(node.left, [same], [each]) for each in e]
+                parts = [
+                    ast.Compare(node.left, [same], [other_expression]) for other_expression in e
+                ]
                 return _fold(parts, ast.BitOr() if is_in else ast.BitAnd())
         return _fold(parts, ast.BitAnd())
 
@@ -107,27 +109,27 @@ class Answers:
             case "keyed" if note[1] != "tensors":
                 return node  # what calls it asks all of them
             case "keyed" | "choose":
-                return self._chosen_tensor(node, note[0] == "keyed")
+                return self._choose_tensor(node, note[0] == "keyed")
             case "stacked" | "listed":
                 function = "torch.stack" if note[0] == "stacked" else "torch.tensor"
                 changed = _with_parts(index, places, lambda each: call(function, each))
                 return ast.Subscript(of, changed, node.ctx)
             case "place" | "write" if isinstance(node.ctx, ast.Store):
-                return _selected_place(of, index, places, note[3])
+                return _select_place(of, index, places, note[3])
             case "sliced":
                 return ast.Subscript(of, _with_parts(index, places, _read_ends), node.ctx)
             case "required" if isinstance(of, ast.Name):
                 self.required.append(f"torch._check({of.id}.shape[0] >= {note[1]})")
                 return node
             case "padded":
-                return ast.Subscript(_padded(of, note[1]), index, node.ctx)
+                return ast.Subscript(_pad_rows(of, note[1]), index, node.ctx)
         if note[0] == "row" and (row := self.rows_of(node, places[0])) is not None:
             if not isinstance(index, ast.Tuple) or len(index.elts) == 1:
                 return row
-            parts = [each for n, each in enumerate(index.elts) if n != places[0]]
-            of, places = row, tuple(each - 1 for each in places[1:])
+            parts = [expression for n, expression in enumerate(index.elts) if n != places[0]]
+            of, places = row, tuple(place - 1 for place in places[1:])
             index = ast.Tuple(parts, ast.Load()) if len(parts) > 1 else parts[0]
-            if not any(not _is_full(each) for each in parts):
+            if not any(not _is_full(expression) for expression in parts):
                 return row
             if not places:
                 return ast.Subscript(row, index, ast.Load())
@@ -143,7 +145,7 @@ class Answers:
         assert isinstance(node.values[0], ast.FormattedValue)
         return node.values[0].value
 
-    def _chosen_tensor(self, node: ast.Subscript, is_keyed: bool) -> ast.expr:
+    def _choose_tensor(self, node: ast.Subscript, is_keyed: bool) -> ast.expr:
         """A tensor that the data choose from a list, or from a dict with the keys 0, 1, …."""
         every: ast.expr = call("tuple", node.value)
         if is_keyed:
@@ -152,7 +154,7 @@ class Answers:
             every = parse_expression(text.format(ast.unparse(node.value)))
         return take(call("torch.stack", every), node.slice, rejects_negative=is_keyed)
 
-    def _chosen_output(self, node: ast.Call) -> ast.expr:
+    def _choose_output(self, node: ast.Call) -> ast.expr:
         """The output of the module that the data choose: all run, and one is selected."""
         assert isinstance(node.func, ast.Subscript)
         modules, name = node.func.value, self.names.new("module")
@@ -181,17 +183,20 @@ class Answers:
         """A number, or a list that became a tensor."""
         kind, detail = note[:2]
         if kind == "chosen":
-            return self._chosen_output(node)
-        given = node.func.value if isinstance(node.func, ast.Attribute) else None
-        first = node.args[0] if node.args else given
+            return self._choose_output(node)
+        value = node.func.value if isinstance(node.func, ast.Attribute) else None
+        first = node.args[0] if node.args else value
         assert first is not None
         match kind:
             case "number":
-                made = {"same": first, "bool": ast.Compare(first, [ast.NotEq()], [ast.Constant(0)])}
+                expressions = {
+                    "same": first,
+                    "bool": ast.Compare(first, [ast.NotEq()], [ast.Constant(0)]),
+                }
                 whole = method(first, "long")
-                made["shaped"] = method(first, "reshape", ast.Tuple([], ast.Load()))
-                known = {**made, "int": whole, "whole": method(whole, "item")}
-                return known[str(detail)]
+                expressions["shaped"] = method(first, "reshape", ast.Tuple([], ast.Load()))
+                entries = {**expressions, "int": whole, "whole": method(whole, "item")}
+                return entries[str(detail)]
             case "text" | "rows":
                 return first
             case "typed":
@@ -208,16 +213,16 @@ class Answers:
             case "extreme":
                 return call(f"torch.{detail}", *node.args)
             case "clamp":
-                return _clamped(node, str(detail))
+                return _clamp(node, str(detail))
             case "rows":
                 return first
             case "numbers":
                 return _stacked(node)
             case "equal":
-                sides = node.args if len(node.args) > 1 or given is None else [given, *node.args]
+                sides = node.args if len(node.args) > 1 or value is None else [value, *node.args]
                 return method(ast.Compare(sides[0], [ast.Eq()], [sides[1]]), "all")
             case "isclose":
-                of = [given] if given is not None and ast.unparse(given) != "torch" else []
+                of = [value] if value is not None and ast.unparse(value) != "torch" else []
                 close = ast.Call(
                     parse_expression("torch.isclose"), [*of, *node.args], node.keywords
                 )
@@ -225,10 +230,10 @@ class Answers:
             case "length":
                 return parse_expression(f"{ast.unparse(self.rows(first))}.shape[0]")
             case "stack" | "tensor":
-                return _turned(self.rows(first), int(str(detail)))
+                return _move_dim(self.rows(first), int(str(detail)))
             case "cat":
                 dim = int(str(detail))
-                turned = _turned(self.rows(first), dim)
+                turned = _move_dim(self.rows(first), dim)
                 return method(turned, "flatten", ast.Constant(dim), ast.Constant(dim + 1))
             case "sum":
                 return method(self.rows(first), "sum", ast.Constant(0))
@@ -254,22 +259,24 @@ def take(rows: ast.expr, index: ast.expr, *, rejects_negative: bool = False) -> 
     return method(taken, "squeeze", ast.Constant(0))
 
 
-def _selected_place(
+def _select_place(
     of: ast.expr, index: ast.expr, places: tuple[int, ...], dims: tuple[int, ...]
 ) -> ast.expr:
     """What is written to, by select for each number that only the program knows."""
     parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     if len(dims) < len(places):
         raise Refusal("a write goes to a place that more than numbers and slices say")
-    kept = [ast.Slice() if n in places else each for n, each in enumerate(parts)]
+    kept = [ast.Slice() if n in places else part for n, part in enumerate(parts)]
     while kept and _is_full(kept[-1]):
         kept.pop()
-    made = of
+    expression = of
     if kept:
-        made = ast.Subscript(of, ast.Tuple(kept, ast.Load()) if kept[1:] else kept[0], ast.Load())
+        expression = ast.Subscript(
+            of, ast.Tuple(kept, ast.Load()) if kept[1:] else kept[0], ast.Load()
+        )
     for at, dim in reversed(list(zip(places, dims, strict=True))):
-        made = method(made, "select", ast.Constant(dim), method(parts[at], "item"))
-    return ast.Subscript(made, ast.Constant(...), ast.Store())
+        expression = method(expression, "select", ast.Constant(dim), method(parts[at], "item"))
+    return ast.Subscript(expression, ast.Constant(...), ast.Store())
 
 
 def _read_ends(part: ast.expr) -> ast.expr:
@@ -277,8 +284,8 @@ def _read_ends(part: ast.expr) -> ast.expr:
     assert isinstance(part, ast.Slice)
     plain = (ast.Constant, type(None))
     lower, upper = (
-        each if isinstance(each, plain) else method(each, "item")
-        for each in (part.lower, part.upper)
+        expression if isinstance(expression, plain) else method(expression, "item")
+        for expression in (part.lower, part.upper)
     )
     return ast.Slice(lower, upper, part.step)
 
@@ -288,11 +295,13 @@ def _with_parts(
 ) -> ast.expr:
     if not isinstance(index, ast.Tuple):
         return change(index)
-    parts = [change(each) if n in places else each for n, each in enumerate(index.elts)]
+    parts = [
+        change(expression) if n in places else expression for n, expression in enumerate(index.elts)
+    ]
     return ast.Tuple(parts, ast.Load())
 
 
-def _padded(rows: ast.expr, row: int) -> ast.expr:
+def _pad_rows(rows: ast.expr, row: int) -> ast.expr:
     """A tensor with rows of zeros beside its own, so that one is there to be read."""
     of, count = ast.unparse(rows), row + 1 if row >= 0 else -row
     zeros = f"{of}.new_zeros(({count}, *{of}.shape[1:]))"
@@ -318,11 +327,11 @@ def negate(test: ast.expr, note: str = "not") -> ast.expr:
 def index_as_rows(index: ast.expr, places: tuple[int, ...]) -> tuple[ast.expr, int]:
     """An index whose scalars are tensors of one element, and the dim that they leave behind."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    made = [
+    expressions = [
         method(e, "reshape", ast.Constant(1)) if n in places else e for n, e in enumerate(parts)
     ]
-    before = [each for each in parts[: places[0]] if isinstance(each, ast.Slice)]
-    new = ast.Tuple(made, ast.Load()) if isinstance(index, ast.Tuple) else made[0]
+    before = [expression for expression in parts[: places[0]] if isinstance(expression, ast.Slice)]
+    new = ast.Tuple(expressions, ast.Load()) if isinstance(index, ast.Tuple) else expressions[0]
     return new, len(before)
 
 
@@ -331,27 +340,29 @@ def _stacked(node: ast.Call) -> ast.expr:
     rows = node.args[0]
     if isinstance(rows, ast.List | ast.Tuple):
         parts: list[ast.expr] = [
-            call("torch.as_tensor", each) if isinstance(each, ast.Constant) else each
-            for each in rows.elts
+            call("torch.as_tensor", expression)
+            if isinstance(expression, ast.Constant)
+            else expression
+            for expression in rows.elts
         ]
         rows = ast.List(parts, ast.Load())
-    dtypes = [each.value for each in node.keywords if each.arg == "dtype"]
-    made = call("torch.stack", rows)
-    return method(made, "to", *dtypes) if dtypes else made
+    dtypes = [keyword.value for keyword in node.keywords if keyword.arg == "dtype"]
+    result = call("torch.stack", rows)
+    return method(result, "to", *dtypes) if dtypes else result
 
 
 def _fold(parts: list[ast.expr], how: ast.operator) -> ast.expr:
-    made = parts[0]
-    for each in parts[1:]:
-        made = ast.BinOp(made, how, each)
-    return made
+    expression = parts[0]
+    for part in parts[1:]:
+        expression = ast.BinOp(expression, how, part)
+    return expression
 
 
-def _turned(rows: ast.expr, dim: int) -> ast.expr:
+def _move_dim(rows: ast.expr, dim: int) -> ast.expr:
     return method(rows, "movedim", ast.Constant(0), ast.Constant(dim)) if dim else rows
 
 
-def _clamped(node: ast.Call, which: str) -> ast.expr:
+def _clamp(node: ast.Call, which: str) -> ast.expr:
     """`max(tensor, number)` and `min`."""
     end, at = which.split()
     tensor, number = node.args[int(at)], node.args[1 - int(at)]

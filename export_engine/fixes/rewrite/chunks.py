@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
-from export_engine.fixes.code.editing.failing_text import stacks_of
+from export_engine.fixes.code.editing.edited_text import stacks_of
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
-from export_engine.fixes.code.editing.try_edit import plain_fix, tried
+from export_engine.fixes.code.editing.try_edit import plain_fix, try_edit
 from export_engine.progress import Progress, Report
-from export_engine.source import Location, unedited
+from export_engine.source import Location, original_file
 
 _KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
 _WHY = (
@@ -40,7 +40,7 @@ class AtOnce(NamedTuple):
     probe: Rewritten
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_chunks(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The fix of chunks in a function that led to a bound; none where eager answers otherwise.
 
     torch says where it asked for a size, which is mostly where a chunk is computed with.
@@ -55,7 +55,9 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         for at, texts in _chunks(text, line):
-            edit, probe = (Edit(unedited(place.file), text, t.text, (t.function,)) for t in texts)
+            edit, probe = (
+                Edit(original_file(place.file), text, t.text, (t.function,)) for t in texts
+            )
             if not agrees(request, edit, (probe,)):
                 continue
             fix = _fix(attempt, edit, place.line + at - line, progress)
@@ -67,7 +69,11 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
 def _places(attempt: Failed) -> list[Location]:
     """A line of each function that led to a bound, the innermost first."""
     stacks = stacks_of(attempt)
-    functions = {(each.file, each.function): each for stack in stacks for each in reversed(stack)}
+    functions = {
+        (location.file, location.function): location
+        for stack in stacks
+        for location in reversed(stack)
+    }
     return list(functions.values())
 
 
@@ -75,7 +81,7 @@ def _chunks(text: str, line: int) -> Iterator[tuple[int, AtOnce]]:
     """The lines of the function around one that make chunks, with the texts of one chunk there."""
     try:
         source = Source(text, line)
-    except Unclear:
+    except CannotRewrite:
         return
     if not _MADE.search(
         text, source.at_line(source.function.lineno), source.line_end(source.function)
@@ -87,7 +93,7 @@ def _chunks(text: str, line: int) -> Iterator[tuple[int, AtOnce]]:
         if isinstance(node, ast.For | ast.comprehension | ast.Assign)
     }
     for at in sorted(heads):
-        with suppress(Unclear):
+        with suppress(CannotRewrite):
             yield at, without_chunks(text, at)
 
 
@@ -99,17 +105,17 @@ def _fix(attempt: Failed, edit: Edit, line: int, progress: Report | None) -> Fix
     title = f"Compute the chunks of line {line} at once"
     if progress:
         progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
-    found = tried(request, edit)
+    result = try_edit(request, edit)
     fix = plain_fix(
         request,
         diagnosis,
         edit,
-        found,
+        result,
         title=title,
         why=_WHY,
         gives_up="All chunks are in memory at once.",
     )
-    return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
+    return with_needed_bounds(request, diagnosis, edit, fix, result, progress)
 
 
 def without_chunks(text: str, line: int) -> AtOnce:
@@ -126,19 +132,19 @@ def without_chunks(text: str, line: int) -> AtOnce:
                 return _of_positions(source, loop, loop.iter)
             return _of_splits(source, loop.iter)
         if isinstance(node, ast.Assign) and node.lineno == line:
-            if any(not isinstance(each, ast.Name) for each in node.targets):
-                raise Unclear("the chunks have a name each")
+            if any(not isinstance(target, ast.Name) for target in node.targets):
+                raise CannotRewrite("the chunks have a name each")
             return _of_splits(source, node.value)
-    raise Unclear(_NO_CHUNKS)
+    raise CannotRewrite(_NO_CHUNKS)
 
 
 def _of_splits(source: Source, value: ast.expr) -> AtOnce:
     """Every `x.split(k, 1)`, `torch.split(x, k, 1)` and `x.chunk(n // k)` as `(x,)`."""
     cuts = [cut for node in ast.walk(value) if (cut := _split_tensor(source, node))]
     if not cuts:
-        raise Unclear(_NO_CHUNKS)
+        raise CannotRewrite(_NO_CHUNKS)
     whole = [_instead(source, call, f"({source.of(tensor)},)") for call, tensor in cuts]
-    return AtOnce(source.changed(whole), _probe(source, [call for call, _ in cuts]))
+    return AtOnce(source.replace(whole), _probe(source, [call for call, _ in cuts]))
 
 
 def _split_tensor(source: Source, node: ast.AST) -> tuple[ast.Call, ast.expr] | None:
@@ -146,12 +152,14 @@ def _split_tensor(source: Source, node: ast.AST) -> tuple[ast.Call, ast.expr] | 
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
     by_function = source.of(node.func.value) == "torch"
-    given = [*([] if by_function else [node.func.value]), *node.args]
-    if node.func.attr not in ("split", "chunk") or len(given) < 2:
+    expressions = [*([] if by_function else [node.func.value]), *node.args]
+    if node.func.attr not in ("split", "chunk") or len(expressions) < 2:
         return None
-    if node.func.attr == "chunk" and isinstance(given[1], ast.Constant):
+    if node.func.attr == "chunk" and isinstance(expressions[1], ast.Constant):
         return None  # so many for every size
-    return None if isinstance(given[0], ast.Constant | ast.Starred) else (node, given[0])
+    return (
+        None if isinstance(expressions[0], ast.Constant | ast.Starred) else (node, expressions[0])
+    )
 
 
 def _of_positions(source: Source, loop: ast.For | ast.comprehension, made: ast.Call) -> AtOnce:
@@ -161,7 +169,7 @@ def _of_positions(source: Source, loop: ast.For | ast.comprehension, made: ast.C
         or source.of(made.args[0]) != "0"
         or not isinstance(loop.target, ast.Name)
     ):
-        raise Unclear(_NO_CHUNKS)
+        raise CannotRewrite(_NO_CHUNKS)
     stop, step = map(source.of, made.args[1:])
     ends = {f"{loop.target.id}+{step}", f"{step}+{loop.target.id}"}
     pieces, clear = [_instead(source, made, "(0,)")], set[int]()
@@ -170,17 +178,17 @@ def _of_positions(source: Source, loop: ast.For | ast.comprehension, made: ast.C
             clear.add(id(node.lower))
             if node.upper is not None and _bare(source, node.upper) in ends:
                 assert node.lower is not None
-                clear |= {id(each) for each in ast.walk(node.upper)}
+                clear |= {id(inner) for inner in ast.walk(node.upper)}
                 pieces.append(Piece(source.end(node.lower), source.end(node.upper), ":"))
         elif isinstance(node, ast.Call) and source.of(node.func) == "min" and len(node.args) == 2:
-            texts = {_bare(source, each) for each in node.args}
+            texts = {_bare(source, argument) for argument in node.args}
             if texts & ends and "".join(stop.split()) in texts:
-                clear |= {id(each) for each in ast.walk(node)}
+                clear |= {id(inner) for inner in ast.walk(node)}
                 pieces.append(_instead(source, node, stop))
     uses = [node for node in _inside(source, loop) if _is(node, loop.target)]
-    if len(pieces) < 2 or any(id(each) not in clear for each in uses):
-        raise Unclear("more is done with a position than to cut at it")
-    return AtOnce(source.changed(pieces), _probe(source, [made]))
+    if len(pieces) < 2 or any(id(use) not in clear for use in uses):
+        raise CannotRewrite("more is done with a position than to cut at it")
+    return AtOnce(source.replace(pieces), _probe(source, [made]))
 
 
 def _inside(source: Source, loop: ast.For | ast.comprehension) -> Iterator[ast.AST]:
@@ -191,7 +199,7 @@ def _inside(source: Source, loop: ast.For | ast.comprehension) -> Iterator[ast.A
         return
     for node in ast.walk(source.function):
         if loop in getattr(node, "generators", ()):
-            yield from (each for each in ast.walk(node) if each is not loop.target)
+            yield from (inner for inner in ast.walk(node) if inner is not loop.target)
 
 
 def _is(node: ast.AST | None, name: ast.Name) -> bool:
@@ -211,4 +219,4 @@ def _probe(source: Source, cuts: list[ast.Call]) -> Rewritten:
     """The text that raises where a call gives several chunks, or positions."""
     raised = f"(_ for _ in ()).throw(LookupError({REACHED!r}))"
     texts = [f"({own} if len({own}) < 2 else {raised})" for own in map(source.of, cuts)]
-    return source.changed([_instead(source, *each) for each in zip(cuts, texts, strict=True)])
+    return source.replace([_instead(source, *pair) for pair in zip(cuts, texts, strict=True)])

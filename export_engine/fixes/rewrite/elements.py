@@ -30,7 +30,7 @@ class Chosen:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """The output of one; those of all have to be alike."""
-        return find_alike([each(*args, **keywords) for each in self.every])
+        return find_alike([value(*args, **keywords) for value in self.every])
 
 
 class Elements:
@@ -54,20 +54,20 @@ class Elements:
                 return of.piece
             return of.values[index]
         if isinstance(index, Key):
-            return self._keyed(site, of, index)
+            return self._choose_by_key(site, of, index)
         parts = index if isinstance(index, tuple) else (index,)
-        if any(isinstance(each, Rows) for each in parts):
-            parts = tuple(each.values if isinstance(each, Rows) else each for each in parts)
+        if any(isinstance(part, Rows) for part in parts):
+            parts = tuple(part.values if isinstance(part, Rows) else part for part in parts)
             index = parts if isinstance(index, tuple) else parts[0]
         if not isinstance(of, torch.Tensor):
             if isinstance(index, torch.Tensor) and hasattr(of, "__len__"):
-                return self._listed(site, of)
+                return self._choose_from_list(site, of)
             return of[index]
         if stacks := find_stacks(index):
             self.facts.notes[site] = (find_stacking(parts, stacks), stacks, 0)
             return of[stack_parts(index, stacks)]
         if sliced := find_sliced(index):
-            return of[self._sliced(site, index, sliced)]
+            return of[self._clamp_slices(site, index, sliced)]
         if places := find_scalar_places(index):
             self.watch.may_raise = True
             self.facts.notes[site] = ("item", places, of.dim())
@@ -76,7 +76,7 @@ class Elements:
             return of[tuple(0 if at in places else part for at, part in enumerate(parts))]
         if self.depth and (row := self._unsure_row(site, of, index)) is not None:
             self.facts.notes[site] = ("padded", row, of.dim())
-            zeros = of.new_zeros((_needed(row), *of.shape[1:]))
+            zeros = of.new_zeros((_count_rows(row), *of.shape[1:]))
             return torch.cat([of, zeros] if row >= 0 else [zeros, of])[index]
         return of[index]
 
@@ -88,7 +88,7 @@ class Elements:
             self.facts.notes[site] = (find_stacking(index, stacks), stacks, 0)
             return stack_parts(index, stacks)
         if sliced := find_sliced(index):
-            return self._sliced(site, index, sliced)
+            return self._clamp_slices(site, index, sliced)
         if places := find_scalar_places(index):
             self.facts.notes[site] = ("place", places, 0, find_dims(index, places))
             parts = index if isinstance(index, tuple) else (index,)
@@ -117,8 +117,8 @@ class Elements:
         """`value in (2, 7)`, or `value in tensor`."""
         if isinstance(among, torch.Tensor) and not isinstance(value, str):
             self.facts.notes[site] = ("in", "tensor")
-            found = (among == value).any()
-            return ~found if negated else found
+            result = (among == value).any()
+            return ~result if negated else result
         numbers = isinstance(value, torch.Tensor | torch.SymInt)
         numbers = numbers and isinstance(among, tuple | list | set)
         if not numbers or not all(isinstance(each, int | float) for each in among):
@@ -126,12 +126,12 @@ class Elements:
         self.facts.notes[site] = ("in", "numbers")
         parts = [value != each if negated else value == each for each in among]
         joined: Any = parts[0]
-        for each in parts[1:]:
-            joined = joined & each if negated else joined | each
+        for part in parts[1:]:
+            joined = joined & part if negated else joined | part
         return joined
 
-    def _keyed(self, site: Site, of: Any, key: Key) -> Any:
-        names = [str(each) for each in range(len(of))]
+    def _choose_by_key(self, site: Site, of: Any, key: Key) -> Any:
+        names = [str(number) for number in range(len(of))]
         if set(of.keys()) != set(names):
             raise Refusal("the keys that data choose from are not 0, 1, …")
         every = [of[name] for name in names]
@@ -139,37 +139,37 @@ class Elements:
         self.facts.notes[site] = ("keyed", kind)
         return find_alike(every) if kind == "tensors" else Chosen(every)
 
-    def _listed(self, site: Site, of: Any) -> Any:
+    def _choose_from_list(self, site: Site, of: Any) -> Any:
         every = list(of)
-        if every and all(isinstance(each, torch.Tensor) for each in every):
+        if every and all(isinstance(value, torch.Tensor) for value in every):
             self.facts.notes[site] = ("choose", 0)
             return find_alike(every)
-        if every and all(callable(each) for each in every):
+        if every and all(callable(value) for value in every):
             self.facts.notes[site] = ("keyed", "list")
             return Chosen(every)
         raise Refusal("the data choose an element of a list that is not of tensors")
 
-    def _sliced(self, site: Site, index: Any, places: tuple[int, ...]) -> Any:
+    def _clamp_slices(self, site: Site, index: Any, places: tuple[int, ...]) -> Any:
         """An index whose slices end where only the data tell."""
         parts = index if isinstance(index, tuple) else (index,)
         if find_scalar_places(index):
             raise Refusal("a part of a tensor is a row, and cut where only the data tell")
-        ends = [each for at in places for each in find_ends(parts[at])]
-        if not all(isinstance(each, torch.Tensor) for each in ends):
+        ends = [end for at in places for end in find_ends(parts[at])]
+        if not all(isinstance(end, torch.Tensor) for end in ends):
             raise Refusal("a slice ends where only the data tell")
         self.facts.notes[site] = ("cut" if self.is_in_loop else "sliced", places, 0)
-        made = tuple(
+        items = tuple(
             slice(
                 *(
                     e.item() if isinstance(e, torch.Tensor) else e
-                    for e in (each.start, each.stop, each.step)
+                    for e in (part.start, part.stop, part.step)
                 )
             )
             if at in places
-            else each
-            for at, each in enumerate(parts)
+            else part
+            for at, part in enumerate(parts)
         )
-        return made if isinstance(index, tuple) else made[0]
+        return items if isinstance(index, tuple) else items[0]
 
     def _unsure_row(self, site: Site, of: torch.Tensor, index: Any) -> int | None:
         """The row that is read of a tensor that may not have it, though a test says it has."""
@@ -177,18 +177,18 @@ class Elements:
         size: Any = of.shape[0] if of.dim() else 0
         if type(row) is not int or not free_unbacked_symbols(size):
             return None
-        if statically_known_true(size >= _needed(row)):
+        if statically_known_true(size >= _count_rows(row)):
             return None
-        if any(_implies(test, size, _needed(row)) for test in self.held):
+        if any(_implies(test, size, _count_rows(row)) for test in self.held):
             return row
-        if self.held and _implies(_torch.sym_not(self.held[-1]), size, _needed(row)):
-            self.facts.notes[site] = ("required", _needed(row), 0)
+        if self.held and _implies(_torch.sym_not(self.held[-1]), size, _count_rows(row)):
+            self.facts.notes[site] = ("required", _count_rows(row), 0)
             return None  # eager needs it on either way
         raise Refusal("a row is read that may not be there")
 
     def _is_whole(self, of: torch.Tensor, parts: tuple[Any, ...], place: int) -> bool:
         """Whether a loop that counts from 0 takes every row of a tensor."""
-        if not all(isinstance(each, slice) and each == slice(None) for each in parts[:place]):
+        if not all(isinstance(part, slice) and part == slice(None) for part in parts[:place]):
             return False
         return any(
             parts[place] is number and statically_known_true(length == of.shape[place])
@@ -202,7 +202,7 @@ def find_alike(values: list[Any]) -> Any:
     Raises:
         Refusal: they are not all tensors of one shape and dtype.
     """
-    kinds = {str(describe(each)[:3]) for each in values}
+    kinds = {str(describe(value)[:3]) for value in values}
     if len(kinds) != 1 or not isinstance(values[0], torch.Tensor):
         raise Refusal("the data choose between values of different shapes or dtypes")
     return values[0]
@@ -211,7 +211,7 @@ def find_alike(values: list[Any]) -> Any:
 def find_stacks(index: Any) -> tuple[int, ...]:
     """Where an index has lists of numbers that only the program knows."""
     parts = index if isinstance(index, tuple) else (index,)
-    return tuple(at for at, each in enumerate(parts) if is_list_of_numbers(each, symbols=True))
+    return tuple(at for at, part in enumerate(parts) if is_list_of_numbers(part, symbols=True))
 
 
 def find_stacking(index: Any, places: tuple[int, ...]) -> str:
@@ -231,42 +231,42 @@ def find_dims(index: Any, places: tuple[int, ...]) -> tuple[int, ...]:
         )
         if not all(plain):
             return ()
-        dims.append(sum(not isinstance(each, int) for each in before))
+        dims.append(sum(not isinstance(value, int) for value in before))
     return tuple(dims)
 
 
 def find_ends(part: Any) -> list[Any]:
     """The ends of a slice that are not written out."""
     ends = (part.start, part.stop, part.step) if isinstance(part, slice) else ()
-    return [each for each in ends if each is not None and not isinstance(each, int)]
+    return [end for end in ends if end is not None and not isinstance(end, int)]
 
 
 def find_sliced(index: Any) -> tuple[int, ...]:
     """Where an index has slices that end where only the program knows."""
     parts = index if isinstance(index, tuple) else (index,)
-    tensors = (any(isinstance(e, torch.Tensor) for e in find_ends(each)) for each in parts)
-    return tuple(at for at, each in enumerate(tensors) if each)
+    tensors = (any(isinstance(e, torch.Tensor) for e in find_ends(part)) for part in parts)
+    return tuple(at for at, tensor in enumerate(tensors) if tensor)
 
 
 def stack_parts(index: Any, places: tuple[int, ...]) -> Any:
     """An index whose lists are tensors."""
     if not isinstance(index, tuple):
         return stack(index)
-    return tuple(stack(each) if at in places else each for at, each in enumerate(index))
+    return tuple(stack(value) if at in places else value for at, value in enumerate(index))
 
 
 def is_list_of_numbers(value: Any, *, symbols: bool = False) -> bool:
     """Whether a value is a list of tensors without dims, or of numbers that are not all known."""
     if type(value) is not list or not value:
         return False
-    if symbols and any(isinstance(each, torch.SymInt) for each in value):
-        return all(isinstance(each, int | torch.SymInt) for each in value)
-    return all(isinstance(each, torch.Tensor) and not each.dim() for each in value)
+    if symbols and any(isinstance(item, torch.SymInt) for item in value):
+        return all(isinstance(item, int | torch.SymInt) for item in value)
+    return all(isinstance(item, torch.Tensor) and not item.dim() for item in value)
 
 
 def stack(values: list[Any]) -> torch.Tensor:
     """Numbers of a list as one tensor."""
-    if not any(isinstance(each, torch.Tensor) for each in values):
+    if not any(isinstance(value, torch.Tensor) for value in values):
         return torch.tensor(values, device="cpu")
     return torch.stack(
         [e if isinstance(e, torch.Tensor) else torch.as_tensor(e, device="cpu") for e in values]
@@ -276,15 +276,15 @@ def stack(values: list[Any]) -> torch.Tensor:
 def find_scalar_places(index: Any) -> tuple[int, ...]:
     """Where an index has whole numbers that only the program knows."""
     parts = index if isinstance(index, tuple) else (index,)
-    found = [
+    numbers = [
         at
-        for at, each in enumerate(parts)
-        if isinstance(each, torch.Tensor) and not each.dim() and each.dtype != torch.bool
+        for at, part in enumerate(parts)
+        if isinstance(part, torch.Tensor) and not part.dim() and part.dtype != torch.bool
     ]
-    return tuple(found)
+    return tuple(numbers)
 
 
-def _needed(row: int) -> int:
+def _count_rows(row: int) -> int:
     """How many rows there are at least where one is read."""
     return row + 1 if row >= 0 else -row
 
@@ -299,7 +299,7 @@ def _implies(test: Any, size: Any, needed: int) -> bool:
     values = dict.fromkeys(others, 2)
     (symbol,) = unknown
     for number in range(_MOST_ROWS):
-        given = {**values, symbol: number}
-        if rows.subs(given) < needed and condition.subs(given) != False:  # noqa: E712 - of sympy's
+        entries = {**values, symbol: number}
+        if rows.subs(entries) < needed and condition.subs(entries) != False:  # noqa: E712 - of sympy's
             return False
     return True

@@ -39,14 +39,14 @@ class _Printer:
         first = self.origin.body[0]
         before = self.ends[first.lineno]
         indent = self.lines[first.lineno - 1][: first.col_offset]
-        made = _spaced(self._block(body, indent))
-        return "\n".join([*self.lines[:before], *made, *self.lines[node.end_lineno or 0 :]])
+        texts = _tidy_blank_lines(self._block(body, indent))
+        return "\n".join([*self.lines[:before], *texts, *self.lines[node.end_lineno or 0 :]])
 
     def _block(self, statements: Block, indent: str) -> list[str]:
-        made: list[str] = []
-        for each in statements:
-            made += self._statement(each, indent)
-        return made or [f"{indent}pass"]
+        texts: list[str] = []
+        for statement in statements:
+            texts += self._statement(statement, indent)
+        return texts or [f"{indent}pass"]
 
     def _statement(self, node: ast.stmt, indent: str) -> list[str]:
         if id(node) in self.own:
@@ -54,10 +54,10 @@ class _Printer:
         before = self._comments(node, indent)
         match node:
             case ast.If() | ast.For() | ast.While() | ast.FunctionDef():
-                made = self._compound(node, indent)
+                texts = self._compound(node, indent)
             case _:
-                made = self._text(node, indent)
-        return [*before, *made]
+                texts = self._text(node, indent)
+        return [*before, *texts]
 
     def _compound(self, node: ast.stmt, indent: str) -> list[str]:
         body, other = node.body, getattr(node, "orelse", [])  # type: ignore[attr-defined]
@@ -65,12 +65,12 @@ class _Printer:
         if hasattr(shell, "orelse"):
             shell.orelse = []
         head = self._text(ast.copy_location(shell, node), indent)[:-1]
-        made = [*head, *self._block(body, indent + _STEP)]
+        result = [*head, *self._block(body, indent + _STEP)]
         if other:
-            made += [f"{indent}else:", *self._block(other, indent + _STEP)]
+            result += [f"{indent}else:", *self._block(other, indent + _STEP)]
         if isinstance(node, ast.FunctionDef):
-            made = ["", *made, ""]
-        return made
+            result = ["", *result, ""]
+        return result
 
     def _text(self, node: ast.stmt, indent: str) -> list[str]:
         """A new statement; expressions of the user's in it as they were written."""
@@ -85,7 +85,7 @@ class _Printer:
             target, _, value = text.partition(" = ")
             text = f"{target} = {value[1:-1]}" if value.startswith("(") else text
         if len(indent) + len(text) > _WIDTH and "\n" not in text:
-            text = _wrapped(text)
+            text = _wrap_call(text)
         return [f"{indent}{line}" if line else "" for line in text.split("\n")]
 
     def _verbatim(self, node: ast.stmt, indent: str) -> list[str]:
@@ -97,7 +97,7 @@ class _Printer:
         rest = lines[-1].encode()[node.end_col_offset or 0 :].decode().strip()
         if rest and not rest.startswith("#"):
             lines[-1] = lines[-1].encode()[: node.end_col_offset].decode()
-        return [*before, *_moved(lines, node.col_offset, indent)]
+        return [*before, *_reindent(lines, node.col_offset, indent)]
 
     def _comments(self, node: ast.stmt, indent: str) -> list[str]:
         """The blank lines and comments above the statement that a node is, or was made from."""
@@ -107,11 +107,11 @@ class _Printer:
             return []
         self.noted.add(line)
         above = self.lines[self.ends[line] : line - 1]
-        kept = [each for each in above if not each.strip() or each.lstrip().startswith("#")]
-        found = _moved(kept, origin.col_offset, indent)
+        kept = [text for text in above if not text.strip() or text.lstrip().startswith("#")]
+        result = _reindent(kept, origin.col_offset, indent)
         if hasattr(origin, "body") and id(node) not in self.own and line in self.trailing:
-            found.append(f"{indent}{self.trailing[line]}")  # of a head that is printed again
-        return found
+            result.append(f"{indent}{self.trailing[line]}")  # of a head that is printed again
+        return result
 
 
 class _Quoting(ast.NodeTransformer):
@@ -125,25 +125,25 @@ class _Quoting(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
         """A node, in a copy."""
         if isinstance(node, ast.expr) and id(node) in self.own and not _is_store(node):
-            return self._quoted(node)
+            return self._quote(node)
         return self._parts(node)
 
     def _parts(self, node: Node) -> Node:
-        made = type(node)()
+        result = type(node)()
         for attribute in node._attributes:
             if hasattr(node, attribute):
-                setattr(made, attribute, getattr(node, attribute))
+                setattr(result, attribute, getattr(node, attribute))
         outer, self.parent = self.parent, node
         for field, value in ast.iter_fields(node):
             if isinstance(value, list):
                 value = [self.visit(v) if isinstance(v, ast.AST) else v for v in value]  # noqa: PLW2901
             elif isinstance(value, ast.AST):
                 value = self.visit(value)  # noqa: PLW2901
-            setattr(made, field, value)
+            setattr(result, field, value)
         self.parent = outer
-        return made
+        return result
 
-    def _quoted(self, node: ast.expr) -> ast.expr:
+    def _quote(self, node: ast.expr) -> ast.expr:
         segment = ast.get_source_segment(self.text, node)
         if segment is None or "\n" in segment or isinstance(node, ast.Slice | ast.Tuple):
             return node
@@ -166,30 +166,30 @@ def _find_trailing(text: str) -> dict[int, str]:
     """The comments that stand behind code, by line."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return {
-        each.start[0]: each.string
-        for each in tokens
-        if each.type == tokenize.COMMENT and each.line[: each.start[1]].strip()
+        token.start[0]: token.string
+        for token in tokens
+        if token.type == tokenize.COMMENT and token.line[: token.start[1]].strip()
     }
 
 
 def _find_ends(function: ast.FunctionDef) -> dict[int, int]:
     """Where what stands above each statement ends: the last line of what is before it."""
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
 
     def walk(block: Block, above: int) -> None:
-        for each in block:
-            found.setdefault(each.lineno, above)
-            head = each.lineno
+        for statement in block:
+            result.setdefault(statement.lineno, above)
+            head = statement.lineno
             for part in ("body", "orelse", "finalbody"):
-                inner = getattr(each, part, None)
+                inner = getattr(statement, part, None)
                 if inner and isinstance(inner, list) and isinstance(inner[0], ast.stmt):
                     first = min(n.lineno for n in inner)
-                    start = _last_of_head(each) if part == "body" else head
+                    start = _last_of_head(statement) if part == "body" else head
                     walk(inner, min(start, first - 1))
                     head = max(n.end_lineno or 0 for n in inner)
-            for case in getattr(each, "cases", ()):
+            for case in getattr(statement, "cases", ()):
                 walk(case.body, case.body[0].lineno - 1)
-            above = each.end_lineno or each.lineno
+            above = statement.end_lineno or statement.lineno
 
     node = function
     head = max(
@@ -198,31 +198,31 @@ def _find_ends(function: ast.FunctionDef) -> dict[int, int]:
     if node.returns is not None:
         head = max(head, node.returns.end_lineno or 0)
     walk(node.body, min(head, node.body[0].lineno - 1))
-    return found
+    return result
 
 
-def _spaced(lines: list[str]) -> list[str]:
+def _tidy_blank_lines(lines: list[str]) -> list[str]:
     """Lines without a blank one behind another, behind a header, or at the end."""
-    found: list[str] = []
-    for each in lines:
-        if each or (found and found[-1] and not found[-1].endswith(":")):
-            found.append(each)
-    while found and not found[-1]:
-        found.pop()
-    if found and not found[0]:
-        found.pop(0)
-    return found
+    result: list[str] = []
+    for line in lines:
+        if line or (result and result[-1] and not result[-1].endswith(":")):
+            result.append(line)
+    while result and not result[-1]:
+        result.pop()
+    if result and not result[0]:
+        result.pop(0)
+    return result
 
 
-def _wrapped(text: str) -> str:
+def _wrap_call(text: str) -> str:
     """A call on several lines, an argument on each."""
     value = getattr(ast.parse(text.removeprefix("return ")).body[0], "value", None)
     if not isinstance(value, ast.Call) or value.keywords:
         return text
     function = ast.unparse(value.func)
     head = text[: text.index(f"{function}(") + len(function) + 1]
-    given = [f"{_STEP}{ast.unparse(each)}," for each in value.args]
-    return "\n".join([head, *given, ")"])
+    texts = [f"{_STEP}{ast.unparse(argument)}," for argument in value.args]
+    return "\n".join([head, *texts, ")"])
 
 
 def _last_of_head(node: ast.stmt) -> int:
@@ -230,9 +230,9 @@ def _last_of_head(node: ast.stmt) -> int:
     return getattr(part, "end_lineno", None) or node.lineno
 
 
-def _moved(lines: list[str], column: int, indent: str) -> list[str]:
+def _reindent(lines: list[str], column: int, indent: str) -> list[str]:
     """Lines with another indent, where they have the one they had."""
     old = " " * column
     if old == indent:
         return lines
-    return [indent + each[column:] if each.startswith(old) else each for each in lines]
+    return [indent + line[column:] if line.startswith(old) else line for line in lines]

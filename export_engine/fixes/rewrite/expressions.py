@@ -38,9 +38,9 @@ class Names(Namer):
 
     def copy(self) -> Names:
         """Names that are given apart from now on."""
-        made = copy(self)
-        made.taken, made._known = set(self.taken), dict(self._known)
-        return made
+        names = copy(self)
+        names.taken, names._known = set(self.taken), dict(self._known)
+        return names
 
     def of(self, node: ast.AST, stem: str) -> str:
         """The name of what a construct of the user's text needs."""
@@ -52,7 +52,7 @@ class Names(Namer):
 
 def is_touched(node: ast.AST, staged: Staged) -> bool:
     """Whether there is a staged construct in a node."""
-    return any(staged(each) for each in ast.walk(node))
+    return any(staged(inner) for inner in ast.walk(node))
 
 
 def lift(expression: ast.expr, names: Names, staged: Staged) -> tuple[Block, ast.expr]:
@@ -99,7 +99,7 @@ class _Lift(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         """`a and b`: an `if` before, where b needs statements of its own."""
-        parts = [self._apart(each) for each in node.values]
+        parts = [self._apart(expression) for expression in node.values]
         self.before += parts[0][0]
         node.values = [part for _, part in parts]
         if not any(before for before, _ in parts[1:]):
@@ -123,11 +123,11 @@ class _Lift(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """`any(value for row in x)`, `all` and `sum`: a loop that keeps the result, before."""
-        given = node.args[0] if len(node.args) == 1 else None
+        expression = node.args[0] if len(node.args) == 1 else None
         function = node.func.id if isinstance(node.func, ast.Name) else ""
-        if function not in _FOLDS or not isinstance(given, ast.GeneratorExp | ast.ListComp):
+        if function not in _FOLDS or not isinstance(expression, ast.GeneratorExp | ast.ListComp):
             return self.generic_visit(node)
-        name = self.names.of(given, "found" if function != "sum" else "total")
+        name = self.names.of(expression, "found" if function != "sum" else "total")
         start = {"any": False, "all": True, "sum": 0}[function]
         self.before.append(let(name, ast.Constant(start)))
 
@@ -136,25 +136,29 @@ class _Lift(ast.NodeTransformer):
                 return let(name, ast.BinOp(load(name), ast.Add(), value))
             test = value
             if function == "all":
-                test = mark(ast.UnaryOp(ast.Not(), value), given, "not")
+                test = mark(ast.UnaryOp(ast.Not(), value), expression, "not")
             branch = ast.If(test, [let(name, ast.Constant(function == "any"))], [])
-            return mark(branch, given, "test")
+            return mark(branch, expression, "test")
 
-        self.before += self._loops(given, step)
+        self.before += self._loops(expression, step)
         return load(name)
 
     def _loops(
         self, node: ast.ListComp | ast.GeneratorExp, step: Callable[[ast.expr], ast.stmt]
     ) -> Block:
         """The loops of a comprehension, around what is done with its value."""
-        own = sorted(set().union(*(find_stored(each.target) for each in node.generators)))
+        own = sorted(
+            set().union(
+                *(find_stored(other_generator.target) for other_generator in node.generators)
+            )
+        )
         before, value = self._apart(node.elt)
         body: Block = [*before, step(value)]
-        for at, each in reversed(list(enumerate(node.generators))):
-            for n, test in reversed(list(enumerate(each.ifs))):
+        for at, generator in reversed(list(enumerate(node.generators))):
+            for n, test in reversed(list(enumerate(generator.ifs))):
                 branch = ast.If(test, body, [])
                 body = [mark(branch, node, f"if{at}{n}")]
-            loop = ast.For(each.target, each.iter, body, [], lineno=0)
+            loop = ast.For(generator.target, generator.iter, body, [], lineno=0)
             body = [mark(loop, node, str(at))]
         inside = Counter(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
         outside = {name for name in own if self.names.counts[name] > inside[name]}

@@ -118,15 +118,15 @@ class Facts:
         line, column, kind = find_site(node)
         if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.Match):
             sites = self._by_place.get((line, column), set())
-            return any(each.startswith(f"{kind}:") for each in sites)
+            return any(site.startswith(f"{kind}:") for site in sites)
         if isinstance(node, ast.NamedExpr):
             return False
         return (line, column, kind) in self._staged
 
     def close(self) -> None:
         """Counts what is staged, once the run is over."""
-        loops = {site for site, each in self.loops.items() if each.ways - {"plain"}}
-        choices = {site for site, each in self.choices.items() if each.ways - {"then", "else"}}
+        loops = {site for site, loop in self.loops.items() if loop.ways - {"plain"}}
+        choices = {site for site, choice in self.choices.items() if choice.ways - {"then", "else"}}
         self._staged = loops | choices | self.notes.keys()
         self._by_place = defaultdict(set)
         for line, column, kind in self._staged:

@@ -47,9 +47,9 @@ class Function(NamedTuple):
         own = self.node.body
         if len(body) == len(own) and all(a is b for a, b in zip(body, own, strict=True)):
             return self
-        made = copy(self.node)
-        made.body = body
-        return self._replace(node=made, origin=self.origin or self.node)
+        result = copy(self.node)
+        result.body = body
+        return self._replace(node=result, origin=self.origin or self.node)
 
 
 def parse_function(text: str, line: int) -> Function:
@@ -63,7 +63,7 @@ def parse_function(text: str, line: int) -> Function:
     except SyntaxError as error:
         raise Refusal("the source text is not valid Python") from error
     path: list[str] = []
-    found: ast.FunctionDef | None = None
+    result: ast.FunctionDef | None = None
     while True:
         inner = [
             node
@@ -74,17 +74,17 @@ def parse_function(text: str, line: int) -> Function:
         if not inner:
             break
         tree = inner[0]
-        if isinstance(tree, ast.ClassDef | ast.FunctionDef) and found is None:
+        if isinstance(tree, ast.ClassDef | ast.FunctionDef) and result is None:
             path.append(tree.name)
         if isinstance(tree, ast.FunctionDef):
-            found = tree
-    if found is None:
+            result = tree
+    if result is None:
         raise Refusal("there is no function at that line")
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(found)):
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(result)):
         raise Refusal("the function is a generator")
-    if found.body[0].lineno <= found.lineno:
+    if result.body[0].lineno <= result.lineno:
         raise Refusal("the function is written on one line")
-    return Function(text, found, ".".join(path))
+    return Function(text, result, ".".join(path))
 
 
 def _first_line(node: ast.AST) -> int:
@@ -97,9 +97,9 @@ def _last_line(node: ast.AST) -> int:
 
 def find_site(node: ast.AST) -> Site:
     """Which construct of the user's text a node is, or was made from."""
-    known: Site | None = getattr(node, "site", None)
-    if known is not None:
-        return known
+    result: Site | None = getattr(node, "site", None)
+    if result is not None:
+        return result
     kind = type(node).__name__
     if isinstance(node, ast.expr):  # `x.mean()` begins where `x.mean().item()` does
         kind += f"-{node.end_lineno},{node.end_col_offset}" if hasattr(node, "end_lineno") else ""
@@ -115,25 +115,25 @@ def mark(node: Node, origin: ast.AST, part: str = "") -> Node:
 
 def find_names(*nodes: ast.AST) -> set[str]:
     """Every name that is read, bound, or an argument."""
-    every = [each for node in nodes for each in ast.walk(node)]
+    every = [inner for node in nodes for inner in ast.walk(node)]
     names = {node.id for node in every if isinstance(node, ast.Name)}
     return names | {node.arg for node in every if isinstance(node, ast.arg)}
 
 
 def find_stored(*nodes: ast.AST) -> set[str]:
     """The names that statements bind, not those of functions within."""
-    found = set()
+    names = set()
     for node in walk_scope(nodes):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-    return found
+            names.add(node.name)
+    return names
 
 
 def find_loaded(*nodes: ast.AST) -> set[str]:
     """The names that are read, those of functions within as well."""
-    every = (each for node in nodes for each in ast.walk(node))
+    every = (inner for node in nodes for inner in ast.walk(node))
     return {n.id for n in every if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
@@ -153,8 +153,8 @@ def walk_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def find_blocks(node: ast.stmt) -> list[Block]:
     """The blocks of a compound statement that run in order."""
-    found = [getattr(node, part, None) for part in ("body", "orelse", "finalbody")]
-    return [each for each in found if each and isinstance(each, list)]
+    items = [getattr(node, part, None) for part in ("body", "orelse", "finalbody")]
+    return [value for value in items if value and isinstance(value, list)]
 
 
 def has_exit(
@@ -167,14 +167,16 @@ def has_exit(
         kinds: of exits.
         loops: whether those of inner loops count.
     """
-    for each in statements:
-        if isinstance(each, kinds):
+    for statement in statements:
+        if isinstance(statement, kinds):
             return True
-        if isinstance(each, SCOPES) or (not loops and isinstance(each, ast.For | ast.While)):
+        if isinstance(statement, SCOPES) or (
+            not loops and isinstance(statement, ast.For | ast.While)
+        ):
             continue
-        blocks = find_blocks(each)
-        if isinstance(each, ast.Match):
-            blocks = [case.body for case in each.cases]
+        blocks = find_blocks(statement)
+        if isinstance(statement, ast.Match):
+            blocks = [case.body for case in statement.cases]
         if any(has_exit(block, kinds, loops=loops) for block in blocks):
             return True
     return False
@@ -189,15 +191,15 @@ def map_children(node: Node, change: Callable[[ast.AST], Any]) -> Node:
             if new is not value:
                 changed[field] = new
         elif isinstance(value, list):
-            items = [change(each) if isinstance(each, ast.AST) else each for each in value]
+            items = [change(item) if isinstance(item, ast.AST) else item for item in value]
             if any(a is not b for a, b in zip(items, value, strict=True)):
                 changed[field] = items
     if not changed:
         return node
-    made = copy(node)
+    result = copy(node)
     for field, new in changed.items():
-        setattr(made, field, new)
-    return made
+        setattr(result, field, new)
+    return result
 
 
 def load(name: str) -> ast.Name:
@@ -219,8 +221,8 @@ def parse_expression(text: str) -> ast.expr:
 
 def call(function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
     """A call of what a dotted name says."""
-    given = [ast.keyword(name, value) for name, value in keywords.items()]
-    return ast.Call(parse_expression(function), list(args), given)
+    items = [ast.keyword(name, value) for name, value in keywords.items()]
+    return ast.Call(parse_expression(function), list(args), items)
 
 
 def method(of: ast.expr, name: str, *args: ast.expr) -> ast.Call:
@@ -235,7 +237,7 @@ def as_tuple(items: Sequence[ast.expr]) -> ast.expr:
 
 def as_target(names: Sequence[str]) -> ast.expr:
     """What is assigned to: one name, or several."""
-    stored: list[ast.expr] = [ast.Name(each, ast.Store()) for each in names]
+    stored: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
     return stored[0] if len(stored) == 1 else ast.Tuple(stored, ast.Store())
 
 
@@ -269,21 +271,21 @@ class Renamer(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """A function within, that binds none of the names."""
-        own = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+        own = {child.arg for child in ast.walk(node.args) if isinstance(child, ast.arg)}
         own |= find_stored(*node.body)
         inner = Renamer({a: b for a, b in self.names.items() if a not in own})
-        node.body = [inner.visit(each) for each in node.body]
+        node.body = [inner.visit(statement) for statement in node.body]
         node.name = self.names.get(node.name, node.name)
         return node
 
 
 def rename(nodes: Sequence[Node], names: dict[str, str]) -> list[Node]:
     """Copies of nodes with other names; the nodes themselves where none is in them."""
-    found = []
+    result = []
     for node in nodes:
         wanted = names.keys() & (find_names(node) | find_stored(node))
-        found.append(Renamer(names).visit(deepcopy(node)) if wanted else node)
-    return found
+        result.append(Renamer(names).visit(deepcopy(node)) if wanted else node)
+    return result
 
 
 def as_collected(node: ast.stmt) -> tuple[str, ast.expr, ast.expr | None] | None:
@@ -301,12 +303,12 @@ def start_numbers(node: ast.Assign, start: Callable[[str, ast.expr], ast.expr]) 
         case [ast.Name(id=name)], value if _is_number(value):
             return start(name, value)
         case [ast.Tuple(parts)], ast.Tuple(values) if len(parts) == len(values):
-            made = [
+            expressions = [
                 start(part.id, value) if isinstance(part, ast.Name) and _is_number(value) else value
                 for part, value in zip(parts, values, strict=True)
             ]
-            if any(a is not b for a, b in zip(made, values, strict=True)):
-                return ast.Tuple(made, ast.Load())
+            if any(a is not b for a, b in zip(expressions, values, strict=True)):
+                return ast.Tuple(expressions, ast.Load())
     return node.value
 
 
@@ -321,10 +323,10 @@ def _is_number(value: ast.expr) -> bool:
 
 def make_function(name: str, given: list[str], body: Block) -> ast.FunctionDef:
     """A function of some names."""
-    made = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
-    assert isinstance(made, ast.FunctionDef)
-    made.body = body
-    return made
+    statement = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
+    assert isinstance(statement, ast.FunctionDef)
+    statement.body = body
+    return statement
 
 
 def is_own(node: ast.stmt) -> bool:

@@ -30,14 +30,14 @@ _IMPORT = f"from export_engine.fixes.rewrite.probe import running as {PROBE}"
 
 def instrument(function: Function, body: Block) -> str:
     """The file's text with the function's body asking the probe."""
-    own = {each.arg for each in ast.walk(function.node.args) if isinstance(each, ast.arg)}
+    own = {inner.arg for inner in ast.walk(function.node.args) if isinstance(inner, ast.arg)}
     local = own | find_stored(*body) | {PROBE}
     if any(isinstance(n, ast.Name) and n.id == "super" for n in ast.walk(function.node)):
         raise Refusal("the function calls super()")
     statements = _Instrumented(local).convert_block(body, set())
-    made = [_left(_Questions().visit(each)) for each in statements]
-    made.append(_left(ast.Return(ast.Constant(None))))
-    text = "\n".join(ast.unparse(ast.fix_missing_locations(each)) for each in made)
+    items = [_left(_Questions().visit(statement)) for statement in statements]
+    items.append(_left(ast.Return(ast.Constant(None))))
+    text = "\n".join(ast.unparse(ast.fix_missing_locations(statement)) for statement in items)
     node = function.node
     lines = function.text.split("\n")
     begun = (function.origin or node).body[0]
@@ -60,11 +60,11 @@ class _Instrumented:
         self.local, self.count = local, 0
 
     def convert_block(self, statements: Block, live: set[str]) -> Block:
-        found: Block = []
-        for each in reversed(statements):
-            found[:0] = self._statement(each, live)
-            live = Liveness.before(each, live)
-        return found
+        result: Block = []
+        for statement in reversed(statements):
+            result[:0] = self._statement(statement, live)
+            live = Liveness.before(statement, live)
+        return result
 
     def _statement(self, node: ast.stmt, live: set[str]) -> Block:
         if isinstance(node, ast.Expr) and _is_plain_effect(node):
@@ -86,34 +86,34 @@ class _Instrumented:
         if isinstance(node, ast.If):
             node = ast.If(_as_test(node.test), node.body, node.orelse)
             stems = [(f"_ee_then_{number}", node.body), (f"_ee_else_{number}", node.orelse)]
-            made = [self._function(s, reads, self.convert_block(b, live), outs) for s, b in stems]
+            nodes = [self._function(s, reads, self.convert_block(b, live), outs) for s, b in stems]
             asked = call(f"{PROBE}.choose", site, node.test, *[load(s) for s, _ in stems], *names)
         elif isinstance(node, ast.For):
             stem = f"_ee_body_{number}"
             body: Block = [ast.Assign([node.target], load("_ee_item"), lineno=0)]
             body += self.convert_block(node.body, inner)
-            made = [self._function(stem, ["_ee_item", *reads], body, outs)]
+            nodes = [self._function(stem, ["_ee_item", *reads], body, outs)]
             asked = call(f"{PROBE}.loop", site, node.iter, load(stem), *names)
         else:
             stem, test = f"_ee_body_{number}", f"_ee_test_{number}"
-            made = [self._function(test, reads, [], [])]
-            made[0].body = [ast.Return(node.test)]
-            made.append(self._function(stem, reads, self.convert_block(node.body, inner), outs))
+            nodes = [self._function(test, reads, [], [])]
+            nodes[0].body = [ast.Return(node.test)]
+            nodes.append(self._function(stem, reads, self.convert_block(node.body, inner), outs))
             asked = call(f"{PROBE}.repeat", site, load(test), load(stem), *names)
         if not outs:
-            return [*made, ast.Expr(asked)]
+            return [*nodes, ast.Expr(asked)]
         target_node = (
             as_target(outs) if len(outs) > 1 else ast.Tuple([as_target(outs)], ast.Store())
         )
-        return [*made, ast.Assign([target_node], asked, lineno=0)]
+        return [*nodes, ast.Assign([target_node], asked, lineno=0)]
 
     def _function(
         self, name: str, given: list[str], body: Block, outs: list[str]
     ) -> ast.FunctionDef:
-        made = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
-        assert isinstance(made, ast.FunctionDef)
-        made.body = [*body, ast.Return(ast.Tuple([_value(o) for o in outs], ast.Load()))]
-        return made
+        statement = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
+        assert isinstance(statement, ast.FunctionDef)
+        statement.body = [*body, ast.Return(ast.Tuple([_value(o) for o in outs], ast.Load()))]
+        return statement
 
 
 def _started(name: str, value: ast.expr) -> ast.expr:
@@ -130,7 +130,7 @@ def _value(name: str) -> ast.expr:
 
 
 def _names(names: list[str]) -> ast.expr:
-    return ast.Tuple([ast.Constant(each) for each in names], ast.Load())
+    return ast.Tuple([ast.Constant(name) for name in names], ast.Load())
 
 
 def _is_plain_effect(node: ast.Expr) -> bool:
@@ -161,7 +161,7 @@ class _Questions(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """`and` and `or`."""
-        parts = [_thunk(self.visit(_as_test(each))) for each in node.values]
+        parts = [_thunk(self.visit(_as_test(expression))) for expression in node.values]
         return self._ask("join", node, ast.Constant(isinstance(node.op, ast.Or)), *parts)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -193,18 +193,18 @@ class _Questions(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id in (COLLECT, WRITE):
             question = "collect" if node.func.id == COLLECT else "write"
             question = question if len(node.args) > 1 else "copy"
-            args = [_as_index(self.visit(each)) for each in node.args]
+            args = [_as_index(self.visit(argument)) for argument in node.args]
             return self._ask(question, node, *args)
         if ast.unparse(node.func).startswith(f"{PROBE}."):
             return self.generic_visit(node)
-        made = self.generic_visit(node)
-        if isinstance(made.func, ast.Attribute):
-            head = [made.func.value, ast.Constant(made.func.attr)]
-            asked = self._ask("method", node, *head, *made.args)
+        result = self.generic_visit(node)
+        if isinstance(result.func, ast.Attribute):
+            head = [result.func.value, ast.Constant(result.func.attr)]
+            asked = self._ask("method", node, *head, *result.args)
         else:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
-            asked = self._ask("call", node, ast.Constant(name), made.func, *made.args)
-        asked.keywords = made.keywords
+            asked = self._ask("call", node, ast.Constant(name), result.func, *result.args)
+        asked.keywords = result.keywords
         return asked
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -243,8 +243,10 @@ def _as_test(node: ast.expr) -> ast.expr:
 
 def _as_index(node: ast.expr) -> ast.expr:
     if isinstance(node, ast.Slice):
-        parts = [each or ast.Constant(None) for each in (node.lower, node.upper, node.step)]
+        parts = [
+            expression or ast.Constant(None) for expression in (node.lower, node.upper, node.step)
+        ]
         return call("slice", *parts)
     if isinstance(node, ast.Tuple):
-        return ast.Tuple([_as_index(each) for each in node.elts], ast.Load())
+        return ast.Tuple([_as_index(expression) for expression in node.elts], ast.Load())
     return node

@@ -44,28 +44,30 @@ def _at(node: ast.stmt, origin: ast.stmt, part: str = "") -> ast.stmt:
 
 
 def _appending(function: ast.FunctionDef, body: Block) -> Block:
-    found: Block = []
-    for each in body:
-        made = _turned(function, each) if isinstance(each, ast.For) else None
-        if made is None:
-            found.append(each)
+    statements: Block = []
+    for statement in body:
+        appending_loop = (
+            _find_appending_loop(function, statement) if isinstance(statement, ast.For) else None
+        )
+        if appending_loop is None:
+            statements.append(statement)
             continue
-        name, loop, is_turned, start = made
+        name, loop, is_turned, start = appending_loop
         begun = [_at(let(name, ast.List([], ast.Load())), start)] if start else []
-        found = [new for old in found for new in (begun if old is start else [old])]
-        found.append(loop)
+        statements = [new for old in statements for new in (begun if old is start else [old])]
+        statements.append(loop)
         if is_turned:
             back = parse_expression(f"{name}[::-1]")
-            found.append(_at(let(name, back), each, "turned"))
-    return found
+            statements.append(_at(let(name, back), statement, "turned"))
+    return statements
 
 
-def _turned(
+def _find_appending_loop(
     function: ast.FunctionDef, loop: ast.For
 ) -> tuple[str, ast.stmt, bool, ast.stmt | None] | None:
     """The list that a loop fills, the loop that appends, whether its order is other, its start."""
-    for at, each in enumerate(loop.body):
-        match each:
+    for at, statement in enumerate(loop.body):
+        match statement:
             case ast.Assign([ast.Subscript(ast.Name(id=name), ast.Name(id=index))], value):
                 start = _find_start(function, name)
                 order = _find_order(loop, index, start)
@@ -81,10 +83,10 @@ def _turned(
         uses = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name]
         if len(uses) > 1:
             continue
-        appended = _at(ast.Expr(method(load(name), "append", value)), each)
+        appended = _at(ast.Expr(method(load(name), "append", value)), statement)
         body = [*loop.body[:at], appended, *loop.body[at + 1 :]]
-        made = _at(ast.For(loop.target, loop.iter, body, loop.orelse), loop)
-        return name, made, is_turned, start
+        result = _at(ast.For(loop.target, loop.iter, body, loop.orelse), loop)
+        return name, result, is_turned, start
     return None
 
 
@@ -95,11 +97,11 @@ def _find_start(function: ast.FunctionDef, name: str) -> ast.Assign | None:
         for n in ast.walk(function)
         if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
     ]
-    for each in function.body:
-        match each:
+    for statement in function.body:
+        match statement:
             case ast.Assign([ast.Name(id=own)], ast.BinOp(ast.List([_]), ast.Mult(), _)):
                 if own == name and len(stored) == 1:
-                    return each
+                    return statement
     return None
 
 
@@ -117,36 +119,36 @@ def _find_order(loop: ast.For, index: str, start: ast.Assign | None) -> str | No
 
 
 def _cutting(function: ast.FunctionDef, body: Block, names: Namer) -> Block:
-    found: Block = []
-    for each in body:
-        made, checks, gone = each, Block(), set[int]()
-        for over, target in list(_find_iterated(each)):
+    statements: Block = []
+    for other_statement in body:
+        result, checks, gone = other_statement, Block(), set[int]()
+        for over, target in list(_find_iterated(other_statement)):
             cut = _find_cut(function, over)
             piece = target.elts[1] if isinstance(target, ast.Tuple) else target
             if cut is None or not isinstance(piece, ast.Name):
                 continue
             of, lengths, made_by = cut
             ends = [names.new("start"), names.new("end")]
-            made = _Cutting(over, piece.id, of, lengths, ends).visit(made)
+            result = _Cutting(over, piece.id, of, lengths, ends).visit(result)
             gone |= {id(statement) for statement in made_by}
             text = f"{ast.unparse(lengths)}.sum() == {ast.unparse(of)}.shape[0]"
-            said = ast.Constant("the lengths are not those of all pieces")
-            check = call("torch._assert_async", parse_expression(text), said)
-            checks.append(_at(ast.Expr(check), each, "lengths"))
-        found = [old for old in found if id(old) not in gone]
-        found += [*checks, made]
-    return found
+            node = ast.Constant("the lengths are not those of all pieces")
+            check = call("torch._assert_async", parse_expression(text), node)
+            checks.append(_at(ast.Expr(check), other_statement, "lengths"))
+        statements = [old for old in statements if id(old) not in gone]
+        statements += [*checks, result]
+    return statements
 
 
 def _find_iterated(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     """What loops and comprehensions of a statement go through, and their targets."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.For | ast.comprehension):
-            match each.iter, each.target:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.For | ast.comprehension):
+            match inner.iter, inner.target:
                 case ast.Call(ast.Name(id="enumerate"), [of]), ast.Tuple([_, _]):
-                    yield of, each.target
+                    yield of, inner.target
                 case _, ast.Name():
-                    yield each.iter, each.target
+                    yield inner.iter, inner.target
 
 
 def _find_cut(
@@ -161,8 +163,8 @@ def _find_cut(
             pass
         case _:
             return None
-    dims += [each.value for each in keywords]
-    if any(not isinstance(each, ast.Constant) or each.value != 0 for each in dims):
+    dims += [keyword.value for keyword in keywords]
+    if any(not isinstance(dim, ast.Constant) or dim.value != 0 for dim in dims):
         return None
     sizes, more = _follow(function, sizes)
     match sizes:
@@ -177,10 +179,10 @@ def _follow(function: ast.FunctionDef, node: ast.expr) -> tuple[ast.expr, list[a
     if not isinstance(node, ast.Name):
         return node, []
     uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == node.id]
-    for each in function.body:
-        match each:
+    for statement in function.body:
+        match statement:
             case ast.Assign([ast.Name(id=name)], value) if name == node.id and len(uses) == 2:
-                return value, [each]
+                return value, [statement]
     return node, []
 
 
@@ -194,7 +196,7 @@ class _Cutting:
         ended = method(lengths, "cumsum", ast.Constant(0))
         self.rows = call("zip", ast.BinOp(ended, ast.Sub(), lengths), ended)
         self.slice = ast.Subscript(of, ast.Slice(load(ends[0]), load(ends[1])), ast.Load())
-        self.ends = ast.Tuple([ast.Name(each, ast.Store()) for each in ends], ast.Store())
+        self.ends = ast.Tuple([ast.Name(end, ast.Store()) for end in ends], ast.Store())
 
     def visit(self, node: ast.AST) -> Any:
         """A node: the same object where nothing in it changes."""
@@ -202,8 +204,8 @@ class _Cutting:
             return self.rows
         if isinstance(node, ast.Name) and node.id == self.piece:
             return self.ends if isinstance(node.ctx, ast.Store) else self.slice
-        made = map_children(node, self.visit)
-        return node if made is node else mark(made, node)
+        result = map_children(node, self.visit)
+        return node if result is node else mark(result, node)
 
 
 __all__ = ["append_in_order", "cut_pieces"]

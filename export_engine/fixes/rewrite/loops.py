@@ -45,13 +45,13 @@ class Element(NamedTuple):
 class Loops:
     """The part of a lowering that is about loops."""
 
-    def staged_loop(self: Any, node: ast.For | ast.While, live: set[str]) -> Block:
+    def lower_loop(self: Any, node: ast.For | ast.While, live: set[str]) -> Block:
         """A loop of which Python does not know how often it runs."""
         facts = self.facts.loops[find_site(node)]
         counts = isinstance(node, ast.For) and not facts.has_sized_length and not facts.collected
         lower = self._while if isinstance(node, ast.While) or counts else self._for
-        made: Block = lower(node, facts, live)
-        return made
+        statements: Block = lower(node, facts, live)
+        return statements
 
     def _check_length(self: Any, elements: list[Element], facts: Iteration) -> Block:
         """Of a loop that runs as often as the data tell: that it does, as a scan has to know."""
@@ -59,15 +59,15 @@ class Loops:
             return []
         if not facts.is_needed:
             raise Refusal("a loop runs as often as the data tell, perhaps never")
-        made: Block = []
+        statements: Block = []
         self.needs_strict = True
         for at, (target, rows) in enumerate(elements):
             if not isinstance(rows, ast.Name | ast.Attribute):
                 name = self.names.new("rows")
-                made.append(let(name, rows))
+                statements.append(let(name, rows))
                 elements[at] = Element(target, load(name))
         count = f"{ast.unparse(elements[0].rows)}.shape[0] > 0"
-        return [*made, ast.Expr(call("torch._check", parse_expression(count)))]
+        return [*statements, ast.Expr(call("torch._check", parse_expression(count)))]
 
     def _for(self: Any, node: ast.For, facts: Iteration, live: set[str]) -> Block:
         line = find_site(node)[0]
@@ -76,28 +76,30 @@ class Loops:
         with self.inside(), self._taking_rows(node, elements), self._asking_first(node, elements):
             body = self.block(node.body, inner)
         read = find_loaded(*body)
-        elements = [each for each in elements if find_stored(each.target) & read]
+        elements = [
+            other_element for other_element in elements if find_stored(other_element.target) & read
+        ]
         stored = find_stored(*body)
-        targets = set().union(*(find_stored(each.target) for each in elements))
+        targets = set().union(*(find_stored(other_element.target) for other_element in elements))
         lists = [name for name in facts.collected if name in stored]
         needed = Liveness.of(body, live)
         carried = [
             name
-            for name in _ordered(body)
+            for name in _list_bound_names(body)
             if name in stored and name not in {*lists, *targets} and name in (needed | live)
         ]
         whole = body
-        body, collected = self._gathered(body, lists)
+        body, collected = self._gather_appends(body, lists)
         step = self.names.of(node, "step")
-        made: Block = [*before]
+        statements: Block = [*before]
         peeled = _is_peeled(carried, facts)
         if peeled:
-            for at, each in enumerate(elements):
-                row = ast.Subscript(each.rows, ast.Constant(0), ast.Load())
-                made.append(let(each.target, row))
-                rest = ast.Subscript(each.rows, ast.Slice(ast.Constant(1)), ast.Load())
-                elements[at] = Element(each.target, rest)
-            made += whole
+            for at, element in enumerate(elements):
+                row = ast.Subscript(element.rows, ast.Constant(0), ast.Load())
+                statements.append(let(element.target, row))
+                rest = ast.Subscript(element.rows, ast.Slice(ast.Constant(1)), ast.Load())
+                elements[at] = Element(element.target, rest)
+            statements += whole
         cuts = self._cuts(node)
         starts = [
             method(load(n), "contiguous") if peeled else self._start(n, facts, cuts)
@@ -109,51 +111,55 @@ class Loops:
         names = [name for name, *_ in collected]
         kept = [name for name, _, mask in collected if mask is not None]
         results = [*names, *(f"{name}_kept" for name in kept)]
-        results = results[: len(names)] + [self.names.new(each) for each in results[len(names) :]]
+        results = results[: len(names)] + [
+            self.names.new(result) for result in results[len(names) :]
+        ]
         if not results and not carried:
             return []
         if not elements:
             elements = [Element(ast.Name("_", ast.Store()), self._count(node))]
         if not at_once:
-            made += self._check_length(elements, facts)
-        targets_of = [each.target for each in elements]
-        rows = [each.rows for each in elements]
+            statements += self._check_length(elements, facts)
+        targets_of = [other_element.target for other_element in elements]
+        rows = [other_element.rows for other_element in elements]
         filled = [name for name in names if peeled or self._is_filled(name, facts)]
         held = {name: self.names.new(f"{name}_rows") for name in filled}
         results = [held.get(name, name) for name in results]
         if at_once:
             self.done.append((line, "vmap"))
-            given = [t.id if isinstance(t, ast.Name) else "" for t in targets_of]
+            texts = [t.id if isinstance(t, ast.Name) else "" for t in targets_of]
             opening: Block = []
             for at, target in enumerate(targets_of):
-                if not given[at]:
-                    given[at] = self.names.new("item")
-                    opening.append(let(target, load(given[at])))
-            end = ast.Return(as_tuple([_plain(each) for each in outs]))
+                if not texts[at]:
+                    texts[at] = self.names.new("item")
+                    opening.append(let(target, load(texts[at])))
+            end = ast.Return(as_tuple([_plain(out) for out in outs]))
             lines = without_last_name([*opening, *body, end])
-            made.append(make_function(step, given, lines))
+            statements.append(make_function(step, texts, lines))
             asked = ast.Call(call("torch.vmap", load(step)), rows, [])
-            made.append(ast.Assign([as_target(results)], asked, lineno=0))
+            statements.append(ast.Assign([as_target(results)], asked, lineno=0))
         else:
             self.done.append((line, "scan"))
             self.imports["scan"] = _SCAN
-            made += self._scan(step, carried, starts, targets_of, rows, body, outs, results, live)
+            statements += self._scan(
+                step, carried, starts, targets_of, rows, body, outs, results, live
+            )
         for name in names:
             if facts.appended.get(name, 1) > 1:
                 own = held.get(name, name)
                 flat = method(load(own), "flatten", ast.Constant(0), ast.Constant(1))
-                made.append(let(own, flat))
+                statements.append(let(own, flat))
         for name in kept:
             mask = results[len(names) + kept.index(name)]
             own = held.get(name, name)
-            made.append(let(own, ast.Subscript(load(own), load(mask), ast.Load())))
+            statements.append(let(own, ast.Subscript(load(own), load(mask), ast.Load())))
         for name, rows_name in held.items():
             start = facts.start.get(name, Value("list"))
             first = load(name) if start.kind == "rows" else call("torch.stack", load(name))
             both = ast.List([first, load(rows_name)], ast.Load())
-            made.append(let(name, call("torch.cat", both)))
-        made[0] = mark(made[0], node)
-        return made
+            statements.append(let(name, call("torch.cat", both)))
+        statements[0] = mark(statements[0], node)
+        return statements
 
     def _scan(
         self: Any,
@@ -181,22 +187,24 @@ class Loops:
             item = self.names.new("item")
             target = targets[0] if len(targets) == 1 else ast.Tuple(targets, ast.Store())
             opening.append(let(target, load(item)))
-        given = list(dict.fromkeys([first, item]))
-        if len(given) == 1:
-            given = [first, "_item"]
+        items = list(dict.fromkeys([first, item]))
+        if len(items) == 1:
+            items = [first, "_item"]
         end = [method(load(name), "clone") for name in carried]
-        shown = [_fresh(each) for each in outs] or [method(load(carried[0]), "clone")]
+        shown = [_fresh(out) for out in outs] or [method(load(carried[0]), "clone")]
         last = ast.Return(ast.Tuple([as_tuple(end), as_tuple(shown)], ast.Load()))
-        made: Block = [make_function(step, given, [*opening, *body, last])]
+        statements: Block = [make_function(step, items, [*opening, *body, last])]
         asked = call("scan", load(step), as_tuple(starts), as_tuple(rows))
         ends: ast.expr = as_target([name if name in live else "_" for name in carried])
         if not any(name in live for name in carried):
             ends = as_target(["_"])
         taken = as_target(results) if results else as_target(["_"])
-        made.append(ast.Assign([ast.Tuple([ends, taken], ast.Store())], asked, lineno=0))
-        return made
+        statements.append(ast.Assign([ast.Tuple([ends, taken], ast.Store())], asked, lineno=0))
+        return statements
 
-    def _counted(self: Any, node: ast.For, body: Block) -> tuple[Block, ast.expr, Block, str]:
+    def _count_iterations(
+        self: Any, node: ast.For, body: Block
+    ) -> tuple[Block, ast.expr, Block, str]:
         """A loop over a range as one that counts: before it, its test, its body, its number."""
         match node.iter, node.target:
             case ast.Call(ast.Name(id="range"), [*first, stop], []), ast.Name(id=name):
@@ -222,10 +230,10 @@ class Loops:
             if isinstance(node, ast.While):
                 test = self.answer(node.test)
             else:
-                before, test, body, number = self._counted(node, body)
+                before, test, body, number = self._count_iterations(node, body)
         stored = find_stored(*body)
         needed = Liveness.of(body, live) | find_loaded(test)
-        carried = [name for name in _ordered(body) if name in stored & (needed | live)]
+        carried = [name for name in _list_bound_names(body) if name in stored & (needed | live)]
         if not carried or facts.collected:
             raise Refusal("a list is filled as often as the data tell")
         going, step = self.names.of(node, "going"), self.names.of(node, "step")
@@ -240,7 +248,7 @@ class Loops:
         end = ast.Return(ast.Tuple([method(load(n), "clone") for n in carried], ast.Load()))
         operands = ast.Tuple(starts, ast.Load())
         asked = call("while_loop", load(going), load(step), operands)
-        made: Block = [
+        statements: Block = [
             *before,
             make_function(going, carried, [ast.Return(test)]),
             make_function(step, carried, [*body, end]),
@@ -248,13 +256,13 @@ class Loops:
                 [ast.Tuple([as_target([n]) for n in carried], ast.Store())], asked, lineno=0
             ),
         ]
-        made[0] = mark(made[0], node)
-        return made
+        statements[0] = mark(statements[0], node)
+        return statements
 
     def _cuts(self: Any, node: ast.stmt) -> bool:
         """Whether a loop cuts tensors where numbers of tensors tell."""
-        notes = (self.facts.notes.get(find_site(each), ("",)) for each in ast.walk(node))
-        return any(each[0] == "cut" for each in notes)
+        notes = (self.facts.notes.get(find_site(inner), ("",)) for inner in ast.walk(node))
+        return any(note[0] == "cut" for note in notes)
 
     def _start(self: Any, name: str, facts: Iteration, cuts: bool = False) -> ast.expr:
         """What a carried name is before the first iteration, as a tensor of its kind.
@@ -289,22 +297,22 @@ class Loops:
         start = facts.start.get(name, Value("undefined"))
         return start.kind == "rows" or (start.kind == "list" and bool(start.constant))
 
-    def _gathered(
+    def _gather_appends(
         self: Any, body: Block, lists: list[str]
     ) -> tuple[Block, list[tuple[str, ast.expr, ast.expr | None]]]:
         """A body without what it appends at its end, and that."""
-        found: dict[str, tuple[str, ast.expr, ast.expr | None]] = {}
+        entries: dict[str, tuple[str, ast.expr, ast.expr | None]] = {}
         several: dict[str, list[ast.expr]] = {}
         kept: Block = []
-        for at, each in enumerate(body):
-            collected = as_collected(each)
+        for at, statement in enumerate(body):
+            collected = as_collected(statement)
             if collected is None:
-                if any(isinstance(n, ast.Name) and n.id == COLLECT for n in ast.walk(each)):
+                if any(isinstance(n, ast.Name) and n.id == COLLECT for n in ast.walk(statement)):
                     raise Refusal("a loop within a loop appends to a list of the outer one")
-                kept.append(each)
+                kept.append(statement)
                 continue
             name, value, mask = collected
-            if name in found and (mask is not None or found[name][2] is not None):
+            if name in entries and (mask is not None or entries[name][2] is not None):
                 raise Refusal(f"`{name}` is appended to more than once in an iteration")
             if find_loaded(value) & find_stored(*body[at + 1 :]):
                 free = self.names.new(f"{name}_row")
@@ -317,10 +325,10 @@ class Loops:
             several.setdefault(name, []).append(value)
             if len(several[name]) > 1:
                 value = call("torch.stack", ast.List(list(several[name]), ast.Load()))
-            found[name] = name, value, mask
-        if missing := [name for name in lists if name not in found]:
+            entries[name] = name, value, mask
+        if missing := [name for name in lists if name not in entries]:
             raise Refusal(f"`{missing[0]}` is filled, but not by appending")
-        return kept, list(found.values())
+        return kept, list(entries.values())
 
     # -- what it runs over ----------------------------------------------------------------------
 
@@ -333,7 +341,7 @@ class Loops:
         match rows:
             case ast.Call(ast.Name(id="range"), args):
                 tensors = self.facts.notes.get(find_site(rows), ("", ()))[1]
-                ends = [self.answer(each) for each in args]
+                ends = [self.answer(argument) for argument in args]
                 for at, _ in filter(lambda each: each[1], enumerate(tensors)):
                     ends[at] = method(ends[at], "item")
                 return [Element(target, call("torch.arange", *ends))]
@@ -348,14 +356,14 @@ class Loops:
                 count = ast.parse(f"torch.arange({ast.unparse(first)}.shape[0])", mode="eval").body
                 return [Element(target.elts[0], count), *inner]
             case ast.Call(ast.Name(id="zip"), parts) if isinstance(target, ast.Tuple):
-                found: list[Element] = []
-                for each, part in zip(target.elts, parts, strict=True):
-                    found += self._of(each, part, before)
-                return found
+                elements: list[Element] = []
+                for expression, part in zip(target.elts, parts, strict=True):
+                    elements += self._of(expression, part, before)
+                return elements
             case ast.Call(ast.Name(id="reversed"), [of]):
                 return [
-                    Element(each.target, method(each.rows, "flip", ast.Constant(0)))
-                    for each in self._of(target, of, before)
+                    Element(value.target, method(value.rows, "flip", ast.Constant(0)))
+                    for value in self._of(target, of, before)
                 ]
             case ast.Call(ast.Attribute(of, "unbind"), args):
                 dim = args[0] if args else ast.Constant(0)
@@ -375,7 +383,7 @@ class Loops:
 
         def first() -> str:
             name: str = self.names.of(node, "is_first")
-            if all(name not in find_stored(each.target) for each in elements):
+            if all(name not in find_stored(element.target) for element in elements):
                 rows = next((e.rows for e in elements if ast.unparse(e.rows)[:6] != "torch."), None)
                 counted = elements[0].rows if rows is None else rows
                 text = f"torch.arange({ast.unparse(counted)}.shape[0]) == 0"
@@ -392,7 +400,7 @@ class Loops:
     def _taking_rows(self: Any, node: ast.For, elements: list[Element]) -> Iterator[None]:
         """While `x[:, t]` of a range is a row of `x` that an iteration takes."""
         outer = self.answers.rows_of
-        bound, made = find_stored(*node.body), dict[str, ast.expr]()
+        bound, expressions = find_stored(*node.body), dict[str, ast.expr]()
         counter = node.target.id if isinstance(node.target, ast.Name) else ""
 
         def row(subscript: ast.Subscript, place: int) -> ast.expr | None:
@@ -404,12 +412,12 @@ class Loops:
                 return None
             rows = subscript.value
             text = f"{rows.id},{place}"
-            if text not in made:
-                made[text] = load(self.names.new(f"{rows.id}_{counter}"))
+            if text not in expressions:
+                expressions[text] = load(self.names.new(f"{rows.id}_{counter}"))
                 whole = method(rows, "movedim", ast.Constant(place), ast.Constant(0))
-                name = getattr(made[text], "id", "")
+                name = getattr(expressions[text], "id", "")
                 elements.append(Element(ast.Name(name, ast.Store()), whole if place else rows))
-            return made[text]
+            return expressions[text]
 
         self.answers.rows_of = row
         try:
@@ -429,7 +437,7 @@ def _is_peeled(carried: list[str], facts: Iteration) -> bool:
         start, after = facts.start.get(name, Value("undefined")), facts.after[name]
         changes = start.kind == "tensor" and str(start[:3]) != str(after[:3])
         if changes:
-            return all(facts.is_steady.get(each, True) for each in carried)
+            return all(facts.is_steady.get(text, True) for text in carried)
     return False
 
 
@@ -448,17 +456,17 @@ def _fresh(value: ast.expr) -> ast.expr:
 
 def _has_operator(body: Block) -> bool:
     names = find_names(*body)
-    text = "\n".join(ast.unparse(each) for each in body)
+    text = "\n".join(ast.unparse(statement) for statement in body)
     return bool(names & {"scan", "while_loop"}) or "torch.cond(" in text
 
 
-def _ordered(body: Block) -> list[str]:
-    found: dict[str, None] = {}
-    for each in body:
-        for node in ast.walk(each):
+def _list_bound_names(body: Block) -> list[str]:
+    entries: dict[str, None] = {}
+    for statement in body:
+        for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found[node.id] = None
-    return list(found)
+                entries[node.id] = None
+    return list(entries)
 
 
 __all__ = ["Loops"]

@@ -72,7 +72,9 @@ class Lowering(Loops):
         self.tensors: set[str] = set(facts.tensors)
         """Names whose number is a tensor from some point on."""
         mixed = (
-            {"then", "else"} & each.ways for each in facts.choices.values() if len(each.ways) > 1
+            {"then", "else"} & other_choice.ways
+            for other_choice in facts.choices.values()
+            if len(other_choice.ways) > 1
         )
         self.is_mixed = any(mixed)
         """Whether a site is decided by Python in some iterations."""
@@ -97,10 +99,10 @@ class Lowering(Loops):
 
     def lower(self, body: Block) -> Block:
         """A function's body without staged sites."""
-        made = self._started(self.block(body, set()))
-        at = 1 if _is_docstring(made) else 0
+        statements = self._add_starts(self.block(body, set()))
+        at = 1 if _is_docstring(statements) else 0
         lines = [ast.parse(text).body[0] for text in self.imports.values()]
-        return [*made[:at], *lines, *made[at:]]
+        return [*statements[:at], *lines, *statements[at:]]
 
     def block(self, statements: Block, live: set[str]) -> Block:
         """A block, lowered.
@@ -110,12 +112,12 @@ class Lowering(Loops):
             live: the names that matter after them.
         """
         after = [live]
-        for each in reversed(statements):
-            after.append(Liveness.before(each, after[-1]))
-        found: Block = []
-        for each, later in zip(statements, reversed(after[:-1]), strict=True):
-            found += self.statement(each, later)
-        return found
+        for other_statement in reversed(statements):
+            after.append(Liveness.before(other_statement, after[-1]))
+        result: Block = []
+        for item, later in zip(statements, reversed(after[:-1]), strict=True):
+            result += self.statement(item, later)
+        return result
 
     def statement(self, node: ast.stmt, live: set[str]) -> Block:
         """A statement, lowered."""
@@ -128,29 +130,36 @@ class Lowering(Loops):
         if isinstance(node, ast.For | ast.While):
             if self.facts.is_staged(node):
                 self.refuse_shared(node.body, node)
-                return self.staged_loop(node, live)
+                return self.lower_loop(node, live)
             return self._plain_loop(node, live)
         if isinstance(node, ast.Assert) and (kind := self.facts.notes.get(find_site(node))):
             self.done.append((node.lineno, "check"))
-            return [_checked(self.answer(node.test), _message(node.msg), kind, node)]
-        made = self.answers.visit(node)
-        assert isinstance(made, ast.stmt)
-        return [made if made is node else mark(made, node)]
+            return [_make_check(self.answer(node.test), _message(node.msg), kind, node)]
+        result = self.answers.visit(node)
+        assert isinstance(result, ast.stmt)
+        return [result if result is node else mark(result, node)]
 
     def answer(self, node: ast.expr) -> ast.expr:
         """An expression without what Python would ask."""
-        made = self.answers.visit(node)
-        assert isinstance(made, ast.expr)
-        return made
+        result = self.answers.visit(node)
+        assert isinstance(result, ast.expr)
+        return result
 
     def refuse_shared(self, statements: Block, node: ast.AST) -> None:
         """Refuses writes in place that another name would see."""
         line = find_site(node)[0]
-        lines = {n.lineno for each in statements for n in ast.walk(each) if hasattr(n, "lineno")}
+        lines = {
+            n.lineno
+            for other_statement in statements
+            for n in ast.walk(other_statement)
+            if hasattr(n, "lineno")
+        }
         own = [
-            each
-            for each in walk_scope(self.function.node.body)
-            if isinstance(each, ast.stmt) and each.lineno in lines and not hasattr(each, "body")
+            other_node
+            for other_node in walk_scope(self.function.node.body)
+            if isinstance(other_node, ast.stmt)
+            and other_node.lineno in lines
+            and not hasattr(other_node, "body")
         ]
         numbers = {
             name
@@ -190,11 +199,11 @@ class Lowering(Loops):
             self.done.append((line, "skip"))
             exporting = call("torch.compiler.is_exporting")
             return [mark(ast.If(ast.UnaryOp(ast.Not(), exporting), [node], []), node)]
-        if any(_says(each) for each in [*node.body, *node.orelse]):
+        if any(_says(other_statement) for other_statement in [*node.body, *node.orelse]):
             return self._said_apart(node, live)
         if (short := self._find_shortcut(node, facts)) is not None:
             self.done.append((line, "shortcut"))
-            self.shortcuts += [each.value for each in short]
+            self.shortcuts += [value.value for value in short]
             return self.block(node.orelse if short is node.body else node.body, live)
         symbol = "symbol" in facts.ways
         may_raise = facts.may_raise and not self.depth and not self._has_other_kinds(node, facts)
@@ -211,11 +220,16 @@ class Lowering(Loops):
     def _said_apart(self, node: ast.If, live: set[str]) -> Block:
         """A staged `if` that prints and computes: the message first, if nothing is exported."""
         ways = (node.body, node.orelse)
-        said = [[each for each in way if _says(each)] for way in ways]
-        if find_loaded(*said[0], *said[1]) & find_stored(*node.body, *node.orelse):
+        groups = [
+            [other_statement for other_statement in way if _says(other_statement)] for way in ways
+        ]
+        if find_loaded(*groups[0], *groups[1]) & find_stored(*node.body, *node.orelse):
             raise Refusal(f"line {find_site(node)[0]} prints what it computes")
-        rest = [[each for each in way if not _says(each)] for way in ways]
-        message = mark(ast.If(node.test, said[0] or [ast.Pass()], said[1]), node)
+        rest = [
+            [other_statement for other_statement in way if not _says(other_statement)]
+            for way in ways
+        ]
+        message = mark(ast.If(node.test, groups[0] or [ast.Pass()], groups[1]), node)
         without = mark(ast.If(node.test, rest[0], rest[1]), node)
         self.done.append((find_site(node)[0], "skip"))
         exporting = ast.UnaryOp(ast.Not(), call("torch.compiler.is_exporting"))
@@ -225,7 +239,7 @@ class Lowering(Loops):
         """The way that only sets names to None that are tensors on the other; None without one."""
         for way in (node.body, node.orelse):
             names = [n for n in find_stored(*way) if _turns_off(facts.pairs.get(n, []))]
-            if names and all(_is_off(each) for each in way):
+            if names and all(_is_off(other_statement) for other_statement in way):
                 return way
         return None
 
@@ -257,8 +271,8 @@ class Lowering(Loops):
                 test = negate(test, "symbol" if symbol else "not")
         kind = "symbol" if symbol else "tensor"
         error = raising[0].exc
-        given = error.args[0] if isinstance(error, ast.Call) and error.args else None
-        return [_checked(test, _message(given), kind, node), *self.block(rest, live)]
+        expression = error.args[0] if isinstance(error, ast.Call) and error.args else None
+        return [_make_check(test, _message(expression), kind, node), *self.block(rest, live)]
 
     def _where(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
         then, other = self.block(node.body, live), self.block(node.orelse, live)
@@ -271,20 +285,22 @@ class Lowering(Loops):
             self._side(way, outs, other_reads)
             for way, other_reads in zip(ways, (find_loaded(*other), set()), strict=True)
         ]
-        made: Block = [*before]
+        statements: Block = [*before]
         for lines, _ in sides:
-            made += lines
+            statements += lines
         for name in outs:
             one, two = sides[0][1].get(name), sides[1][1].get(name)
-            value = self._selected(test, name, one, two, facts)
+            value = self._select(test, name, one, two, facts)
             if find_site(node)[2].endswith(":going") and _is_flag(name, one, sides[0][0]):
                 assert one is not None
                 value = one  # a flag that stays, whatever is done behind it
-            made.append(let(name, value))
-        made += self._collect_both(test, first, second)
-        if made:
-            made[0] = mark(made[0], node) if not is_own(made[0]) else made[0]
-        return made
+            statements.append(let(name, value))
+        statements += self._collect_both(test, first, second)
+        if statements:
+            statements[0] = (
+                mark(statements[0], node) if not is_own(statements[0]) else statements[0]
+            )
+        return statements
 
     def _test(
         self, node: ast.If, facts: Choice, outs: list[str], ways: tuple[Block, Block], more: bool
@@ -295,7 +311,9 @@ class Lowering(Loops):
         if isinstance(test, ast.UnaryOp) and find_site(node)[2].endswith(":going"):
             return load(self.names.of(node, "running")), [let(self.names.of(node, "running"), test)]
         is_name = isinstance(test, ast.Name) and test.id not in outs
-        computed = any(not isinstance(each, ast.Assign) for way in ways for each in way)
+        computed = any(
+            not isinstance(other_statement, ast.Assign) for way in ways for other_statement in way
+        )
         bound = find_stored(*ways[0], *ways[1]) & find_loaded(test)
         once = len(outs) == 1 and not more and not computed and not bound
         if is_name or once:
@@ -309,28 +327,29 @@ class Lowering(Loops):
     ) -> tuple[Block, dict[str, ast.expr]]:
         """What a way computes before the choice, and its value of each name that it binds."""
         values: dict[str, ast.expr] = {}
-        for each in way:
+        for other_statement in way:
             if not (
-                isinstance(each, ast.Assign)
-                and len(each.targets) == 1
-                and isinstance(each.targets[0], ast.Name)
-                and each.targets[0].id in outs
-                and each.targets[0].id not in values
-                and not _is_write(each.value)
-                and not find_loaded(each.value) & (set(outs) - {each.targets[0].id})
-                and not find_loaded(each.value) & values.keys()
+                isinstance(other_statement, ast.Assign)
+                and len(other_statement.targets) == 1
+                and isinstance(other_statement.targets[0], ast.Name)
+                and other_statement.targets[0].id in outs
+                and other_statement.targets[0].id not in values
+                and not _is_write(other_statement.value)
+                and not find_loaded(other_statement.value)
+                & (set(outs) - {other_statement.targets[0].id})
+                and not find_loaded(other_statement.value) & values.keys()
             ):
                 break
-            values[each.targets[0].id] = each.value
+            values[other_statement.targets[0].id] = other_statement.value
         else:
             return [], values
         stored = find_stored(*way)
         renamed = {n: self.names.new(f"new_{n}") for n in stored if n in outs or n in other}
         self.synthetic |= set(renamed.values())
-        lines = _renamed_in_order(way, renamed)
+        lines = _rename_in_order(way, renamed)
         return lines, {name: load(renamed[name]) for name in outs if name in stored}
 
-    def _selected(
+    def _select(
         self,
         test: ast.expr,
         name: str,
@@ -355,30 +374,34 @@ class Lowering(Loops):
         ):
             self.tensors.add(name)
         if "undefined" in lines:
-            known = [v for both in pairs for v in both[:2] if v.kind != "undefined"]
-            self.starts.want(name, known[0])
+            values = [v for both in pairs for v in both[:2] if v.kind != "undefined"]
+            self.starts.want(name, values[0])
         first, second = one or load(name), two or load(name)
         flag = _as_flag(test, first, second, name)
         if flag is not None:
             return flag
-        made = call("torch.where", test, first, second)
+        result = call("torch.where", test, first, second)
         is_whole = kinds and all(both == ("int", "int") for both in kinds)
         if is_whole and self.facts.keeps_symbols and not self.depth:
-            return method(made, "item")
-        return made
+            return method(result, "item")
+        return result
 
     def _take_collected(
         self, way: Block
     ) -> tuple[Block, list[tuple[str, ast.expr, ast.expr | None]]]:
         """A way without what it appends, and that."""
-        found: list[tuple[str, ast.expr, ast.expr | None]] = []
+        result: list[tuple[str, ast.expr, ast.expr | None]] = []
         kept = Block()
-        for at, each in enumerate(way):
-            collected = as_collected(each)
+        for at, other_statement in enumerate(way):
+            collected = as_collected(other_statement)
             if collected is None:
-                if isinstance(each, ast.For | ast.While | ast.If) and _collects(each):
-                    raise Refusal(f"line {find_site(each)[0]} appends in a loop within a branch")
-                kept.append(each)
+                if isinstance(other_statement, ast.For | ast.While | ast.If) and _collects(
+                    other_statement
+                ):
+                    raise Refusal(
+                        f"line {find_site(other_statement)[0]} appends in a loop within a branch"
+                    )
+                kept.append(other_statement)
                 continue
             name, value, mask = collected
             later = find_stored(*way[at + 1 :])
@@ -387,8 +410,8 @@ class Lowering(Loops):
                 self.synthetic.add(free)
                 kept.append(let(free, value))
                 value = load(free)
-            found.append((name, value, mask))
-        return kept, found
+            result.append((name, value, mask))
+        return kept, result
 
     def _collect_both(
         self,
@@ -397,25 +420,25 @@ class Lowering(Loops):
         second: list[tuple[str, ast.expr, ast.expr | None]],
     ) -> Block:
         """What two ways append: one value by the test, or both, each with whether it counts."""
-        made: Block = []
+        statements: Block = []
         value: ast.expr
-        for name in dict.fromkeys([each[0] for each in [*first, *second]]):
-            one = [each for each in first if each[0] == name]
-            two = [each for each in second if each[0] == name]
+        for name in dict.fromkeys([pair[0] for pair in [*first, *second]]):
+            one = [pair for pair in first if pair[0] == name]
+            two = [pair for pair in second if pair[0] == name]
             if len(one) == len(two) == 1 and not one[0][2] and not two[0][2]:
-                values = [each[0][1] for each in (one, two)]
+                values = [group[0][1] for group in (one, two)]
                 value = call("torch.where", test, *values)
                 if ast.dump(values[0]) == ast.dump(values[1]):
                     value = values[0]
-                made.append(let(name, call(COLLECT, load(name), value)))
+                statements.append(let(name, call(COLLECT, load(name), value)))
                 continue
             for ways, mask in ((one, test), (two, negate(test))):
                 if ways and not self.depth and name not in self.masks:
                     self.masks[name] = self.names.new(f"{name}_kept")
                 for _, value, inner in ways:
                     both = ast.BinOp(mask, ast.BitAnd(), inner) if inner is not None else mask
-                    made.append(let(name, call(COLLECT, load(name), value, both)))
-        return made
+                    statements.append(let(name, call(COLLECT, load(name), value, both)))
+        return statements
 
     def _cond(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
         outs = [n for n in _in_order([*node.body, *node.orelse]) if n in live]
@@ -423,7 +446,7 @@ class Lowering(Loops):
             raise Refusal(f"line {find_site(node)[0]} has an effect that torch must not see")
         for name in outs:
             pairs = facts.pairs.get(name, [])
-            kinds = {each.kind for pair in pairs for each in pair[:2]}
+            kinds = {value.kind for pair in pairs for value in pair[:2]}
             if any(one.kind == other.kind and one[1:2] != other[1:2] for one, other, *_ in pairs):
                 raise Refusal(f"`{name}` has different dtypes in the branches")
             if any(
@@ -439,10 +462,10 @@ class Lowering(Loops):
             ways = [self.block(node.body, live), self.block(node.orelse, live)]
         stored = find_stored(*ways[0], *ways[1])
         needed = Liveness.of(ways[0], set(outs)) | Liveness.of(ways[1], set(outs))
-        given = [name for name in _in_order([*ways[0], *ways[1]]) if name in needed & stored]
-        given += sorted(facts.shared & find_loaded(*ways[0], *ways[1]) - set(given))
+        texts = [name for name in _in_order([*ways[0], *ways[1]]) if name in needed & stored]
+        texts += sorted(facts.shared & find_loaded(*ways[0], *ways[1]) - set(texts))
         line = find_site(node)[0]
-        made: Block = [*held, *(ast.parse(text).body[0] for text in self.answers.required)]
+        statements: Block = [*held, *(ast.parse(text).body[0] for text in self.answers.required)]
         self.answers.required.clear()
         numbers = {
             name
@@ -451,13 +474,13 @@ class Lowering(Loops):
         }
         names = [self.names.of(node, f"then_{line}"), self.names.of(node, f"else_{line}")]
         for at, (name, way) in enumerate(zip(names, ways, strict=True)):
-            kept = numbers & {*given} - find_stored(*way)
+            kept = numbers & {*texts} - find_stored(*way)
             values = [
-                method(load(n), "clone") if n in kept else self._returned(n, way, facts, at)
+                method(load(n), "clone") if n in kept else self._return_value(n, way, facts, at)
                 for n in outs
             ]
             lines = [*way, ast.Return(as_tuple(values))]
-            made.append(make_function(name, given, _folded(lines, outs)))
+            statements.append(make_function(name, texts, _return_directly(lines, outs)))
         test = _as_bool(self.answer(node.test), facts)
         operands = ast.Tuple(
             [
@@ -466,15 +489,15 @@ class Lowering(Loops):
                 else method(load(n), "clone")
                 if n in facts.shared
                 else load(n)
-                for n in given
+                for n in texts
             ],
             ast.Load(),
         )
         chosen: ast.expr = call("torch.cond", test, load(names[0]), load(names[1]), operands)
-        made.append(ast.Assign([as_target(outs)], chosen, lineno=0))
-        made[0] = mark(made[0], node)
+        statements.append(ast.Assign([as_target(outs)], chosen, lineno=0))
+        statements[0] = mark(statements[0], node)
         self.answers.held.clear()
-        return made
+        return statements
 
     def _as_operand(self, name: str, facts: Choice) -> ast.expr:
         """A number as a tensor; torch.as_tensor would fix a size."""
@@ -485,17 +508,17 @@ class Lowering(Loops):
 
     def _held(self, node: ast.If) -> Block:
         """Tensors of what counts of lists that a choice reads, whose pieces may share memory."""
-        made: Block = []
+        statements: Block = []
         for name in sorted(find_loaded(node) & self.masks.keys()):
             rows = self.names.new(f"{name}_rows")
-            made.append(let(rows, self.answers.rows(load(name))))
+            statements.append(let(rows, self.answers.rows(load(name))))
             self.answers.held[name] = rows
-        return made
+        return statements
 
-    def _returned(self, name: str, way: Block, facts: Choice, at: int) -> ast.expr:
+    def _return_value(self, name: str, way: Block, facts: Choice, at: int) -> ast.expr:
         """What a function of cond gives for a name: no alias, and a tensor."""
         kinds = {pair[:2][at].kind for pair in facts.pairs.get(name, [])}
-        both = {each.kind for pair in facts.pairs.get(name, []) for each in pair[:2]}
+        both = {value.kind for pair in facts.pairs.get(name, []) for value in pair[:2]}
         if kinds <= {"int"} and "tensor" in both:
             return self._as_operand(name, facts)
         if kinds <= {"float", "bool"}:
@@ -515,30 +538,32 @@ class Lowering(Loops):
 
     # -- what is around -------------------------------------------------------------------------
 
-    def _started(self, body: Block) -> Block:
+    def _add_starts(self, body: Block) -> Block:
         """A body whose lists have their masks, and whose numbers are tensors where they change."""
-        made = self._placed(body)
+        statements = self._place(body)
         first = self.starts.find_statements()
-        at = next((n for n, s in enumerate(made) if self.starts.wanted & find_stored(s)), 0)
-        made = [*made[:at], *first, *made[at:]]
-        return simplify([self._final(each) for each in made], self.synthetic)
+        at = next((n for n, s in enumerate(statements) if self.starts.wanted & find_stored(s)), 0)
+        statements = [*statements[:at], *first, *statements[at:]]
+        return simplify(
+            [self._final(other_statement) for other_statement in statements], self.synthetic
+        )
 
-    def _placed(self, body: Block) -> Block:
+    def _place(self, body: Block) -> Block:
         """Placeholders as statements."""
-        found: Block = []
-        for each in body:
-            found += self._statement_of(each)
-        return found
+        statements: Block = []
+        for other_statement in body:
+            statements += self._statement_of(other_statement)
+        return statements
 
     def _statement_of(self, node: ast.stmt) -> Block:
         collected = as_collected(node)
         if collected is not None:
             name, value, mask = collected
-            made: Block = [ast.Expr(method(load(name), "append", value))]
+            statements: Block = [ast.Expr(method(load(name), "append", value))]
             if name in self.masks:
                 kept = mask or call("torch.tensor", ast.Constant(True))
-                made.append(ast.Expr(method(load(self.masks[name]), "append", kept)))
-            return made
+                statements.append(ast.Expr(method(load(self.masks[name]), "append", kept)))
+            return statements
         if isinstance(node, ast.Assign) and (written := self._as_written(node)):
             return written
         match node:
@@ -547,13 +572,13 @@ class Lowering(Loops):
                     raise Refusal(f"`{name}` has elements before the loop")
                 return [node, let(self.masks[name], ast.List([], ast.Load()))]
             case ast.Assign([ast.Tuple(parts)], ast.Tuple()):
-                masks = [self.masks.get(getattr(each, "id", "")) for each in parts]
-                return [node, *(let(each, ast.List([], ast.Load())) for each in masks if each)]
+                masks = [self.masks.get(getattr(expression, "id", "")) for expression in parts]
+                return [node, *(let(text, ast.List([], ast.Load())) for text in masks if text)]
         changed: dict[str, Block] = {}
         for part in ("body", "orelse"):
             block = getattr(node, part, None)
             if block and isinstance(block, list) and isinstance(block[0], ast.stmt):
-                placed = self._placed(block)
+                placed = self._place(block)
                 if len(placed) != len(block) or any(
                     a is not b for a, b in zip(placed, block, strict=False)
                 ):
@@ -599,8 +624,8 @@ class Lowering(Loops):
                 }
                 return _like(ast.copy_location(ast.FunctionDef(**fields), node), node)
             case ast.For() | ast.While() | ast.If():
-                body = [self._final(each) for each in node.body]
-                other = [self._final(each) for each in node.orelse]
+                body = [self._final(other_statement) for other_statement in node.body]
+                other = [self._final(other_statement) for other_statement in node.orelse]
                 fields = {**dict(ast.iter_fields(node)), "body": body, "orelse": other}
                 return _like(ast.copy_location(type(node)(**fields), node), node)
         return node
@@ -691,8 +716,8 @@ def _says(node: ast.stmt) -> bool:
 def _only_says(block: Block, live: set[str]) -> bool:
     """Whether a block only prints, logs or warns, and computes what it says."""
     return any(
-        _says(n) for each in block for n in ast.walk(each) if isinstance(n, ast.stmt)
-    ) and all(_says(each) or _is_for_messages(each, live) for each in block)
+        _says(n) for statement in block for n in ast.walk(statement) if isinstance(n, ast.stmt)
+    ) and all(_says(statement) or _is_for_messages(statement, live) for statement in block)
 
 
 def _is_for_messages(node: ast.stmt, live: set[str]) -> bool:
@@ -710,17 +735,22 @@ def _collects(node: ast.AST) -> bool:
 
 def _find_filled(block: Block) -> set[str]:
     """Lists that are appended to, and begin before a block."""
-    filled = [as_collected(n) for each in block for n in ast.walk(each) if isinstance(n, ast.stmt)]
+    filled = [
+        as_collected(n)
+        for statement in block
+        for n in ast.walk(statement)
+        if isinstance(n, ast.stmt)
+    ]
     own = {
         t
-        for each in block
-        if isinstance(each, ast.Assign) and isinstance(each.value, ast.List)
-        for t in find_stored(each)
+        for statement in block
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List)
+        for t in find_stored(statement)
     }
-    return {each[0] for each in filled if each is not None} - own
+    return {pair[0] for pair in filled if pair is not None} - own
 
 
-def _checked(test: ast.expr, message: ast.expr, kind: str, node: ast.AST) -> ast.stmt:
+def _make_check(test: ast.expr, message: ast.expr, kind: str, node: ast.AST) -> ast.stmt:
     if kind == "symbol":
         nothing = ast.arguments([], [], None, [], [], None, [])
         return mark(ast.Expr(call("torch._check", test, ast.Lambda(nothing, message))), node)
@@ -738,39 +768,43 @@ def _message(error: ast.expr | None) -> ast.expr:
 
 def _in_order(statements: Block) -> list[str]:
     """The names that statements bind, in order."""
-    found: dict[str, None] = {}
-    for each in statements:
+    entries: dict[str, None] = {}
+    for statement in statements:
         for node in sorted(
-            (n for n in ast.walk(each) if isinstance(n, ast.Name)),
+            (n for n in ast.walk(statement) if isinstance(n, ast.Name)),
             key=lambda n: n.lineno if hasattr(n, "lineno") else 0,
         ):
-            if isinstance(node.ctx, ast.Store) and node.id in find_stored(each):
-                found[node.id] = None
-    return list(found)
+            if isinstance(node.ctx, ast.Store) and node.id in find_stored(statement):
+                entries[node.id] = None
+    return list(entries)
 
 
-def _renamed_in_order(way: Block, names: dict[str, str]) -> Block:
+def _rename_in_order(way: Block, names: dict[str, str]) -> Block:
     """Statements in which a name is another from where it is bound."""
-    found: Block = []
+    statements: Block = []
     active: dict[str, str] = {}
-    for each in way:
-        simple = isinstance(each, ast.Assign) and len(each.targets) == 1
+    for statement in way:
+        simple = isinstance(statement, ast.Assign) and len(statement.targets) == 1
         if simple:
-            assert isinstance(each, ast.Assign)
-            value = rename([each.value], active)[0]
-            active |= {n: names[n] for n in find_stored(each) if n in names}
-            target = rename([each.targets[0]], active)[0]
-            same = value is each.value and target is each.targets[0]
-            found.append(each if same else mark(ast.Assign([target], value, lineno=0), each))
+            assert isinstance(statement, ast.Assign)
+            value = rename([statement.value], active)[0]
+            active |= {n: names[n] for n in find_stored(statement) if n in names}
+            target = rename([statement.targets[0]], active)[0]
+            same = value is statement.value and target is statement.targets[0]
+            statements.append(
+                statement if same else mark(ast.Assign([target], value, lineno=0), statement)
+            )
             continue
-        stored = {n: names[n] for n in find_stored(each) if n in names}
+        stored = {n: names[n] for n in find_stored(statement) if n in names}
         fresh = {n: m for n, m in stored.items() if n not in active}
         for name, new in fresh.items():
-            if name in find_loaded(each) or isinstance(each, ast.For | ast.While | ast.If):
-                found.append(let(new, load(name)))
+            if name in find_loaded(statement) or isinstance(
+                statement, ast.For | ast.While | ast.If
+            ):
+                statements.append(let(new, load(name)))
         active |= stored
-        found += rename([each], active)
-    return found
+        statements += rename([statement], active)
+    return statements
 
 
 def _is_write(value: ast.expr) -> bool:
@@ -779,8 +813,8 @@ def _is_write(value: ast.expr) -> bool:
 
 def _is_flag(name: str, value: ast.expr | None, lines: Block) -> bool:
     """Whether a value is a name's own, or True."""
-    for each in reversed(lines):
-        match each, value:
+    for line in reversed(lines):
+        match line, value:
             case ast.Assign([ast.Name(id=new)], made), ast.Name(id=other) if new == other:
                 value = made
     match value:
@@ -799,7 +833,7 @@ def _as_flag(test: ast.expr, one: ast.expr, two: ast.expr, name: str) -> ast.exp
     return None
 
 
-def _folded(lines: Block, outs: list[str]) -> Block:
+def _return_directly(lines: Block, outs: list[str]) -> Block:
     """A function's body that returns a value directly where its last statement binds it."""
     if len(lines) < 2 or len(outs) != 1:
         return lines
@@ -810,14 +844,14 @@ def _folded(lines: Block, outs: list[str]) -> Block:
             if name != outs[0]:
                 return lines
             fresh = isinstance(value, ast.BinOp) or _is_fresh(value)
-            given = value if fresh else method(value, "clone")
-            return [*lines[:-2], mark(ast.Return(given), lines[-2])]
+            expression = value if fresh else method(value, "clone")
+            return [*lines[:-2], mark(ast.Return(expression), lines[-2])]
     return lines
 
 
 def _is_fresh(value: ast.expr) -> bool:
-    made = ("torch.where", "torch.cond")
-    return isinstance(value, ast.Call) and ast.unparse(value.func) in made
+    pair = ("torch.where", "torch.cond")
+    return isinstance(value, ast.Call) and ast.unparse(value.func) in pair
 
 
 def _is_docstring(body: Block) -> bool:

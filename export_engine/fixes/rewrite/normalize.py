@@ -70,7 +70,7 @@ class Normal:
             return self._with_attributes(body)
         self.results = self._find_results(body)
         end = ast.Return(ast.Constant(None))
-        body = self._nested([*body, end], ast.Return, self._returned)
+        body = self._nest([*body, end], ast.Return, self._replace_return)
         last = ast.Return(as_tuple([load(name) for name in self.results]))
         return [*self._with_attributes(body), last]
 
@@ -80,40 +80,42 @@ class Normal:
             return body
         if len(set(self.attributes.values())) < len(self.attributes):
             raise Refusal("two attributes of one name are written")
-        found: Block = []
-        for each in body:
-            held = {p: n for p, n in self.attributes.items() if n in find_stored(each)}
+        statements: Block = []
+        for statement in body:
+            held = {p: n for p, n in self.attributes.items() if n in find_stored(statement)}
             if not held:
-                found.append(each)
+                statements.append(statement)
                 continue
-            if has_exit([each], (ast.Return,)):
-                raise Refusal(f"line {find_site(each)[0]} writes an attribute and returns")
-            made = _Held(held).visit(each)
-            self.holding.append(made)
+            if has_exit([statement], (ast.Return,)):
+                raise Refusal(f"line {find_site(statement)[0]} writes an attribute and returns")
+            result = _Held(held).visit(statement)
+            self.holding.append(result)
             paths = {name: parse_expression(path) for path, name in held.items()}
-            for name in sorted(Liveness.before(made, set(held.values())) & paths.keys()):
+            for name in sorted(Liveness.before(result, set(held.values())) & paths.keys()):
                 path = paths[name]
                 assert isinstance(path, ast.Attribute)
                 if self.is_probed:
                     asked = call(f"{PROBE}.hold", path.value, ast.Constant(path.attr))
-                    found.append(ast.Expr(asked))
-                found.append(mark(let(name, parse_expression(ast.unparse(path))), each, name))
-            found.append(made)
+                    statements.append(ast.Expr(asked))
+                statements.append(
+                    mark(let(name, parse_expression(ast.unparse(path))), statement, name)
+                )
+            statements.append(result)
             for name, target in paths.items():
                 target.ctx = ast.Store()  # type: ignore[attr-defined]
-                found.append(mark(let(target, load(name)), each, f"write {name}"))
-        return found
+                statements.append(mark(let(target, load(name)), statement, f"write {name}"))
+        return statements
 
     # -- statements -----------------------------------------------------------------------------
 
     def _block(self, statements: Block, *, inside: bool) -> Block:
-        found: Block = []
-        for each in statements:
-            if inside or is_touched(each, self.staged):
-                found += self._statement(each, inside=inside)
+        result: Block = []
+        for statement in statements:
+            if inside or is_touched(statement, self.staged):
+                result += self._statement(statement, inside=inside)
             else:
-                found.append(each)
-        return found
+                result.append(statement)
+        return result
 
     def _statement(self, node: ast.stmt, *, inside: bool) -> Block:
         """A statement in normal form.
@@ -134,12 +136,12 @@ class Normal:
             case ast.Global() | ast.Nonlocal():
                 raise Refusal(f"line {node.lineno} binds a name of another scope")
             case ast.Assign([ast.Name(id=name)], ast.IfExp() as choice) if self.staged(choice):
-                return self._chosen(choice, lambda v: let(name, v), inside=inside)
+                return self._choose(choice, lambda v: let(name, v), inside=inside)
             case ast.Return(ast.IfExp() as choice) if self.staged(choice):
-                return self._chosen(choice, ast.Return, inside=inside)
+                return self._choose(choice, ast.Return, inside=inside)
             case ast.FunctionDef() | ast.ClassDef():
                 return [node]
-        before, node = self._lifted(node)
+        before, node = self._lift(node)
         return [*before, *(self._effects(node) if inside or self.staged(node) else [node])]
 
     def _compound(self, node: ast.If | ast.For | ast.While, *, inside: bool) -> Block:
@@ -171,14 +173,14 @@ class Normal:
                     ends = [let(row.id, one), let(row.id, two)]
                     ways = [[*way, end] for way, end in zip(ways, ends, strict=True)]
                 branch = mark(ast.If(node.test, *ways), node)
-                made = mark(call(COLLECT, load(name), row), node.body[-1])
-                return [branch, mark(let(name, made), node.body[-1])]
+                result = mark(call(COLLECT, load(name), row), node.body[-1])
+                return [branch, mark(let(name, result), node.body[-1])]
         return [node]
 
     def _binding(self, node: ast.AST) -> bool:
         return isinstance(node, ast.NamedExpr) or self.staged(node)
 
-    def _chosen(
+    def _choose(
         self, node: ast.IfExp, then: Callable[[ast.expr], ast.stmt], *, inside: bool
     ) -> Block:
         """A choice between two values as one between two statements."""
@@ -187,17 +189,17 @@ class Normal:
         other = self._block([then(node.orelse)], inside=True)
         return [*before, mark(ast.If(test, body, other), node)]
 
-    def _lifted(self, node: ast.stmt) -> tuple[Block, ast.stmt]:
+    def _lift(self, node: ast.stmt) -> tuple[Block, ast.stmt]:
         """A simple statement, and what its expressions need before it."""
         if not is_touched(node, self.staged):
             return [], node
-        made, before = deepcopy(node), Block()
+        statement, before = deepcopy(node), Block()
         for field, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
                 own, left = lift(value, self.names, self.staged)
                 before += own
-                setattr(made, field, left)
-        return before, made
+                setattr(statement, field, left)
+        return before, statement
 
     def _as_ifs(self, node: ast.Match) -> Block:
         """`match` as a chain of `if`."""
@@ -226,7 +228,10 @@ class Normal:
                 return [mark(self._write(target, value), node)]
             case ast.Assign([_, _, *_] as targets, value):
                 name = self.names.of(node, "value")
-                return [let(name, value), *(self._write(each, load(name)) for each in targets)]
+                return [
+                    let(name, value),
+                    *(self._write(expression, load(name)) for expression in targets),
+                ]
             case ast.Expr(ast.Call(function, args)) if ast.unparse(function) in _EXITS:
                 return [mark(ast.Raise(call("SystemExit", *args)), node)]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name() | ast.Subscript() as of, attr))) if (
@@ -236,8 +241,8 @@ class Normal:
                 copied = mark(call(WRITE, load(name)), node, "copied")
                 return [mark(let(name, copied), node, "copied"), node]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
-                made = mark(call(COLLECT, load(name), value), node)
-                return [mark(let(name, made), node)]
+                result = mark(call(COLLECT, load(name), value), node)
+                return [mark(let(name, result), node)]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), args, keywords)):
                 if is_in_place(attr):
                     if not hasattr(torch.Tensor, attr[:-1]):
@@ -252,8 +257,8 @@ class Normal:
             case ast.Name():
                 return let(target.id, value)
             case ast.Subscript(ast.Name(id=name), index):
-                made = mark(call(WRITE, load(name), index, value), target)
-                return let(name, made)
+                result = mark(call(WRITE, load(name), index, value), target)
+                return let(name, result)
             case ast.Tuple() if not any(isinstance(n, ast.Attribute) for n in ast.walk(target)):
                 return let(target, value)
             case ast.Attribute() if find_root(target) and not _has_elements(target):
@@ -267,14 +272,18 @@ class Normal:
 
     def _leaves_early(self, statements: Block, *kinds: type[ast.stmt]) -> bool:
         """Whether a staged `if` in statements has such an exit."""
-        for each in statements:
-            if isinstance(each, ast.If) and self.staged(each) and has_exit([each], kinds):
+        for statement in statements:
+            if (
+                isinstance(statement, ast.If)
+                and self.staged(statement)
+                and has_exit([statement], kinds)
+            ):
                 return True
-            if any(self._leaves_early(block, *kinds) for block in find_blocks(each)):
+            if any(self._leaves_early(block, *kinds) for block in find_blocks(statement)):
                 return True
         return False
 
-    def _nested(
+    def _nest(
         self,
         statements: Block,
         kind: type[ast.stmt] | tuple[type[ast.stmt], ...],
@@ -283,30 +292,34 @@ class Normal:
     ) -> Block:
         """What follows an `if` that may leave moves into its other way."""
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        found: Block = []
-        for at, each in enumerate(statements):
-            if isinstance(each, kinds):
-                return found + leave(each)
-            if isinstance(each, ast.Raise):
-                return [*found, each]
-            if isinstance(each, ast.If) and has_exit([each], kinds, loops=kinds == (ast.Return,)):
+        items: Block = []
+        for at, statement in enumerate(statements):
+            if isinstance(statement, kinds):
+                return items + leave(statement)
+            if isinstance(statement, ast.Raise):
+                return [*items, statement]
+            if isinstance(statement, ast.If) and has_exit(
+                [statement], kinds, loops=kinds == (ast.Return,)
+            ):
                 tail = self._block([*statements[at + 1 :], *(rest or [])], inside=True)
-                body = self._nested(each.body, kinds, leave, tail)
-                other = self._nested(each.orelse, kinds, leave, tail)
-                return [*found, mark(ast.If(each.test, body, other), each)]
-            found.append(each)
-        return found + (self._nested(rest, kinds, leave) if rest else [])
+                body = self._nest(statement.body, kinds, leave, tail)
+                other = self._nest(statement.orelse, kinds, leave, tail)
+                return [*items, mark(ast.If(statement.test, body, other), statement)]
+            items.append(statement)
+        return items + (self._nest(rest, kinds, leave) if rest else [])
 
     def _find_results(self, body: Block) -> list[str]:
         """One name of what is returned, or several of a tuple that each return gives."""
-        values = [n.value for each in body for n in ast.walk(each) if isinstance(n, ast.Return)]
+        values = [
+            n.value for statement in body for n in ast.walk(statement) if isinstance(n, ast.Return)
+        ]
         sizes = {len(v.elts) if isinstance(v, ast.Tuple) else 0 for v in values}
         stem = RESULT
         if len(sizes) == 1 and (size := sizes.pop()) > 1:
             return [self.names.of(self.function.node, f"{stem}_{n}") for n in range(size)]
         return [self.names.of(self.function.node, stem)]
 
-    def _returned(self, node: ast.stmt) -> Block:
+    def _replace_return(self, node: ast.stmt) -> Block:
         assert isinstance(node, ast.Return)
         value = node.value or ast.Constant(None)
         if len(self.results) == 1:
@@ -314,21 +327,21 @@ class Normal:
         if not isinstance(value, ast.Tuple):
             return []  # the end of a function that returns before
         pairs = zip(self.results, value.elts, strict=True)
-        return [let(name, each) for name, each in pairs]
+        return [let(name, expression) for name, expression in pairs]
 
     def _without_loop_exits(self, statements: Block) -> Block:
         """Of staged ifs: break as a flag, continue as `else`, return as a flag and a value."""
-        found: Block = []
-        for each in statements:
-            if isinstance(each, ast.If) and is_touched(each, self.staged):
-                body = self._without_loop_exits(each.body)
-                other = self._without_loop_exits(each.orelse)
-                each = mark(ast.If(each.test, body, other), each)  # noqa: PLW2901
-            if isinstance(each, ast.For | ast.While) and is_touched(each, self.staged):
-                found += self._without_exits(each)
+        result: Block = []
+        for statement in statements:
+            if isinstance(statement, ast.If) and is_touched(statement, self.staged):
+                body = self._without_loop_exits(statement.body)
+                other = self._without_loop_exits(statement.orelse)
+                statement = mark(ast.If(statement.test, body, other), statement)  # noqa: PLW2901
+            if isinstance(statement, ast.For | ast.While) and is_touched(statement, self.staged):
+                result += self._without_exits(statement)
             else:
-                found.append(each)
-        return found
+                result.append(statement)
+        return result
 
     def _without_exits(self, loop: ast.For | ast.While) -> Block:
         body = self._without_loop_exits(loop.body)
@@ -341,7 +354,7 @@ class Normal:
         flag = ""
         only_returns = not has_exit(body, (ast.Break,), loops=False)
         if has_exit(body, (ast.Return,)):
-            flag, body = self._flagged_returns(loop, body)
+            flag, body = self._flag_returns(loop, body)
             before.append(let(flag, ast.Constant(False)))
             values = [load(name) for name in self.results]
             branch = ast.If(load(flag), [ast.Return(as_tuple(values))], [])
@@ -359,7 +372,7 @@ class Normal:
 
         if stop:
             body = self._block(body, inside=True)
-        body = [*first, *self._nested(body, (ast.Break, ast.Continue), leave)]
+        body = [*first, *self._nest(body, (ast.Break, ast.Continue), leave)]
         if loop.orelse:
             other: Block = self._block(loop.orelse, inside=True)
             if stop and stop != flag:
@@ -385,14 +398,14 @@ class Normal:
             return loop, []
         others = {name: self.names.of(loop, f"each_{name}") for name in own}
         target = rename([loop.target], others)[0]
-        made = ast.For(target, loop.iter, loop.body, loop.orelse, lineno=0)
-        return mark(made, loop), [let(name, load(other)) for name, other in others.items()]
+        node = ast.For(target, loop.iter, loop.body, loop.orelse, lineno=0)
+        return mark(node, loop), [let(name, load(other)) for name, other in others.items()]
 
     def _with_last(self, node: ast.For) -> Block:
         """A loop that reads `rows[-1]` while it fills `rows`, with the last row as a name."""
         filled: dict[str, str] = {}
-        for each in ast.walk(node):
-            match each:
+        for inner in ast.walk(node):
+            match inner:
                 case ast.Call(ast.Attribute(ast.Name(id=name), "append"), [_], []):
                     filled[name] = self.names.of(node, f"last_{name}")
         last = _Last(filled)
@@ -408,25 +421,31 @@ class Normal:
             before.append(mark(let(filled[name], value), node, f"last_{name}"))
         return [*before, mark(ast.For(node.target, node.iter, body, node.orelse, lineno=0), node)]
 
-    def _flagged_returns(self, loop: ast.stmt, body: Block) -> tuple[str, Block]:
+    def _flag_returns(self, loop: ast.stmt, body: Block) -> tuple[str, Block]:
         """A loop's returns as a flag, the values, and a break."""
         if not self.results:
             self.results = self._find_results(self.function.node.body)
         flag = self.names.of(loop, "returned")
 
-        def swapped(statements: Block) -> Block:
-            found: Block = []
-            for each in statements:
-                if isinstance(each, ast.Return):
-                    found += [*self._returned(each), let(flag, ast.Constant(True)), ast.Break()]
-                elif isinstance(each, ast.If) and has_exit([each], (ast.Return,)):
-                    branch = ast.If(each.test, swapped(each.body), swapped(each.orelse))
-                    found.append(mark(branch, each))
+        def swap_returns(statements: Block) -> Block:
+            result: Block = []
+            for statement in statements:
+                if isinstance(statement, ast.Return):
+                    result += [
+                        *self._replace_return(statement),
+                        let(flag, ast.Constant(True)),
+                        ast.Break(),
+                    ]
+                elif isinstance(statement, ast.If) and has_exit([statement], (ast.Return,)):
+                    branch = ast.If(
+                        statement.test, swap_returns(statement.body), swap_returns(statement.orelse)
+                    )
+                    result.append(mark(branch, statement))
                 else:
-                    found.append(each)
-            return found
+                    result.append(statement)
+            return result
 
-        return flag, swapped(body)
+        return flag, swap_returns(body)
 
 
 def _with_body(
@@ -469,10 +488,10 @@ class _Last(ast.NodeTransformer):
 
 def _is_bound_first(name: str, body: Block) -> bool:
     """Whether an iteration binds a name before it reads it."""
-    for each in body:
-        if name in find_loaded(each):
+    for statement in body:
+        if name in find_loaded(statement):
             return False
-        if isinstance(each, ast.Assign) and name in find_stored(each):
+        if isinstance(statement, ast.Assign) and name in find_stored(statement):
             return True
     return False
 
@@ -485,20 +504,20 @@ def _pattern_test(pattern: ast.pattern, subject: str) -> ast.expr | None:
         case ast.MatchSingleton(value):
             return ast.Compare(load(subject), [ast.Is()], [ast.Constant(value)])
         case ast.MatchOr(patterns):
-            tests = [_pattern_test(each, subject) for each in patterns]
+            tests = [_pattern_test(node, subject) for node in patterns]
             if all(tests):
-                return ast.BoolOp(ast.Or(), [each for each in tests if each])
+                return ast.BoolOp(ast.Or(), [test for test in tests if test])
         case ast.MatchAs(None, _):
             return None
     raise Refusal("a pattern of `match` takes its subject apart")
 
 
 def _as_read(target: ast.expr) -> ast.expr:
-    made = deepcopy(target)
-    for node in ast.walk(made):
+    expression = deepcopy(target)
+    for node in ast.walk(expression):
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
             node.ctx = ast.Load()
-    return made
+    return expression
 
 
 class _Held:
@@ -511,8 +530,8 @@ class _Held:
         """A node: the same object where nothing in it changes."""
         if isinstance(node, ast.Attribute) and (name := self.names.get(ast.unparse(node))):
             return ast.copy_location(ast.Name(name, node.ctx), node)
-        made = map_children(node, self.visit)
-        return node if made is node else mark(made, node)
+        result = map_children(node, self.visit)
+        return node if result is node else mark(result, node)
 
 
 def _has_elements(target: ast.expr) -> bool:

@@ -10,12 +10,12 @@ import torch
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Request, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
-from export_engine.fixes.code.editing.failing_text import fixed_places
+from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.fixes.code.loops.no_gradients import (
     COSTS,
-    edited_without_gradients,
-    tried_in_some_mode,
+    edit_without_gradients,
+    try_without_gradients,
 )
 from export_engine.fixes.rewrite.form import NotStaged, Refusal
 from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
@@ -60,13 +60,13 @@ _COSTS = {
 }
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_rewrite(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The function at a failure with its staged sites rewritten, or why it is not."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
     tried: set[tuple[str, str]] = set()
-    for place in fixed_places(attempt):
+    for place in find_fixing_places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         if (place.file, place.function) in tried or not is_asked(text, line, diagnosis.kind):
             continue
@@ -75,10 +75,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             progress(Progress(0, 0, f"rewriting the control flow of `{place.function}`", "fix"))
         try:
             staged = probe(request, place.file, text, line)
-            made = lower(staged)
-            fix = _try(attempt, made, progress)
+            rewritten = lower(staged)
+            fix = _try(attempt, rewritten, progress)
             is_known = fix is not None and fix.leads_to is not None
-            if not is_known and "vmap" in _kinds(made):  # it has no rule for some ops
+            if not is_known and "vmap" in _kinds(rewritten):  # it has no rule for some ops
                 fix = _try_as_scan(attempt, staged, progress) or fix
         except NotStaged:
             continue
@@ -109,14 +109,14 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
         request = request.with_changes(strict=True)
     if made.probes and not agrees(request, edit, made.probes, fewest=_FEWEST):
         return None
-    found, quiet = tried_in_some_mode(request, edit)
-    if isinstance(found, Exported):
-        program = found.program.module()
+    result, quiet = try_without_gradients(request, edit)
+    if isinstance(result, Exported):
+        program = result.program.module()
         with torch.no_grad():
             alike = takes_what_eager_takes(request, edit, program, answers=True)
         if not alike:
             return None
-    costs = [_COSTS[each] for each in _NAMES if each in _kinds(made) and each in _COSTS]
+    costs = [_COSTS[text] for text in _NAMES if text in _kinds(made) and text in _COSTS]
     fix = Fix(
         kind="code",
         title=title_of(made) + (", and export in strict mode" if switched else ""),
@@ -125,17 +125,17 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
         change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
+        leads_to=result if isinstance(result, Exported) else None,
     )
-    if diagnosis.kind is Kind.SHAPES_VIOLATED and not isinstance(found, Exported):
+    if diagnosis.kind is Kind.SHAPES_VIOLATED and not isinstance(result, Exported):
         return None
-    return with_needed_bounds(request, diagnosis, edit, fix, found, progress)
+    return with_needed_bounds(request, diagnosis, edit, fix, result, progress)
 
 
 def in_mode(request: Request, *, edit: Edit, is_quiet: bool, is_strict: bool) -> Request:
     """The request with a rewritten function, in the mode that its operators need."""
-    made = (edited_without_gradients if is_quiet else with_edit)(request, edit)
-    return made.with_changes(strict=True) if is_strict else made
+    result = (edit_without_gradients if is_quiet else with_edit)(request, edit)
+    return result.with_changes(strict=True) if is_strict else result
 
 
 def _kinds(made: Rewritten) -> set[str]:
@@ -145,10 +145,10 @@ def _kinds(made: Rewritten) -> set[str]:
 def title_of(made: Rewritten) -> str:
     """What is done, in a line: `Rewrite lines 12 and 15 with scan and torch.where`."""
     lines = sorted({line for line, _ in made.done})
-    used = [_NAMES[each] for each in _NAMES if each in _kinds(made)]
-    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_listed(list(map(str, lines)))}"
-    return f"Rewrite {where} with {_listed(used)}"
+    used = [_NAMES[text] for text in _NAMES if text in _kinds(made)]
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {_join_words(list(map(str, lines)))}"
+    return f"Rewrite {where} with {_join_words(used)}"
 
 
-def _listed(words: list[str]) -> str:
+def _join_words(words: list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -15,7 +15,7 @@ import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 from torch.overrides import TorchFunctionMode
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.fixes.rewrite.elements import (
     Chosen,
     Elements,
@@ -132,20 +132,20 @@ class Probe(Elements):
             kinds.append("bool" if is_bool else "zero")
             if at == len(parts) - 1 and kept is None:
                 return value
-            kept = known if kept is None else self._joined(kept, known, is_or)
+            kept = known if kept is None else self._join_tests(kept, known, is_or)
         if kept is None:
             return value
         self._note_join(site, kinds)
         return kept
 
     def _note_join(self, site: Site, kinds: list[str]) -> None:
-        known = self.facts.notes.get(site, tuple(kinds))
-        if known != tuple(kinds):
+        value = self.facts.notes.get(site, tuple(kinds))
+        if value != tuple(kinds):
             self.facts.is_mixed = True
         if any(kind != "plain" for kind in kinds):
-            self.facts.notes[site] = known
+            self.facts.notes[site] = value
 
-    def _joined(self, first: Any, second: Any, is_or: bool) -> Any:
+    def _join_tests(self, first: Any, second: Any, is_or: bool) -> Any:
         if isinstance(first, torch.Tensor) is not isinstance(second, torch.Tensor):
             raise Refusal("a test joins a tensor and a size")
         return first | second if is_or else first & second
@@ -163,12 +163,12 @@ class Probe(Elements):
 
     def check(self, site: Site, test: Any) -> None:
         """An `assert`."""
-        known = self.decide(test)
-        if isinstance(known, builtins.bool):
-            if not known:
+        value = self.decide(test)
+        if isinstance(value, builtins.bool):
+            if not value:
                 raise AssertionError
             return
-        self.facts.notes[site] = "symbol" if isinstance(known, torch.SymBool) else "tensor"
+        self.facts.notes[site] = "symbol" if isinstance(value, torch.SymBool) else "tensor"
 
     # -- sites ----------------------------------------------------------------------------------
 
@@ -183,18 +183,18 @@ class Probe(Elements):
         outs: Sequence[str],
     ) -> Any:
         """An `if`."""
-        known, choice = self.decide(test), self.facts.choices[site]
-        if isinstance(known, builtins.bool):
-            choice.ways.add("then" if known else "else")
-            return (then if known else other)(*values)
-        is_tensor = isinstance(known, torch.Tensor)
+        value, choice = self.decide(test), self.facts.choices[site]
+        if isinstance(value, builtins.bool):
+            choice.ways.add("then" if value else "else")
+            return (then if value else other)(*values)
+        is_tensor = isinstance(value, torch.Tensor)
         choice.ways.add("tensor" if is_tensor else "symbol")
         choice.test = describe(test)
-        choice.depends_on_data |= is_tensor or bool(free_unbacked_symbols(known))
+        choice.depends_on_data |= is_tensor or bool(free_unbacked_symbols(value))
         choice.shared |= _find_sharing(dict(zip(reads, values, strict=True)))
         self.depth += 1
         try:
-            tests = [] if is_tensor else [known, _torch.sym_not(known)]
+            tests = [] if is_tensor else [value, _torch.sym_not(value)]
             first = self._side(choice, then, values, tests[:1])
             second = self._side(choice, other, values, tests[1:])
         finally:
@@ -207,43 +207,45 @@ class Probe(Elements):
         for name, one, two in zip(outs, first, second, strict=True):
             alike = one is two or (_is_plain(one) and type(one) is type(two) and one == two)
             choice.pairs[name].append((describe(one), describe(two), alike, _same_shape(one, two)))
-        return [self._merged(known, one, two) for one, two in zip(first, second, strict=True)]
+        return [self._merge(value, one, two) for one, two in zip(first, second, strict=True)]
 
     def _side(
         self, choice: Any, way: Callable[..., Any], values: Sequence[Any], held: list[Any]
     ) -> Any:
         """What a way gives; None where it raises an error."""
         self.held += held
-        copies = (type(each)(each) if type(each) in (list, Masked) else each for each in values)
+        copies = (
+            type(value)(value) if type(value) in (list, Masked) else value for value in values
+        )
         try:
             with _Watch() as self.watch:
-                found = way(*copies)
+                result = way(*copies)
             choice.may_raise |= self.watch.may_raise
-            return found
+            return result
         except Refusal:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of the user's code: it is what the way does
-            passed_over(error, "running a way of a branch while tracing")
+            log_internal_error(error, "running a way of a branch while tracing")
             choice.is_unsafe = True
             choice.pairs["!"].append((describe(str(error)), describe(None), False, False))
             return None
         finally:
             del self.held[len(self.held) - len(held) :]
 
-    def _merged(self, test: Any, one: Any, two: Any) -> Any:
+    def _merge(self, test: Any, one: Any, two: Any) -> Any:
         if one is UNDEFINED or two is UNDEFINED or one is two:
             return two if one is UNDEFINED else one
         if isinstance(one, list | Rows) and isinstance(two, list | Rows):
-            return _collected(one, two)
+            return _collect(one, two)
         if isinstance(one, tuple) and isinstance(two, tuple) and len(one) == len(two):
-            return tuple(self._merged(test, a, b) for a, b in zip(one, two, strict=True))
+            return tuple(self._merge(test, a, b) for a, b in zip(one, two, strict=True))
         if isinstance(test, torch.SymBool):
             if isinstance(one, torch.Tensor) or isinstance(two, torch.Tensor):
                 return one if isinstance(one, torch.Tensor) else two
             if _is_int(one) and _is_int(two):
                 return (
                     _torch.sym_ite(test, _torch.sym_int(one), _torch.sym_int(two))
-                    if all(isinstance(each, torch.SymInt) for each in (one, two))
+                    if all(isinstance(value, torch.SymInt) for value in (one, two))
                     else one
                     if isinstance(one, torch.SymInt)
                     else two
@@ -272,29 +274,29 @@ class Probe(Elements):
         outs: Sequence[str],
     ) -> Any:
         """A `for`."""
-        known, loop = dict(zip(reads, values, strict=True)), self.facts.loops[site]
+        entries, loop = dict(zip(reads, values, strict=True)), self.facts.loops[site]
         sequence = rows.values if isinstance(rows, Rows) else rows
         sequence = _Sequence.of(sequence)
         if sequence is None or isinstance(sequence.length, int):
             loop.ways.add("plain")
             items = rows if sequence is None else [sequence.at(n) for n in range(sequence.length)]
             for item in items:
-                found = dict(zip(outs, body(item, *[known[name] for name in reads]), strict=True))
-                self.facts.grown |= {n for n, v in found.items() if _has_grown(known.get(n), v)}
-                known |= found
-            return [known.get(name, UNDEFINED) for name in outs]
+                found = dict(zip(outs, body(item, *[entries[name] for name in reads]), strict=True))
+                self.facts.grown |= {n for n, v in found.items() if _has_grown(entries.get(n), v)}
+                entries |= found
+            return [entries.get(name, UNDEFINED) for name in outs]
         loop.ways.add("rows")
         loop.has_sized_length &= not free_unbacked_symbols(sequence.length)
-        loop.start |= {name: describe(value) for name, value in known.items()}
+        loop.start |= {name: describe(value) for name, value in entries.items()}
         self.depth += 1
         outer, self.is_in_loop = self.is_in_loop, True
         try:
-            return self._iterated(loop, sequence, body, reads, known, outs)
+            return self._iterate(loop, sequence, body, reads, entries, outs)
         finally:
             self.depth -= 1
             self.is_in_loop = outer
 
-    def _iterated(
+    def _iterate(
         self,
         loop: Any,
         sequence: _Sequence,
@@ -306,8 +308,8 @@ class Probe(Elements):
         """Two iterations at a staged place; the second takes what the first gave."""
         before = known
         for _ in range(2):
-            given = {n: list(v) if type(v) is list else v for n, v in before.items()}
-            taken = {name: _carried(value, name in outs) for name, value in given.items()}
+            entries = {n: list(v) if type(v) is list else v for n, v in before.items()}
+            taken = {name: _carry(value, name in outs) for name, value in entries.items()}
             item = sequence.element()
             if isinstance(sequence, _Range) and sequence.is_plain:
                 self.counts.append((item, sequence.length))
@@ -318,7 +320,7 @@ class Probe(Elements):
                 loop.is_steady[name] = _same_shape(before.get(name), value)
                 if isinstance(value, list) and value:
                     loop.collected[name] = describe(value[-1])
-                    taken_list = given.get(name)
+                    taken_list = entries.get(name)
                     before_it = len(taken_list) if isinstance(taken_list, list) else 0
                     loop.appended[name] = max(len(value) - before_it, 1)
                 if isinstance(value, Rows):
@@ -328,7 +330,7 @@ class Probe(Elements):
         for name, value in result.items():
             is_filled = isinstance(value, Rows) or (isinstance(value, list) and value)
             count = sequence.length * loop.appended.get(name, 1)
-            gathered[name] = _stacked(value, count, loop) if is_filled else before.get(name)
+            gathered[name] = _stack(value, count, loop) if is_filled else before.get(name)
         return [gathered.get(name, UNDEFINED) for name in outs]
 
     def repeat(
@@ -341,36 +343,36 @@ class Probe(Elements):
         outs: Sequence[str],
     ) -> Any:
         """A `while`."""
-        known, loop = dict(zip(reads, values, strict=True)), self.facts.loops[site]
+        entries, loop = dict(zip(reads, values, strict=True)), self.facts.loops[site]
         for _ in range(10_000):
-            going = self.decide(test(*[known[name] for name in reads]))
+            going = self.decide(test(*[entries[name] for name in reads]))
             if not isinstance(going, builtins.bool):
                 break
             loop.ways.add("plain")
             if not going:
-                return [known.get(name, UNDEFINED) for name in outs]
-            known |= dict(zip(outs, body(*[known[name] for name in reads]), strict=True))
+                return [entries.get(name, UNDEFINED) for name in outs]
+            entries |= dict(zip(outs, body(*[entries[name] for name in reads]), strict=True))
         else:
             raise Refusal("a loop runs very often")
         if "plain" in loop.ways:
             raise Refusal("a loop is decided by data from an iteration on")
         loop.ways.add("while")
-        loop.start |= {name: describe(value) for name, value in known.items()}
+        loop.start |= {name: describe(value) for name, value in entries.items()}
         self.depth += 1
         outer, self.is_in_loop = self.is_in_loop, True
         try:
             for _ in range(2):
-                taken = {name: _carried(value, name in outs) for name, value in known.items()}
+                taken = {name: _carry(value, name in outs) for name, value in entries.items()}
                 test(*[taken[name] for name in reads])
                 result = dict(zip(outs, body(*[taken[name] for name in reads]), strict=True))
                 for name, value in result.items():
                     loop.after[name] = describe(value)
-                    loop.is_steady[name] = _same_shape(known.get(name), value)
-                known |= result
+                    loop.is_steady[name] = _same_shape(entries.get(name), value)
+                entries |= result
         finally:
             self.depth -= 1
             self.is_in_loop = outer
-        return [known.get(name, UNDEFINED) for name in outs]
+        return [entries.get(name, UNDEFINED) for name in outs]
 
     # -- expressions ----------------------------------------------------------------------------
 
@@ -419,8 +421,8 @@ class Probe(Elements):
         if isinstance(function, Chosen):
             self.facts.notes[site] = ("chosen", 0)
             return function(*args, **keywords)
-        if args and (made := self._of_numbers(site, function, first, keywords)):
-            return made[0]
+        if args and (of_numbers := self._of_numbers(site, function, first, keywords)):
+            return of_numbers[0]
         if isinstance(first, Rows | Masked) and name not in ("len", "zip", "enumerate", "reversed"):
             return self._of_rows(site, function, first, args[1:], keywords)
         if getattr(function, "__module__", "builtins") not in ("builtins", "functools"):
@@ -429,10 +431,10 @@ class Probe(Elements):
             case "print" if self.depth:
                 return None
             case "range":
-                if any(isinstance(each, torch.Tensor) for each in args):
+                if any(isinstance(argument, torch.Tensor) for argument in args):
                     self.facts.notes[site] = (
                         "range",
-                        tuple(isinstance(each, torch.Tensor) for each in args),
+                        tuple(isinstance(argument, torch.Tensor) for argument in args),
                     )
                 return _Range.of(*args) if _is_dynamic(args) else range(*args)
             case "zip" | "enumerate" | "reversed":
@@ -484,13 +486,13 @@ class Probe(Elements):
 
     def is_none(self, site: Site, value: Any, negated: bool) -> bool:
         """`value is None`: of what a loop carries, whether it is the first iteration."""
-        known = value is None
+        is_known = value is None
         seen = self.nones.setdefault(site, set())
         if self.depth:
-            seen.add(known)
+            seen.add(is_known)
         if len(seen) > 1:
             self.facts.notes[site] = "first"
-        return known is not negated
+        return is_known is not negated
 
     def _number(self, site: Site, kind: str, value: torch.Tensor) -> Any:
         """A tensor of which Python asks a number: it stays one, but for a size."""
@@ -508,15 +510,15 @@ class Probe(Elements):
                 return value.item()
             self.facts.notes[site] = ("number", "whole")
             return value.long().item()
-        made = value.long() if kind == "int" and not is_whole else value
-        made = value != 0 if kind == "bool" and value.dtype != torch.bool else made
+        tensor = value.long() if kind == "int" and not is_whole else value
+        tensor = value != 0 if kind == "bool" and value.dtype != torch.bool else tensor
         same = "shaped" if shaped else "same"
-        self.facts.notes[site] = ("number", kind if made is not value else same)
-        return made
+        self.facts.notes[site] = ("number", kind if tensor is not value else same)
+        return tensor
 
     def _extreme(self, site: Site, function: Any, name: str, args: tuple[Any, ...]) -> Any:
         values = list(args[0]) if len(args) == 1 else list(args)
-        tensors = [each for each in values if isinstance(each, torch.Tensor)]
+        tensors = [value for value in values if isinstance(value, torch.Tensor)]
         if not tensors or len(values) != 2:
             return function(*args)
         if len(tensors) == 1:
@@ -534,7 +536,7 @@ class Probe(Elements):
         name = getattr(function, "__name__", "")
         dim = keywords.get("dim", args[0] if args else 0)
         if isinstance(rows, Masked):
-            whole = torch.stack([_as_tensor(each) for each in rows])
+            whole = torch.stack([_as_tensor(row) for row in rows])
             values = whole[torch.ones(len(rows), dtype=torch.bool, device="cpu")]
         else:
             values = rows.values
@@ -556,7 +558,7 @@ class Probe(Elements):
 
     def _compared(self, site: Site, function: Any, *args: Any, **keywords: Any) -> Any:
         """torch.equal and torch.allclose, which read the values that they compare."""
-        if any(not isinstance(each, torch.Tensor) for each in args[:2]):
+        if any(not isinstance(argument, torch.Tensor) for argument in args[:2]):
             return function(*args, **keywords)
         if function is torch.equal:
             if args[0].shape != args[1].shape:
@@ -599,8 +601,8 @@ class Probe(Elements):
             self.facts.notes[site] = ("math", name)
             return getattr(torch, name)(args[0])
         function = getattr(of, name)
-        if args and (made := self._of_numbers(site, function, args[0], keywords)):
-            return made[0]
+        if args and (of_numbers := self._of_numbers(site, function, args[0], keywords)):
+            return of_numbers[0]
         if isinstance(of, torch.nn.Module) and getattr(function, "__self__", None) is of:
             self.facts.own_methods.add(site)
         if function in _COMPARED and len(args) > 1:  # of the module torch
@@ -619,15 +621,15 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = getattr(func, "__name__", "")
-        tensors = [each for each in args if isinstance(each, torch.Tensor)]
+        tensors = [argument for argument in args if isinstance(argument, torch.Tensor)]
         if name == "__getitem__":
             parts = args[1] if isinstance(args[1], tuple) else (args[1],)
-            whole = [each for each in parts if isinstance(each, torch.Tensor)]
-            self.may_raise |= any(each.dtype != torch.bool for each in whole)
+            whole = [part for part in parts if isinstance(part, torch.Tensor)]
+            self.may_raise |= any(tensor.dtype != torch.bool for tensor in whole)
         elif name.startswith(_CHECKED):
             self.may_raise = True
         elif name in _OF_SOME:
-            self.may_raise |= any(free_unbacked_symbols(each.shape) for each in tensors)
+            self.may_raise |= any(free_unbacked_symbols(tensor.shape) for tensor in tensors)
         return func(*args, **(kwargs or {}))
 
 
@@ -660,7 +662,9 @@ class _Range(_Sequence):
 
     @staticmethod
     def of(*args: Any) -> _Range:
-        numbers = [each.item() if isinstance(each, torch.Tensor) else each for each in args]
+        numbers = [
+            argument.item() if isinstance(argument, torch.Tensor) else argument for argument in args
+        ]
         start, stop = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
         step = numbers[2] if len(numbers) > 2 else 1
         if not isinstance(step, int):
@@ -690,14 +694,14 @@ class _Rowwise(_Sequence):
 class _Zipped(_Sequence):
     def __init__(self, parts: list[_Sequence]) -> None:
         self.parts = parts
-        lengths = [each.length for each in parts]
+        lengths = [sequence.length for sequence in parts]
         self.length = next((n for n in lengths if not isinstance(n, int)), lengths[0])
 
     def at(self, number: int) -> Any:
-        return tuple(each.at(number) for each in self.parts)
+        return tuple(sequence.at(number) for sequence in self.parts)
 
     def element(self) -> Any:
-        return tuple(each.element() for each in self.parts)
+        return tuple(sequence.element() for sequence in self.parts)
 
 
 class _Reversed(_Sequence):
@@ -709,12 +713,12 @@ class _Reversed(_Sequence):
 
 
 def _is_dynamic(args: tuple[Any, ...]) -> bool:
-    return any(isinstance(each, torch.SymInt | torch.Tensor) for each in args)
+    return any(isinstance(argument, torch.SymInt | torch.Tensor) for argument in args)
 
 
 def _arrange(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    values = [each.values if isinstance(each, Rows) else each for each in args]
-    parts = [_Sequence.of(each) for each in values]
+    values = [argument.values if isinstance(argument, Rows) else argument for argument in args]
+    parts = [_Sequence.of(value) for value in values]
     if not any(parts):
         return function(*args, **keywords)
     if name == "reversed":
@@ -725,7 +729,7 @@ def _arrange(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str
         return _Zipped([_Range(0, 1, parts[0].length), parts[0]])
     if not all(parts):
         raise Refusal("a list and a tensor of a dynamic length are iterated together")
-    return _Zipped([each for each in parts if each])
+    return _Zipped([sequence for sequence in parts if sequence])
 
 
 def _find_sharing(values: dict[str, Any]) -> set[str]:
@@ -741,7 +745,7 @@ def _same_shape(one: Any, two: Any) -> bool:
     if type(one) is type(two) and isinstance(one, dict | list | tuple):
         if len(one) != len(two) or (isinstance(one, dict) and list(one) != list(two)):
             return False
-        parts = (each.values() if isinstance(each, dict) else each for each in (one, two))
+        parts = (value.values() if isinstance(value, dict) else value for value in (one, two))
         return all(_same_shape(a, b) for a, b in zip(*parts, strict=True))
     if not isinstance(one, torch.Tensor) or not isinstance(two, torch.Tensor):
         return type(one) is type(two)
@@ -752,7 +756,7 @@ def _same_shape(one: Any, two: Any) -> bool:
     )
 
 
-def _carried(value: Any, is_out: bool) -> Any:
+def _carry(value: Any, is_out: bool) -> Any:
     """A number that a loop changes as the tensor that the program carries."""
     if is_out and isinstance(value, bool | int | float | torch.SymInt | torch.SymFloat):
         kind = torch.bool if isinstance(value, bool) else None
@@ -762,7 +766,7 @@ def _carried(value: Any, is_out: bool) -> Any:
     return value
 
 
-def _collected(one: Any, two: Any) -> Any:
+def _collect(one: Any, two: Any) -> Any:
     """A list that the ways of a branch fill."""
     if isinstance(one, Rows) or isinstance(two, Rows):
         return one if isinstance(one, Rows) else two
@@ -771,7 +775,7 @@ def _collected(one: Any, two: Any) -> Any:
     return Masked(one if len(one) > len(two) else two)
 
 
-def _stacked(value: Any, length: Any, loop: Any) -> Rows:
+def _stack(value: Any, length: Any, loop: Any) -> Rows:
     piece = value.piece if isinstance(value, Rows) else value[-1]
     if not isinstance(piece, torch.Tensor):
         if not isinstance(piece, bool | int | float):
@@ -816,9 +820,9 @@ def _refuse() -> Any:
 
 def _run_both(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
     """The user's own torch.cond: its functions are traced as they are, not by Dynamo."""
-    found = true_fn(*operands)
+    result = true_fn(*operands)
     false_fn(*operands)
-    return found
+    return result
 
 
 class _Running:

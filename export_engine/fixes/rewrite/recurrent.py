@@ -15,13 +15,13 @@ import torch
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import Unclear
-from export_engine.fixes.code.editing.failing_text import fixed_places
+from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
-from export_engine.fixes.code.editing.try_edit import tried, with_edit
+from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
 from export_engine.progress import Progress, Report
-from export_engine.source import unedited
+from export_engine.source import original_file
 
 _KINDS = (Kind.LOOP_ON_DATA, Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
 _COSTS = "The program rejects a length of 0, and runs only in a backend that has the operator scan."
@@ -129,28 +129,33 @@ _MASKED = """
 """
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_recurrent_scan(
+    attempt: Failed, progress: Report | None = None
+) -> Iterator[Fix | NoFix]:
     """The scan for a recurrent module of torch that fixes a length, or why there is none."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
     own = _find_modules(request.target)
     whole = _of_torch_alone(request.target)
-    for place in fixed_places(attempt) if own else ():
+    for place in find_fixing_places(attempt) if own else ():
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:
-            made, what, costs = _rewrite(text, line, own, whole)
-        except Unclear as reason:
-            name = "" if whole else _called_module(text, line, own)
+            rewritten, what, costs = _rewrite(text, line, own, whole)
+        except CannotRewrite as reason:
+            name = "" if whole else _find_called_module(text, line, own)
             if whole or name:
-                said, kind = f"`{name}`" if name else "The model", type(whole or own[name]).__name__
-                yield NoFix(_UNROLLED.format(name=said, kind=kind, why=reason))
+                message, kind = (
+                    f"`{name}`" if name else "The model",
+                    type(whole or own[name]).__name__,
+                )
+                yield NoFix(_UNROLLED.format(name=message, kind=kind, why=reason))
             continue
         what = what if whole else f"{what} in line {place.line}"
         if progress:
             progress(Progress(0, 0, f"rewriting the {what}", "fix"))
-        edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        found = tried(request, edit)
+        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
+        result = try_edit(request, edit)
         fix = Fix(
             kind="code",
             title=f"Rewrite the {what} as a {'masked ' if costs else ''}scan",
@@ -160,9 +165,9 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
             change=partial(with_edit, edit=edit),
             edits=with_edit(request, edit).edits,
             stack=diagnosis.stack,
-            leads_to=found if isinstance(found, Exported) else None,
+            leads_to=result if isinstance(result, Exported) else None,
         )
-        bounded = with_needed_bounds(request, diagnosis, edit, fix, found, progress)
+        bounded = with_needed_bounds(request, diagnosis, edit, fix, result, progress)
         if bounded is not None:
             yield bounded
             return
@@ -176,8 +181,8 @@ def _rewrite(
         return *_rewrite_whole(text, line, whole), ""
     source = Source(text, line)
     if any(_name(n) == _PACK for n in ast.walk(source.function) if isinstance(n, ast.Call)):
-        made, kinds = _rewrite_packed(source, own)
-        return made, f"{kinds} of packed rows", f" {_NOT_REJECTED}"
+        rewritten, kinds = _rewrite_packed(source, own)
+        return rewritten, f"{kinds} of packed rows", f" {_NOT_REJECTED}"
     return *_rewrite_calls(source, line, own), ""
 
 
@@ -198,7 +203,7 @@ def _of_torch_alone(target: object) -> torch.nn.RNNBase | None:
     return target if type(target).forward.__module__ == torch.nn.RNNBase.__module__ else None
 
 
-def _called_module(text: str, line: int, modules: Mapping[str, object]) -> str:
+def _find_called_module(text: str, line: int, modules: Mapping[str, object]) -> str:
     """The name of one of some modules that a line calls; empty if it calls none."""
     for node in ast.walk(Source(text, line).function):
         called = node.func if isinstance(node, ast.Call) else None
@@ -225,7 +230,7 @@ def _rewrite_calls(
         and node.func.attr in modules
     }
     if not any(node.lineno <= line <= (node.end_lineno or 0) for node in calls):
-        raise Unclear("the line does not call a recurrent module of torch by its name")
+        raise CannotRewrite("the line does not call a recurrent module of torch by its name")
     pieces: list[Piece] = []
     taken = source.names
     kinds: dict[str, str] = {}
@@ -241,7 +246,7 @@ def _rewrite_calls(
         pieces.append(Piece(source.start(call), source.end(call.func), name))
         given = call.args[0] if call.args else call.keywords[0]
         pieces.append(Piece(source.start(given), source.start(given), f"{owner}, "))
-    return source.changed(pieces), " and ".join(each.partition("_")[0] for each in kinds)
+    return source.replace(pieces), " and ".join(text.partition("_")[0] for text in kinds)
 
 
 def _rewrite_whole(text: str, line: int, module: torch.nn.RNNBase) -> tuple[Rewritten, str]:
@@ -250,11 +255,11 @@ def _rewrite_whole(text: str, line: int, module: torch.nn.RNNBase) -> tuple[Rewr
     source = Source(text, line)
     kind = _kind_of(module)
     name = free_name(f"_{kind.lower()}", source.names)
-    given = ", ".join(each.arg for each in source.function.args.args)
+    message = ", ".join(argument.arg for argument in source.function.args.args)
     cell = _cell_of(_WHOLE, name, kind, source.torch, shared=_shares_storage(module))
-    made = _helper(source, f"{cell.strip()}\n\nreturn {name}({given})")
-    body = Piece(made.start, source.end(source.function.body[-1]), made.text.rstrip())
-    return source.changed([body]), kind.partition("_")[0]
+    piece = _helper(source, f"{cell.strip()}\n\nreturn {name}({message})")
+    body = Piece(piece.start, source.end(source.function.body[-1]), piece.text.rstrip())
+    return source.replace([body]), kind.partition("_")[0]
 
 
 def _kind_of(module: torch.nn.RNNBase) -> str:
@@ -265,7 +270,7 @@ def _kind_of(module: torch.nn.RNNBase) -> str:
 def _shares_storage(module: torch.nn.RNNBase) -> bool:
     """Whether weights of a module are parts of one storage, as cuDNN has them on a GPU."""
     weights = list(module.parameters())
-    return len({each.untyped_storage().data_ptr() for each in weights}) < len(weights)
+    return len({weight.untyped_storage().data_ptr() for weight in weights}) < len(weights)
 
 
 def _helper(source: Source, text: str) -> Piece:
@@ -276,7 +281,7 @@ def _helper(source: Source, text: str) -> Piece:
     """
     first = _first_statement(source)
     at, indent = source.start(first), source.indent(first)
-    deeper = "\n".join(f"{indent}{each}" if each else "" for each in text.split("\n"))
+    deeper = "\n".join(f"{indent}{part}" if part else "" for part in text.split("\n"))
     return Piece(at, at, f"{deeper.strip()}\n\n{indent}")
 
 
@@ -285,16 +290,16 @@ def _first_statement(source: Source) -> ast.stmt:
     body = source.function.body
     documented = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
     if len(body) == 1 and documented:
-        raise Unclear("the function has no statement")
+        raise CannotRewrite("the function has no statement")
     return body[1 if documented else 0]
 
 
 def _refuse(module: torch.nn.RNNBase) -> None:
     """Raises Unclear for a module that is more than its cells."""
     if module.proj_size:
-        raise Unclear("the module projects its state")
+        raise CannotRewrite("the module projects its state")
     if module.training and module.dropout and module.num_layers > 1:
-        raise Unclear("the module is in training mode, and drops values between its layers")
+        raise CannotRewrite("the module is in training mode, and drops values between its layers")
 
 
 def _cell_of(
@@ -323,7 +328,7 @@ def _cell_of(
     linear = f"{torch_name}.nn.functional.linear"
     act = kind.removeprefix("RNN_").lower()
     step = _STEPS[kind.partition("_")[0]].format(linear=linear, act=act).strip()
-    step = "\n".join(f"{' ' * 16}{each}" for each in step.splitlines())
+    step = "\n".join(f"{' ' * 16}{line}" for line in step.splitlines())
     layers = _LAYERS.format(
         cell=cell,
         zeros="zeros, zeros" if lstm else "zeros,",
@@ -352,29 +357,31 @@ def _rewrite_packed(
         Unclear: the rows are packed otherwise, or a module does what the scan does not.
     """
     calls = [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
-    packs = [each for each in calls if _name(each) == _PACK]
-    pads = [each for each in calls if _name(each) == _PAD]
+    packs = [call for call in calls if _name(call) == _PACK]
+    pads = [call for call in calls if _name(call) == _PAD]
     runs = [
-        each for each in calls if isinstance(each.func, ast.Attribute) and each.func.attr in modules
+        call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in modules
     ]
     if not packs or not runs:
-        raise Unclear("the rows are not packed in the function that runs the recurrent module")
+        raise CannotRewrite(
+            "the rows are not packed in the function that runs the recurrent module"
+        )
     if {"_packed", "_padded"} & source.names:
-        raise Unclear("the function has names that the rewrite needs")
+        raise CannotRewrite("the function has names that the rewrite needs")
     pieces, helpers, kinds = list[Piece](), {"": _PACKED}, list[str]()
-    for each in packs:
-        _refuse_keywords(each, _PACK_GIVEN)
-        pieces.append(Piece(source.start(each), source.end(each.func), "_packed"))
-    for each in pads:
-        _refuse_keywords(each, _PAD_GIVEN)
-        pieces.append(Piece(source.start(each), source.end(each.func), "_padded"))
+    for pack in packs:
+        _refuse_keywords(pack, _PACK_GIVEN)
+        pieces.append(Piece(source.start(pack), source.end(pack.func), "_packed"))
+    for pad in pads:
+        _refuse_keywords(pad, _PAD_GIVEN)
+        pieces.append(Piece(source.start(pad), source.end(pad.func), "_padded"))
         helpers["padded"] = _PADDED
-    for each in runs:
-        assert isinstance(each.func, ast.Attribute)
-        module = modules[each.func.attr]
+    for run in runs:
+        assert isinstance(run.func, ast.Attribute)
+        module = modules[run.func.attr]
         _refuse(module)
-        if not each.args or isinstance(each.args[0], ast.Starred):
-            raise Unclear("the recurrent module is called by keywords")
+        if not run.args or isinstance(run.args[0], ast.Starred):
+            raise CannotRewrite("the recurrent module is called by keywords")
         kind = _kind_of(module)
         name = f"_{kind.lower()}"
         one = any(map(_shares_storage, modules.values()))
@@ -382,12 +389,12 @@ def _rewrite_packed(
             _RNN, name, kind, source.torch, _CELL, _MASKED, "(inputs, alive)", one
         )
         kinds.append(kind.partition("_")[0])
-        owner = source.of(each.func)
-        pieces.append(Piece(source.start(each), source.end(each.func), name))
-        pieces.append(Piece(source.start(each.args[0]), source.start(each.args[0]), f"{owner}, "))
-    made = (each.replace("{torch}", source.torch).strip() for each in helpers.values())
-    pieces.append(_helper(source, "\n\n".join(made)))
-    return source.changed(pieces), " and ".join(dict.fromkeys(kinds))
+        owner = source.of(run.func)
+        pieces.append(Piece(source.start(run), source.end(run.func), name))
+        pieces.append(Piece(source.start(run.args[0]), source.start(run.args[0]), f"{owner}, "))
+    texts = (helper.replace("{torch}", source.torch).strip() for helper in helpers.values())
+    pieces.append(_helper(source, "\n\n".join(texts)))
+    return source.replace(pieces), " and ".join(dict.fromkeys(kinds))
 
 
 def _name(call: ast.Call) -> str:
@@ -395,10 +402,10 @@ def _name(call: ast.Call) -> str:
 
 
 def _refuse_keywords(call: ast.Call, known: tuple[str, ...]) -> None:
-    if any(isinstance(each, ast.Starred) for each in call.args) or any(
-        each.arg not in known for each in call.keywords
+    if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
+        keyword.arg not in known for keyword in call.keywords
     ):
-        raise Unclear("the rows are packed in a way that is not known")
+        raise CannotRewrite("the rows are packed in a way that is not known")
     first = call.keywords[0].arg if call.keywords and not call.args else None
     if first is not None:
-        raise Unclear("the rows are given by keyword")
+        raise CannotRewrite("the rows are given by keyword")

@@ -27,7 +27,7 @@ from export_engine.fixes.rewrite.lower import Lowering
 from export_engine.fixes.rewrite.normalize import Normal
 from export_engine.fixes.rewrite.probe import probing
 from export_engine.fixes.rewrite.selected import loop_over_all
-from export_engine.source import unedited
+from export_engine.source import original_file
 
 _ASKED = (ast.If, ast.IfExp, ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.BoolOp)
 _QUESTIONS = frozenset({"bool", "float", "int", "len", "min", "max", "equal", "allclose", "item"})
@@ -137,8 +137,8 @@ def probe(request: Request, file: str, text: str, line: int) -> Staged:
     function = cut_pieces(append_in_order(loop_over_all(parse_function(text, line))))
     names = Names(function.node)
     whole = Normal(function, names, lambda node: isinstance(node, _ALL), is_probed=True).find_form()
-    made = instrument(function, whole)
-    facts = _run(request, Edit(unedited(file), text, made, (function.name,)))
+    message = instrument(function, whole)
+    facts = _run(request, Edit(original_file(file), text, message, (function.name,)))
     return Staged(file, text, function, names, facts)
 
 
@@ -156,7 +156,7 @@ def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
     names = names.copy()
     normal = Normal(function, names, facts.is_staged)
     body = normal.find_form()
-    for node in (n for each in normal.holding for n in ast.walk(each)):
+    for node in (n for statement in normal.holding for n in ast.walk(statement)):
         if isinstance(node, ast.Call) and find_site(node) in facts.own_methods:
             raise Refusal(f"line {node.lineno} may read or write the same attributes")
     lowering = Lowering(function, facts, names, at_once=at_once)
@@ -168,8 +168,8 @@ def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
     after = emit(function, lowered)
     ast.parse(after)
     done = tuple(dict.fromkeys(sorted(lowering.done)))
-    edit = Edit(unedited(file), text, after, (function.name,))
-    probes = [replace(edit, after=_raising(text, each)) for each in lowering.shortcuts]
+    edit = Edit(original_file(file), text, after, (function.name,))
+    probes = [replace(edit, after=_raising(text, shortcut)) for shortcut in lowering.shortcuts]
     return Rewritten(edit, done, lowering.needs_strict, tuple(probes))
 
 
@@ -178,8 +178,8 @@ def _raising(text: str, value: ast.expr) -> str:
     lines = text.split("\n")
     line = lines[value.lineno - 1].encode()
     raised = f"(_ for _ in ()).throw(LookupError({REACHED!r}))".encode()
-    made = line[: value.col_offset] + raised + line[value.end_col_offset :]
-    lines[value.lineno - 1] = made.decode()
+    data = line[: value.col_offset] + raised + line[value.end_col_offset :]
+    lines[value.lineno - 1] = data.decode()
     return "\n".join(lines)
 
 

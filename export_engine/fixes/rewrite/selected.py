@@ -29,33 +29,35 @@ def loop_over_all(function: Function) -> Function:
     for node in body:
         if isinstance(node, ast.For) and not node.orelse and isinstance(node.target, ast.Name):
             changed |= _find_changes(body, node, node.target.id)
-    return function.with_body([new for each in body for new in changed.get(id(each), [each])])
+    return function.with_body(
+        [new for statement in body for new in changed.get(id(statement), [statement])]
+    )
 
 
 def _find_changes(body: Block, loop: ast.For, name: str) -> dict[int, Block]:
     """What stands in the place of a loop, and of the statement that makes what it goes through."""
     rows, maker = loop.iter, None
     if isinstance(rows, ast.Name):
-        makers = [each for each in body if rows.id in find_stored(each)]
-        uses = [n for each in body for n in ast.walk(each) if isinstance(n, ast.Name)]
+        makers = [statement for statement in body if rows.id in find_stored(statement)]
+        uses = [n for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)]
         uses = [n for n in uses if n.id == rows.id and isinstance(n.ctx, ast.Load)]
         maker = makers[0] if len(makers) == 1 else None
         if not isinstance(maker, ast.Assign) or len(maker.targets) != 1 or len(uses) != 1:
             return {}
         rows = maker.value
-    found = _find_mask(rows)
+    pair = _find_mask(rows)
     is_read = any(
         isinstance(n, ast.Name) and n.id == name
-        for each in body[body.index(loop) + 1 :]
-        for n in ast.walk(each)
+        for statement in body[body.index(loop) + 1 :]
+        for n in ast.walk(statement)
     )
-    if found is None or is_read or (maker is None and not isinstance(found[0], ast.Name)):
+    if pair is None or is_read or (maker is None and not isinstance(pair[0], ast.Name)):
         return {}
-    mask, is_number = found
+    mask, is_number = pair
     taken = loop.body
     if not is_number:
         uses_of = _Indices(name)
-        taken = [uses_of.visit(each) for each in loop.body]
+        taken = [uses_of.visit(statement) for statement in loop.body]
         if uses_of.left:
             return {}
     held: ast.expr = load(loop.iter.id) if isinstance(loop.iter, ast.Name) else mask
@@ -64,21 +66,21 @@ def _find_changes(body: Block, loop: ast.For, name: str) -> dict[int, Block]:
     branch = mark(ast.copy_location(branch, loop), loop, "selected")
     whole = ast.For(loop.target, call("range", count), [branch], [])
     whole = mark(ast.copy_location(whole, loop), loop)
-    made: dict[int, Block] = {id(loop): [whole]}
+    groups: dict[int, Block] = {id(loop): [whole]}
     if isinstance(maker, ast.Assign):
-        made[id(maker)] = [mark(ast.copy_location(let(maker.targets[0], mask), maker), maker)]
-    return made
+        groups[id(maker)] = [mark(ast.copy_location(let(maker.targets[0], mask), maker), maker)]
+    return groups
 
 
 def _find_mask(rows: ast.expr) -> tuple[ast.expr, bool] | None:
     """The mask whose indices are gone through, and whether each is a number and not a row of it."""
     match rows:
         case ast.Call(ast.Attribute(of, "flatten" | "tolist"), []):
-            found = _find_mask(of)
-            return (found[0], True) if found else None
+            mask = _find_mask(of)
+            return (mask[0], True) if mask else None
         case ast.Call(ast.Attribute(of, "squeeze" | "view" | "reshape"), [ast.UnaryOp()]):
-            found = _find_mask(of)
-            return (found[0], True) if found else None
+            mask = _find_mask(of)
+            return (mask[0], True) if mask else None
         case ast.Subscript(ast.Call(ast.Attribute(of, "nonzero"), [], [keyword]), ast.Constant(0)):
             return (of, True) if keyword.arg == "as_tuple" else None
         case ast.Subscript(ast.Call(ast.Attribute(ast.Name("torch"), "where"), [of]), _):
@@ -118,5 +120,5 @@ class _Indices:
                 part = ast.Slice(load(self.name), end)
                 return mark(ast.Subscript(self.visit(of), part, node.ctx), node)
         self.left |= self._is_it(node)
-        made = map_children(node, self.visit)
-        return node if made is node else mark(made, node)
+        result = map_children(node, self.visit)
+        return node if result is node else mark(result, node)

@@ -14,18 +14,18 @@ from typing import NamedTuple
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix
 from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.eager_trials import agrees
-from export_engine.fixes.code.editing.failing_text import failing_text
+from export_engine.fixes.code.editing.edited_text import failing_text
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import leads_on, with_edit
-from export_engine.fixes.code.loops.no_gradients import COSTS, tried_in_some_mode
+from export_engine.fixes.code.loops.no_gradients import COSTS, try_without_gradients
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.form import Refusal
 from export_engine.fixes.rewrite.offer import in_mode
 from export_engine.fixes.rewrite.rewriting import rewrite
 from export_engine.progress import Progress, Report
-from export_engine.source import unedited
+from export_engine.source import original_file
 
 _KINDS = (
     Kind.BRANCH_ON_DATA,
@@ -51,7 +51,7 @@ _LEFT = (
 )
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_nms(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The loop around a diagnosed line for all elements; or why it is left."""
     failing = failing_text(attempt, _KINDS)
     if failing is None:
@@ -63,7 +63,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     title, said = _TITLE.format(line=place.line), partial(_LEFT.format, line=place.line, name=name)
     if progress:
         progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
-    file = unedited(place.file)
+    file = original_file(place.file)
     try:
         form, probed = over_all(text, line), over_all(text, line, probed=True)
         whole = Edit(file, text, form.text, (form.function,))
@@ -71,14 +71,14 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         if not agrees(request, compared, rejected=_NO_ELEMENT):
             yield NoFix(said(why="; with a mask of what is left it computes something else"))
             return
-        made = rewrite(with_edit(request, whole), place.file, form.text, form.line)
-    except (Unclear, Refusal) as reason:
+        rewritten = rewrite(with_edit(request, whole), place.file, form.text, form.line)
+    except (CannotRewrite, Refusal) as reason:
         yield NoFix(said(why=f"; a mask of what is left does not serve: {reason}"))
         return
-    edit = replace(whole, after=made.edit.after)
-    strict = request.strict or made.needs_strict
-    found, quiet = tried_in_some_mode(request.with_changes(strict=strict), edit)
-    if found is None or not leads_on(found, diagnosis, edit):
+    edit = replace(whole, after=rewritten.edit.after)
+    strict = request.strict or rewritten.needs_strict
+    result, quiet = try_without_gradients(request.with_changes(strict=strict), edit)
+    if result is None or not leads_on(result, diagnosis, edit):
         yield NoFix(said(why="; as a scan with a mask of what is left it does not export"))
         return
     yield Fix(
@@ -86,10 +86,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         title=title if strict == request.strict else f"{title}, and export in strict mode",
         why=_WHY,
         gives_up=f"{_GIVES_UP} {COSTS}" if quiet else _GIVES_UP,
-        change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),
+        change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=rewritten.needs_strict),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
+        leads_to=result if isinstance(result, Exported) else None,
     )
 
 
@@ -105,7 +105,9 @@ def shrinks(text: str, line: int) -> str:
     for loop in ast.walk(source.function):
         if not isinstance(loop, ast.While) or not spans(loop, line):
             continue
-        bound = [n for each in loop.body for n in ast.walk(each) if isinstance(n, ast.Name)]
+        bound = [
+            n for statement in loop.body for n in ast.walk(statement) if isinstance(n, ast.Name)
+        ]
         for name in {n.id for n in bound if isinstance(n.ctx, ast.Store)}:
             if _asks(loop.test, name, _SOME):
                 return name
@@ -114,7 +116,7 @@ def shrinks(text: str, line: int) -> str:
 
 def _asks(test: ast.expr, name: str, forms: tuple[str, ...]) -> bool:
     text = ast.unparse(test)
-    return any(text == each.format(length.format(name)) for each in forms for length in _LENGTHS)
+    return any(text == form.format(length.format(name)) for form in forms for length in _LENGTHS)
 
 
 class QueueLoop:
@@ -126,9 +128,9 @@ class QueueLoop:
     def __init__(self, source: Source, loop: ast.While) -> None:
         self.source, self.loop = source, loop
         names = {n.id for n in ast.walk(loop.test) if isinstance(n, ast.Name)} - {"len"}
-        self.queue = next((each for each in names if _asks(loop.test, each, _SOME)), "")
+        self.queue = next((name for name in names if _asks(loop.test, name, _SOME)), "")
         if not self.queue:
-            raise Unclear("the loop does not go on as long as something is left")
+            raise CannotRewrite("the loop does not go on as long as something is left")
         self.heads: set[str] = set()
         self.rest: set[str] = set()
         """Names of all but the first."""
@@ -138,17 +140,17 @@ class QueueLoop:
         self.into = ""
         self.dropped: list[ast.stmt] = []
         self.kept: list[ast.Assign] = []
-        for each in loop.body:
+        for statement in loop.body:
             if self.mask is not None:
-                raise Unclear("the loop goes on behind what it drops")
-            self._read(each)
+                raise CannotRewrite("the loop goes on behind what it drops")
+            self._read(statement)
         if self.mask is None or not self.into:
-            raise Unclear("the loop collects nothing, or drops nothing")
+            raise CannotRewrite("the loop collects nothing, or drops nothing")
         carried = Liveness.of(list(self.kept), set()) & self.names()
         if carried:
-            raise Unclear(f"`{min(carried)}` goes from one iteration to the next")
-        if not any(_begins(each, self.into) for each in ast.walk(source.function)):
-            raise Unclear(f"`{self.into}` does not start as an empty list")
+            raise CannotRewrite(f"`{min(carried)}` goes from one iteration to the next")
+        if not any(_begins(node, self.into) for node in ast.walk(source.function)):
+            raise CannotRewrite(f"`{self.into}` does not start as an empty list")
 
     def _read(self, each: ast.stmt) -> None:
         source, queue = self.source, self.queue
@@ -163,9 +165,9 @@ class QueueLoop:
             return
         target = each.targets[0] if isinstance(each, ast.Assign) else None
         if not isinstance(each, ast.Assign) or len(each.targets) > 1:
-            raise Unclear(f"the loop runs `{ast.unparse(each).splitlines()[0]}`")
+            raise CannotRewrite(f"the loop runs `{ast.unparse(each).splitlines()[0]}`")
         if not isinstance(target, ast.Name):
-            raise Unclear(f"the loop writes to `{source.of(each.targets[0])}`")
+            raise CannotRewrite(f"the loop writes to `{source.of(each.targets[0])}`")
         if self.is_head(each.value):
             self.heads.add(target.id)
         elif self.is_rest(each.value) and target.id != queue:
@@ -183,9 +185,9 @@ class QueueLoop:
         """`keep.append(i)` of the first."""
         name = call.func.value if isinstance(call.func, ast.Attribute) else None
         if getattr(call.func, "attr", "") != "append" or not isinstance(name, ast.Name):
-            raise Unclear(f"the loop runs `{ast.unparse(call)}` for its effect")
+            raise CannotRewrite(f"the loop runs `{ast.unparse(call)}` for its effect")
         if self.into or len(call.args) != 1 or not self.is_head(call.args[0]):
-            raise Unclear("what it collects is not the first of what is left")
+            raise CannotRewrite("what it collects is not the first of what is left")
         self.into = name.id
 
     def is_head(self, node: ast.expr) -> bool:
@@ -211,20 +213,20 @@ class QueueLoop:
             self.is_cut = True
             return
         if not isinstance(value, ast.Subscript):
-            raise Unclear(f"`{self.queue}` is not cut by a test")
+            raise CannotRewrite(f"`{self.queue}` is not cut by a test")
         index = value.slice
         if isinstance(index, ast.BinOp) and ast.unparse(index.right) == "1":
             later = isinstance(index.op, ast.Add) and ast.unparse(value.value) == self.queue
             if not later or self.is_cut or not isinstance(index.left, ast.Name):
-                raise Unclear(f"`{self.queue}` is not cut by a test")
+                raise CannotRewrite(f"`{self.queue}` is not cut by a test")
             test = self.found.get(index.left.id)
         elif not self.is_rest(value.value):
-            raise Unclear(f"`{self.queue}` is not cut by a test")
+            raise CannotRewrite(f"`{self.queue}` is not cut by a test")
         else:
-            known = self.found.get(index.id) if isinstance(index, ast.Name) else None
-            test = known if known is not None else self._where(index) or index
+            expression = self.found.get(index.id) if isinstance(index, ast.Name) else None
+            test = expression if expression is not None else self._where(index) or index
         if test is None or not self._is_test(test):
-            raise Unclear(f"`{self.queue}` is not cut by a test")
+            raise CannotRewrite(f"`{self.queue}` is not cut by a test")
         self.mask = test
 
     def _where(self, node: ast.expr) -> ast.expr | None:
@@ -235,11 +237,11 @@ class QueueLoop:
                 if ast.unparse(call.func) == f"{torch}.where" and ast.unparse(place) == "0":
                     return test
             case ast.Call(func=ast.Attribute(value=inner, attr="squeeze" | "view" | "flatten")):
-                found = inner if isinstance(inner, ast.Call) else None
-                if found is not None and ast.unparse(found.func) == f"{torch}.nonzero":
-                    return found.args[0] if len(found.args) == 1 else None
-                if isinstance(found, ast.Call) and getattr(found.func, "attr", "") == "nonzero":
-                    return found.func.value if isinstance(found.func, ast.Attribute) else None
+                result = inner if isinstance(inner, ast.Call) else None
+                if result is not None and ast.unparse(result.func) == f"{torch}.nonzero":
+                    return result.args[0] if len(result.args) == 1 else None
+                if isinstance(result, ast.Call) and getattr(result.func, "attr", "") == "nonzero":
+                    return result.func.value if isinstance(result.func, ast.Attribute) else None
         return None
 
     def _is_test(self, node: ast.expr) -> bool:
@@ -252,13 +254,17 @@ class QueueLoop:
             case ast.BinOp(op=ast.BitAnd() | ast.BitOr(), left=left, right=right):
                 return self._is_test(left) and self._is_test(right)
             case ast.Name(id=name):
-                made = [each for each in self.kept if ast.unparse(each.targets[0]) == name]
-                return len(made) == 1 and self._is_test(made[0].value)
+                nodes = [
+                    other_node
+                    for other_node in self.kept
+                    if ast.unparse(other_node.targets[0]) == name
+                ]
+                return len(nodes) == 1 and self._is_test(nodes[0].value)
         return False
 
     def names(self) -> set[str]:
         """The names of what an iteration computes."""
-        return {ast.unparse(each.targets[0]) for each in self.kept}
+        return {ast.unparse(node.targets[0]) for node in self.kept}
 
     def varies(self, node: ast.expr) -> bool:
         """Whether a value depends on what is left."""
@@ -299,7 +305,7 @@ def over_all(text: str, line: int, *, probed: bool = False) -> Masked:
     source = Source(text, line)
     loops = [n for n in ast.walk(source.function) if isinstance(n, ast.While) and spans(n, line)]
     if len(loops) != 1 or loops[0].orelse:
-        raise Unclear("there is no `while` at that line")
+        raise CannotRewrite("there is no `while` at that line")
     return _Shrinking(source, loops[0]).form(probed)
 
 
@@ -317,22 +323,22 @@ class _Shrinking(QueueLoop):
         """A value's text, with the first as an element, and the rest as all."""
         source, pieces = self.source, list[Piece]()
         done: set[int] = set()
-        for each in ast.walk(node):
-            if id(each) in done or not isinstance(each, ast.expr):
+        for child in ast.walk(node):
+            if id(child) in done or not isinstance(child, ast.expr):
                 continue
-            made = self._changed(each)
-            if made is not None:
-                pieces.append(Piece(source.start(each), source.end(each), made))
-                done |= {id(inner) for inner in ast.walk(each)}
+            message = self._replace_use(child)
+            if message is not None:
+                pieces.append(Piece(source.start(child), source.end(child), message))
+                done |= {id(inner) for inner in ast.walk(child)}
                 continue
-            self._refuse(each)
+            self._refuse(child)
         start, end, text = source.start(node), source.end(node), source.text
         for piece in sorted(pieces, reverse=True):
             text = text[: piece.start] + piece.text + text[piece.end :]
             end += len(piece.text) - (piece.end - piece.start)
         return text[start:end]
 
-    def _changed(self, node: ast.expr) -> str | None:
+    def _replace_use(self, node: ast.expr) -> str | None:
         """`x[i]`, `x[i, 0]` and `x[order[1:]]`, and a name of some; None for other nodes."""
         if self.some and isinstance(node, ast.Name) and node.id in self.names():
             return f"{node.id}{self.some}"
@@ -342,8 +348,11 @@ class _Shrinking(QueueLoop):
         if not isinstance(owner, ast.Name | ast.Attribute) or self.is_rest(node):
             return None
         entries = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        first, more = entries[0], "".join(f", {self.source.of(each)}" for each in entries[1:])
-        if any(self.varies(each) for each in entries[1:]):
+        first, more = (
+            entries[0],
+            "".join(f", {self.source.of(expression)}" for expression in entries[1:]),
+        )
+        if any(self.varies(expression) for expression in entries[1:]):
             return None
         if self.is_head(first):
             return f"{self._in_order(owner)}[{_TURN}{more}]"
@@ -362,7 +371,9 @@ class _Shrinking(QueueLoop):
         """A tensor in the order of what is left, computed once: scan takes no two views of one."""
         text = self.source.of(tensor)
         if text not in self.ordered:
-            word = "".join(each if each.isalnum() else "_" for each in text).strip("_")
+            word = "".join(
+                other_text if other_text.isalnum() else "_" for other_text in text
+            ).strip("_")
             name = free_name(f"{word}_in_order", self.taken)
             self.taken.add(name)
             self.ordered[text] = name
@@ -370,9 +381,9 @@ class _Shrinking(QueueLoop):
 
     def _refuse(self, node: ast.expr) -> None:
         if isinstance(node, ast.Name) and self.varies(node):
-            raise Unclear(f"`{node.id}` is used in another way than to index")
+            raise CannotRewrite(f"`{node.id}` is used in another way than to index")
         if isinstance(node, ast.NamedExpr | ast.Lambda | ast.IfExp | ast.BoolOp | ast.Await):
-            raise Unclear("a value is not computed each time")
+            raise CannotRewrite("a value is not computed each time")
         called = node.func if isinstance(node, ast.Call) else None
         name = getattr(called, "attr", getattr(called, "id", ""))
         if isinstance(node, ast.Call) and name in _OF_ALL:
@@ -381,18 +392,18 @@ class _Shrinking(QueueLoop):
             dims = [*(node.args[1:] if torch else node.args), *(k.value for k in node.keywords)]
             other = dims and ast.unparse(dims[0]) in ("1", "-1") and name not in ("size", "len")
             if not (other or (two and torch and ast.unparse(node.args[1]) not in ("0", "-1"))):
-                raise Unclear(f"`{ast.unparse(node)}` may be of all that is left")
+                raise CannotRewrite(f"`{ast.unparse(node)}` may be of all that is left")
         if name.endswith("_") and not name.endswith("__"):
-            raise Unclear(f"`{ast.unparse(node)}` changes a value in place")
+            raise CannotRewrite(f"`{ast.unparse(node)}` changes a value in place")
 
     def _probe(self, here: str, inner: str) -> list[str]:
         """Lines that compute some elements by themselves, and compare."""
         torch = self.source.torch
         assert self.mask is not None
-        pairs = [(ast.unparse(each.targets[0]), each.value) for each in self.kept]
+        pairs = [(ast.unparse(node.targets[0]), node.value) for node in self.kept]
         sides = [
             side
-            for value in [*(each.value for each in self.kept), self.mask]
+            for value in [*(node.value for node in self.kept), self.mask]
             for node in ast.walk(value)
             if isinstance(node, ast.Compare)
             for side in (node.left, *node.comparators)
@@ -402,16 +413,16 @@ class _Shrinking(QueueLoop):
         lines = [f"{self.some} = {here} % 2 == 0"]
         lines += [f"{name}{self.some} = {self._text(value)}" for name, value in pairs]
         compared = [(name, f"{name}{self.some}") for name, _ in pairs]
-        some = [self._text(each) for each in [*sides, self.mask]]
+        some = [self._text(expression) for expression in [*sides, self.mask]]
         self.some, mask = "", self.some
-        full = [self._text(each) for each in [*sides, self.mask]]
+        full = [self._text(expression) for expression in [*sides, self.mask]]
         compared += [(f"({one})", f"({other})") for one, other in zip(full, some, strict=True)]
         for whole, part in compared:
             lines += [
                 f"if {torch}.is_tensor({whole}) and {whole}.shape[:1] == {here}.shape:",
                 f"    {torch}.testing.assert_close({whole}[{mask}], {part}, equal_nan=True)",
             ]
-        return [f"{inner}{each}" for each in lines]
+        return [f"{inner}{line}" for line in lines]
 
     def form(self, probed: bool) -> Masked:
         """The text with the other loop."""
@@ -419,12 +430,12 @@ class _Shrinking(QueueLoop):
         source, loop, torch, queue = self.source, self.loop, self.source.torch, self.queue
         taken = self.taken
         here, left, first, turn = (
-            free_name(each, taken) for each in ("here", "left", "is_first", "t")
+            free_name(other_text, taken) for other_text in ("here", "left", "is_first", "t")
         )
         indent = source.indent(loop)
         lines = [f"    {first} = ({left} & ({here} == {turn})).any()"]
-        for each in self.kept:
-            lines.append(f"    {source.of(each.targets[0])} = {self._text(each.value)}")
+        for node in self.kept:
+            lines.append(f"    {source.of(node.targets[0])} = {self._text(node.value)}")
         lines += self._probe(here, "    ") if probed else []
         mask = f"({self._text(self.mask)}) | ({here} <= {turn})"
         lines += [
@@ -440,22 +451,22 @@ class _Shrinking(QueueLoop):
             head,
             *lines,
         ]
-        if any("\n" in each for each in lines):
-            raise Unclear("a statement spans lines")
+        if any("\n" in line for line in lines):
+            raise CannotRewrite("a statement spans lines")
         text = f"\n{indent}".join(lines).replace(_TURN, turn)
-        if any(n in self.bound() for n in self._read_later()):
-            raise Unclear("what an iteration computes is used behind the loop")
-        made = Piece(source.start(loop), source.line_end(loop.body[-1]), text)
-        changed = source.changed([made])
-        at = next(n for n, each in enumerate(changed.text.split("\n"), 1) if each.strip() == head)
+        if any(n in self.list_bound_names() for n in self._read_later()):
+            raise CannotRewrite("what an iteration computes is used behind the loop")
+        piece = Piece(source.start(loop), source.line_end(loop.body[-1]), text)
+        changed = source.replace([piece])
+        at = next(n for n, part in enumerate(changed.text.split("\n"), 1) if part.strip() == head)
         return Masked(changed.text, changed.function, at)
 
-    def bound(self) -> set[str]:
+    def list_bound_names(self) -> set[str]:
         """The names that an iteration binds."""
         return {
             n.id
-            for each in self.loop.body
-            for n in ast.walk(each)
+            for statement in self.loop.body
+            for n in ast.walk(statement)
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
 

@@ -28,38 +28,38 @@ def simplify(body: Block, synthetic: set[str]) -> Block:
         body: of a function.
         synthetic: the names that a lowering gave.
     """
-    return _tidied(_inlined(body, synthetic))
+    return _tidy(_inline(body, synthetic))
 
 
-def _tidied(body: Block) -> Block:
+def _tidy(body: Block) -> Block:
     """A function's body without starts of names, or a last name, that are read once."""
     return without_last_name(_without_dead(_with_starts(body), set()))
 
 
 def _with_starts(body: Block) -> Block:
     """A body whose operators take the constants that names begin with."""
-    found = list(body)
-    for at, each in enumerate(body):
-        match each:
+    statements = list(body)
+    for at, statement in enumerate(body):
+        match statement:
             case ast.Assign([ast.Name(id=name)], ast.Constant() | ast.Call() as value):
                 if isinstance(value, ast.Call) and ast.unparse(value.func) != "torch.tensor":
                     continue
-                made = value if isinstance(value, ast.Call) else None
+                call = value if isinstance(value, ast.Call) else None
                 place = next(
                     (
                         n
-                        for n in range(at + 1, len(found))
-                        if name in Liveness.before(found[n], set())
+                        for n in range(at + 1, len(statements))
+                        if name in Liveness.before(statements[n], set())
                     ),
                     0,
                 )
-                reader = found[place]
-                later = Liveness.of(found[place + 1 :], set())
+                reader = statements[place]
+                later = Liveness.of(statements[place + 1 :], set())
                 is_last = name in find_stored(reader) or name not in later
                 if place and is_last and isinstance(reader, ast.Assign):
-                    start = made or value
-                    found[place] = _Starting(name, start).visit(reader)
-    return found
+                    start = call or value
+                    statements[place] = _Starting(name, start).visit(reader)
+    return statements
 
 
 class _Starting:
@@ -76,28 +76,28 @@ class _Starting:
                     if isinstance(self.value, ast.Call):
                         return self.value
                     return ast.Call(node.func, [self.value], node.keywords)
-        made = map_children(node, self.visit)
-        return node if made is node else mark(made, node)
+        result = map_children(node, self.visit)
+        return node if result is node else mark(result, node)
 
 
-def _inlined(body: Block, synthetic: set[str]) -> Block:
+def _inline(body: Block, synthetic: set[str]) -> Block:
     """A block whose synthetic names that are read once, soon after, are the values themselves."""
-    body = [_within(each, synthetic) for each in body]
+    body = [_within(other_statement, synthetic) for other_statement in body]
     reads = Counter(
         node.id
-        for each in body
-        for node in ast.walk(each)
+        for other_statement in body
+        for node in ast.walk(other_statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     )
     at = len(body) - 1
     while at >= 0:
-        each = body[at]
-        match each:
+        statement = body[at]
+        match statement:
             case ast.Assign([ast.Name(id=name)], value) if name in synthetic and reads[name] == 1:
                 place = _find_reader(body, at, name, value)
                 if place:
-                    made = _Replacing({name: value}).visit(body[place])
-                    body = [*body[:at], *body[at + 1 : place], made, *body[place + 1 :]]
+                    result = _Replacing({name: value}).visit(body[place])
+                    body = [*body[:at], *body[at + 1 : place], result, *body[place + 1 :]]
         at -= 1
     return body
 
@@ -107,52 +107,52 @@ def _within(node: ast.stmt, synthetic: set[str]) -> ast.stmt:
     for part in ("body", "orelse"):
         block = getattr(node, part, None)
         if block and isinstance(block, list) and isinstance(block[0], ast.stmt):
-            inner = _inlined(block, synthetic)
+            inner = _inline(block, synthetic)
             if isinstance(node, ast.FunctionDef):
-                inner = _tidied(inner)
+                inner = _tidy(inner)
             if len(inner) != len(block) or any(
                 a is not b for a, b in zip(inner, block, strict=True)
             ):
                 changed[part] = inner
     if not changed:
         return node
-    made = copy(node)
+    statement = copy(node)
     for part, inner in changed.items():
-        setattr(made, part, inner)
-    return mark(made, node)
+        setattr(statement, part, inner)
+    return mark(statement, node)
 
 
 def _find_reader(body: Block, at: int, name: str, value: ast.expr) -> int:
     """Where a name is read, if nothing before that changes its value; else 0."""
     needed = find_loaded(value)
     for place in range(at + 1, len(body)):
-        each = body[place]
-        if not isinstance(each, _PURE) or is_own(each):
+        statement = body[place]
+        if not isinstance(statement, _PURE) or is_own(statement):
             return 0
-        if name in find_loaded(each):
+        if name in find_loaded(statement):
             return place
-        if find_stored(each) & needed:
+        if find_stored(statement) & needed:
             return 0
     return 0
 
 
 def _without_dead(body: Block, live: set[str]) -> Block:
     """A block without constants and empty lists that nothing reads."""
-    found: Block = []
-    for each in reversed(body):
-        match each:
+    statements: Block = []
+    for statement in reversed(body):
+        match statement:
             case ast.Assign([ast.Name(id=name)], ast.Constant() | ast.List(elts=[])):
                 if name not in live:
                     continue
-            case ast.Assign([ast.Name(id=name)], value) if not is_own(each):
-                is_start = hasattr(each, "is_start") or ast.unparse(value).startswith(
+            case ast.Assign([ast.Name(id=name)], value) if not is_own(statement):
+                is_start = hasattr(statement, "is_start") or ast.unparse(value).startswith(
                     "torch.tensor("
                 )
                 if is_start and name not in live:
                     continue
-        found.insert(0, each)
-        live = Liveness.before(each, live)
-    return found
+        statements.insert(0, statement)
+        live = Liveness.before(statement, live)
+    return statements
 
 
 class _Replacing:
@@ -165,11 +165,11 @@ class _Replacing:
         """A node: the same object where nothing in it changes."""
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             return self.values.get(node.id, node)
-        made = map_children(node, self.visit)
-        return node if made is node else mark(_joined(made), node)
+        result = map_children(node, self.visit)
+        return node if result is node else mark(_join_choices(result), node)
 
 
-def _joined(node: ast.AST) -> ast.AST:
+def _join_choices(node: ast.AST) -> ast.AST:
     """A choice of a choice that keeps the same otherwise, as one of both tests."""
     match node:
         case ast.Call(function, [test, ast.Call(inner, [other, value, ast.Name(id=a)]), kept]):

@@ -27,12 +27,12 @@ class Starts:
 
     def find_statements(self) -> Block:
         """The starts: zeros of no dims, which torch.where broadcasts."""
-        found: Block = []
+        starts: Block = []
         for name, value in sorted(self._values.items()):
             start = let(name, call("torch.zeros", ast.Tuple([], ast.Load()), **_dtype(value)))
             start.is_start = True  # type: ignore[attr-defined]
-            found.append(start)
-        return found
+            starts.append(start)
+        return starts
 
     def dtype_of(self, start: Value, after: Value) -> dict[str, ast.expr]:
         """The dtype of a number that becomes a tensor, where torch would choose another."""
@@ -63,20 +63,22 @@ def zeros_of(value: Value, known: dict[str, Value], fill: ast.expr | None = None
         return call("torch.tensor", fill or ast.Constant(kind))
     alike = [
         n
-        for n, each in sorted(known.items())
-        if each.kind == "tensor" and _same(each.shape, value.shape) and each.dtype == value.dtype
+        for n, other_value in sorted(known.items())
+        if other_value.kind == "tensor"
+        and _same(other_value.shape, value.shape)
+        and other_value.dtype == value.dtype
     ]
     if alike:
         name = parse_expression(alike[0])
         if fill is None:
             return call("torch.zeros_like", name)
         return call("torch.full_like", name, fill)
-    sizes = [_size(each, known) for each in value.shape]
+    sizes = [_size(item, known) for item in value.shape]
     shape = ast.Tuple(sizes, ast.Load())
-    given = _dtype(value)
+    expressions = _dtype(value)
     if fill is None:
-        return call("torch.zeros", shape, **given)
-    return call("torch.full", shape, fill, **given)
+        return call("torch.zeros", shape, **expressions)
+    return call("torch.full", shape, fill, **expressions)
 
 
 def _same(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
@@ -89,7 +91,7 @@ def _size(size: Any, known: dict[str, Value]) -> ast.expr:
     for name, value in sorted(known.items()):
         if value.kind == "int" and str(value.constant) == str(size):
             return parse_expression(name)
-        for dim, each in enumerate(value.shape):
-            if str(each) == str(size):
+        for dim, item in enumerate(value.shape):
+            if str(item) == str(size):
                 return parse_expression(f"{name}.shape[{dim}]")
     raise Refusal("a size that the loop carries is not one of an input")

@@ -88,5 +88,5 @@ def by_arange(node: ast.Call, name: str, torch: str, of: Callable[[ast.expr], st
         torch: what torch is called there.
         of: the text of an expression.
     """
-    made = apply_rules(_BY_NAME.get(name, ()), node, torch, of)
-    return made[0] if made is not None else None
+    pair = apply_rules(_BY_NAME.get(name, ()), node, torch, of)
+    return pair[0] if pair is not None else None

@@ -11,10 +11,10 @@ from collections import defaultdict
 from functools import partial
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
-from export_engine.fixes.rules.grids import affine_grid, interpolate, pooled
+from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate
 from export_engine.fixes.rules.match import Rule, Texts, apply_rules
 
 _INTS = (
@@ -131,7 +131,7 @@ FORMULAS = (
     *(
         Rule(
             f"{kind}_pool{dims}d(input, kernel_size, stride=None)",
-            partial(pooled, dims, kind == "avg"),
+            partial(build_pool, dims, kind == "avg"),
             _INTS,
             as_written=("kernel_size", "stride"),
         )
@@ -172,12 +172,12 @@ def in_ops(text: str, line: int) -> InOps:
             continue
         name, call = _as_function(source, node)
         rules = _BY_NAME.get(name, ())
-        made = apply_rules(rules, call, source.torch, source.of, source.names)
-        if made is not None:
-            piece = Piece(source.start(node), source.end(node), made[0])
+        pair = apply_rules(rules, call, source.torch, source.of, source.names)
+        if pair is not None:
+            piece = Piece(source.start(node), source.end(node), pair[0])
             called = name if name in _METHODS else source.of(call.func)
-            return InOps(source.changed([piece]), called, made[1].why.format(called=called))
-    raise Unclear("no function there is known to be computed from other ops")
+            return InOps(source.replace([piece]), called, pair[1].why.format(called=called))
+    raise CannotRewrite("no function there is known to be computed from other ops")
 
 
 def _as_function(source: Source, call: ast.Call) -> tuple[str, ast.Call]:
@@ -185,12 +185,12 @@ def _as_function(source: Source, call: ast.Call) -> tuple[str, ast.Call]:
 
     `nn.AvgPool2d(k)(x)`, made where it is called, is one, and so is a method by its name.
     """
-    made = call.func
-    if isinstance(made, ast.Attribute) and made.attr in _METHODS:
-        return made.attr, ast.Call(made, [made.value, *call.args], call.keywords)
-    of_module = _MODULES.get(_name(made.func), "") if isinstance(made, ast.Call) else ""
-    if isinstance(made, ast.Call) and of_module and len(call.args) == 1 and not call.keywords:
-        return of_module, ast.Call(made.func, [*call.args, *made.args], made.keywords)
+    func = call.func
+    if isinstance(func, ast.Attribute) and func.attr in _METHODS:
+        return func.attr, ast.Call(func, [func.value, *call.args], call.keywords)
+    of_module = _MODULES.get(_name(func.func), "") if isinstance(func, ast.Call) else ""
+    if isinstance(func, ast.Call) and of_module and len(call.args) == 1 and not call.keywords:
+        return of_module, ast.Call(func.func, [*call.args, *func.args], func.keywords)
     return _of_torch(source, call), call
 
 
@@ -205,14 +205,14 @@ def _of_torch(source: Source, call: ast.Call) -> str:
         imports = (node for node in ast.walk(source.tree) if isinstance(node, ast.ImportFrom))
         names = (
             alias.name
-            for each in imports
-            if (each.module or "").split(".")[0] == "torch"
-            for alias in each.names
+            for node in imports
+            if (node.module or "").split(".")[0] == "torch"
+            for alias in node.names
             if (alias.asname or alias.name) == function.id
         )
         return next(names, "")
     if not isinstance(function, ast.Attribute):
         return ""
     owner = source.of(function.value)
-    known = owner in (source.torch, "F") or owner.endswith(("functional", ".linalg"))
-    return function.attr if known else ""
+    is_known = owner in (source.torch, "F") or owner.endswith(("functional", ".linalg"))
+    return function.attr if is_known else ""

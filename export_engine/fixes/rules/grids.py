@@ -19,12 +19,12 @@ def affine_grid(said: Mapping[str, str], torch: str) -> str | None:
     if corners not in ("True", "False", "None"):
         return None
     sides = _last_sizes(size)
-    made = [
+    texts = [
         f"{_coordinates(side, torch, theta, corners == 'True')}[{', '.join([':', *['None'] * at])}]"
         for at, side in enumerate(reversed(sides), start=1)
     ]
     of = f"{theta}[{', '.join([':', *['None'] * len(sides), ':'])}, "
-    scaled = [f"{each} * {of}{at}]" for at, each in enumerate(made)]
+    scaled = [f"{text} * {of}{at}]" for at, text in enumerate(texts)]
     return f"({' + '.join(scaled)} + {of}{len(sides)}])"
 
 
@@ -32,7 +32,7 @@ def _last_sizes(size: str) -> list[str]:
     """The sizes of a grid, of an image's or, where so many are listed, of a volume's shape."""
     listed = ast.parse(size, mode="eval").body
     if isinstance(listed, ast.List | ast.Tuple):
-        return [ast.unparse(each) for each in listed.elts[2:]]
+        return [ast.unparse(expression) for expression in listed.elts[2:]]
     return [f"{size}[-2]", f"{size}[-1]"]
 
 
@@ -55,7 +55,7 @@ def interpolate(said: Mapping[str, str], torch: str) -> str | None:
         return None
     scales = [said["scale_factor"]] * 2
     if isinstance(scale, ast.Tuple | ast.List):
-        scales = [ast.unparse(each) for each in scale.elts]
+        scales = [ast.unparse(expression) for expression in scale.elts]
     if len(scales) != 2:
         return None
     like = "dtype=_image.dtype, device=_image.device"
@@ -65,15 +65,15 @@ def interpolate(said: Mapping[str, str], torch: str) -> str | None:
         for at, by in ((-2, "_down"), (-1, "_across"))
     ]
     points = f'{torch}.stack({torch}.meshgrid({", ".join(sides)}, indexing="ij")[::-1], -1)'
-    given = f'mode="{mode}", padding_mode="border", align_corners=False'
+    text = f'mode="{mode}", padding_mode="border", align_corners=False'
     sampled = (
         f"{torch}.nn.functional.grid_sample(_image, {points}.expand(_image.shape[0], -1, -1, -1)"
     )
     of = f"{said['input']}, {', '.join(scales)}"
-    return f"(lambda _image, _down, _across: {sampled}, {given}))({of})"
+    return f"(lambda _image, _down, _across: {sampled}, {text}))({of})"
 
 
-def scaled_lines(text: str, lines: set[int]) -> list[int]:
+def find_scale_lines(text: str, lines: set[int]) -> list[int]:
     """The lines that interpolate by a computed scale, in the classes or functions around others.
 
     The size that such a scale is computed from is fixed, and no line of the model asks for it.
@@ -82,21 +82,22 @@ def scaled_lines(text: str, lines: set[int]) -> list[int]:
         tree = ast.parse(text)
     except SyntaxError:
         return []
-    around = [each for each in tree.body if any(spans(each, line) for line in lines)]
+    around = [statement for statement in tree.body if any(spans(statement, line) for line in lines)]
     return [
         call.lineno
-        for each in around
-        for call in ast.walk(each)
+        for statement in around
+        for call in ast.walk(statement)
         if isinstance(call, ast.Call)
         and getattr(call.func, "attr", getattr(call.func, "id", "")) == "interpolate"
         and any(
-            each.arg == "scale_factor" and isinstance(each.value, ast.Name | ast.Tuple | ast.BinOp)
-            for each in call.keywords
+            keyword.arg == "scale_factor"
+            and isinstance(keyword.value, ast.Name | ast.Tuple | ast.BinOp)
+            for keyword in call.keywords
         )
     ]
 
 
-def pooled(count: int, mean: bool, said: Mapping[str, str], torch: str) -> str | None:
+def build_pool(count: int, mean: bool, said: Mapping[str, str], torch: str) -> str | None:
     """A pool without padding, for every size; None where it is not told.
 
     Args:
@@ -114,10 +115,10 @@ def pooled(count: int, mean: bool, said: Mapping[str, str], torch: str) -> str |
     if count > 2:
         return None
     reduced = "mean(-1)" if mean else "max(-1)[0]"
-    made = _windows(values, kernels[-1], strides[-1], reduced, torch)
+    text = _windows(values, kernels[-1], strides[-1], reduced, torch)
     if count == 1:
-        return made
-    turned = f"{made}.mT"
+        return text
+    turned = f"{text}.mT"
     return f"{_windows(turned, kernels[0], strides[0], reduced, torch)}.mT.contiguous()"
 
 
@@ -125,7 +126,7 @@ def _each(text: str, count: int) -> list[str]:
     """The number of each dim."""
     node = ast.parse(text, mode="eval").body
     if isinstance(node, ast.Tuple | ast.List):
-        inner = [f"({ast.unparse(each)})" for each in node.elts]
+        inner = [f"({ast.unparse(expression)})" for expression in node.elts]
         return inner * count if len(inner) == 1 else inner[:count]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return [f"{text}[{at}]" for at in range(count)]
@@ -138,12 +139,12 @@ def _covers(kernels: list[str], values: str, count: int) -> bool:
     """Whether each kernel is the size of its dim, as far as their text says."""
     for at, kernel in enumerate(kernels):
         back, front = at - count, at + 2
-        known = {f"{values}.shape[{n}]" for n in (back, front)}
-        known |= {f"{values}.size({n})" for n in (back, front)}
-        known |= {
+        texts = {f"{values}.shape[{n}]" for n in (back, front)}
+        texts |= {f"{values}.size({n})" for n in (back, front)}
+        texts |= {
             f"{values}.{whole}[{n}:][{at}]" for whole in ("shape", "size()") for n in (-count, 2)
         }
-        if kernel.strip("()") not in {each.strip("()") for each in known}:
+        if kernel.strip("()") not in {text.strip("()") for text in texts}:
             return False
     return True
 

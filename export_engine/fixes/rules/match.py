@@ -55,7 +55,7 @@ def _parameters(pattern: str) -> _Parameters:
             return _Parameters((), {}, rest, False)
         case [ast.List([ast.Starred(ast.Name(rest))])]:
             return _Parameters((), {}, rest, True)
-    defaults = {each.arg: ast.unparse(each.value) for each in call.keywords if each.arg}
+    defaults = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg}
     return _Parameters((*map(ast.unparse, call.args), *defaults), defaults, "", False)
 
 
@@ -100,10 +100,12 @@ def _bind(rule: Rule, call: ast.Call) -> dict[str, ast.expr] | None:
                     return None
         elif call.keywords:
             return None
-        if len(values) < 2 or any(isinstance(each, ast.Starred) for each in values):
+        if len(values) < 2 or any(isinstance(expression, ast.Starred) for expression in values):
             return None
-        return {f"{wanted.rest}{at}": each for at, each in enumerate(values)}
-    if len(values) > len(wanted.names) or any(isinstance(each, ast.Starred) for each in values):
+        return {f"{wanted.rest}{at}": expression for at, expression in enumerate(values)}
+    if len(values) > len(wanted.names) or any(
+        isinstance(expression, ast.Starred) for expression in values
+    ):
         return None
     bound = dict(zip(wanted.names, values, strict=False))
     for keyword in call.keywords:
@@ -135,7 +137,7 @@ def _fill(
     for name, default in _parameters(rule.pattern).defaults.items():
         if name not in texts:
             texts[name] = re.sub(r"\w+", lambda word: texts.get(word[0], word[0]), default)
-    if not all(re.fullmatch(each, texts[name]) for name, each in rule.when.items()):
+    if not all(re.fullmatch(other_text, texts[name]) for name, other_text in rule.when.items()):
         return None
     if callable(rule.template):
         text = rule.template(texts, torch)
@@ -148,13 +150,17 @@ def _fill(
 
 
 def _options(call: ast.Call, torch: str, of: Callable[[ast.expr], str]) -> dict[str, str]:
-    said = {each.arg: of(each.value) for each in call.keywords if each.arg in ("dtype", "device")}
-    device = f", device={said['device']}" if "device" in said else ""
-    dtype = said.get("dtype", f"{torch}.get_default_dtype()")
+    entries = {
+        keyword.arg: of(keyword.value)
+        for keyword in call.keywords
+        if keyword.arg in ("dtype", "device")
+    }
+    device = f", device={entries['device']}" if "device" in entries else ""
+    dtype = entries.get("dtype", f"{torch}.get_default_dtype()")
     return {
         "options": f", dtype={dtype}{device}",
         "device": device,
-        "to_dtype": f".to({dtype})" if "dtype" in said else "",
+        "to_dtype": f".to({dtype})" if "dtype" in entries else "",
     }
 
 
@@ -163,9 +169,9 @@ def _occurs_once(rule: Rule, name: str, values: Collection[str]) -> bool:
     if callable(rule.template) or " for " in rule.template:
         return False
     by_default = [
-        each
-        for each, default in _parameters(rule.pattern).defaults.items()
-        if each not in values and re.search(rf"\b{name}\b", default)
+        text
+        for text, default in _parameters(rule.pattern).defaults.items()
+        if text not in values and re.search(rf"\b{name}\b", default)
     ]
     uses = "|".join([name, *by_default])
     return len(re.findall(rf"\$(?:{uses})\b", rule.template)) == 1
@@ -191,7 +197,11 @@ def can_be_repeated(node: ast.expr) -> bool:
         case ast.Subscript(inner, at):
             return can_be_repeated(inner) and can_be_repeated(at)
         case ast.Slice(lower, upper, None):
-            return all(can_be_repeated(each) for each in (lower, upper) if each is not None)
+            return all(
+                can_be_repeated(expression)
+                for expression in (lower, upper)
+                if expression is not None
+            )
         case ast.Call(ast.Attribute(inner, "size"), values, []):
             return all(map(can_be_repeated, (inner, *values)))
         case ast.List(elements) | ast.Tuple(elements):

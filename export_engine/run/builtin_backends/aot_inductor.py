@@ -11,16 +11,16 @@ from export_engine.capture import descriptors_quiet
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.input_strides import InputStrides
 from export_engine.run.builtin_backends.needs import compiler
-from export_engine.run.builtin_backends.trial_load import tried_first
-from export_engine.run.made_of_ops import ops_of
+from export_engine.run.builtin_backends.trial_load import try_load_first
+from export_engine.run.op_origins import ops_of
 from export_engine.torch_internals import (
-    compiled_package,
-    loaded_package,
+    capture_saved,
+    compile_package,
+    give_own_buffers,
+    load_package,
     missing_buffers,
     missing_packages,
-    own_buffers,
     printing_package,
-    saved_in,
 )
 
 
@@ -38,10 +38,10 @@ class AOTInductor:
     def prepare(self, job: Job) -> Ready:
         """Compiles for every size of the program's contract, saves, and loads."""
         options = {"fallback_random": True} if job.eager_random else None
-        with tried_first(self.name) as tries:
-            file = compiled_package(job.program, job.folder / "model.pt2", options=options)
+        with try_load_first(self.name) as tries:
+            file = compile_package(job.program, job.folder / "model.pt2", options=options)
             tries(file)
-        package = loaded_package(file)
+        package = load_package(file)
         args, kwargs, copied = InputStrides(job.program).given(job.args, job.kwargs)
         note = (
             f"{copied} of the inputs had other strides than the example and were copied: compiled "
@@ -51,20 +51,20 @@ class AOTInductor:
             call=lambda: package(*args, **kwargs),
             saved=file,
             note=note if copied else "",
-            buffer=own_buffers(package, job.program).get,
+            buffer=give_own_buffers(package, job.program).get,
         )
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Compiles code alone: the weights stay the program's, which others of its set share."""
-        with tried_first(self.name) as tries:
-            file = compiled_package(job.program, job.folder / "model.pt2", weights=False)
+        with try_load_first(self.name) as tries:
+            file = compile_package(job.program, job.folder / "model.pt2", weights=False)
             tries(file)
-        package = loaded_package(file, {**job.program.state_dict, **job.program.constants})
+        package = load_package(file, {**job.program.state_dict, **job.program.constants})
         strides = InputStrides(job.program)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            given, named, _ = strides.given(args, kwargs)
-            return package(*given, **named)
+            items, named, _ = strides.given(args, kwargs)
+            return package(*items, **named)
 
         return call
 
@@ -74,17 +74,17 @@ class AOTInductor:
 
     def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
         """The buffers of the code as it is fused; what stays inside of a kernel has no buffer."""
-        with tried_first(self.name) as tries:
-            file, made = printing_package(job.program, job.folder / "model.pt2")
+        with try_load_first(self.name) as tries:
+            file, nodes = printing_package(job.program, job.folder / "model.pt2")
             tries(file)
-        package = loaded_package(file)
-        with descriptors_quiet(), saved_in(job.folder) as saved:
+        package = load_package(file)
+        with descriptors_quiet(), capture_saved(job.folder) as saved:
             args, kwargs, _ = InputStrides(job.program).given(job.args, job.kwargs)
             package(*args, **kwargs)
-        graph = next((list(node.graph.nodes) for node in made.values()), [])
+        graph = next((list(node.graph.nodes) for node in nodes.values()), [])
         ops = ops_of(job.program, graph)
         return {
             ops[node.name]: saved[buffer]
-            for buffer, node in made.items()
+            for buffer, node in nodes.items()
             if buffer in saved and node.name in ops
         }

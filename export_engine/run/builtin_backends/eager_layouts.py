@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import torch
 
-from export_engine.torch_internals import copied_program
+from export_engine.torch_internals import copy_program
 
 
-def reshaped(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
+def replace_views(program: torch.export.ExportedProgram) -> torch.export.ExportedProgram:
     """A copy with reshapes in place of views and contiguous attention results.
 
     Where attention is decomposed, the result's layout differs from eager's, so a view that works in
     eager fails. The values are the same.
     """
-    copied = copied_program(program)
+    copied = copy_program(program)
     for module in copied.graph_module.modules():
         if not isinstance(module, torch.fx.GraphModule):
             continue

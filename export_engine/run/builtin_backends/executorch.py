@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from export_engine.capture import descriptors_quiet
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.run.backend import Job, Ready
-from export_engine.run.builtin_backends.eager_layouts import reshaped
-from export_engine.run.builtin_backends.executorch_trace import traced_values
+from export_engine.run.builtin_backends.eager_layouts import replace_views
+from export_engine.run.builtin_backends.executorch_trace import find_traced_values
 from export_engine.run.builtin_backends.needs import on_cpu, packages
 from export_engine.torch_internals import as_result, flat_leaves, int_bound
 
@@ -36,7 +36,9 @@ class ExecuTorch:
         count = len(job.program.graph_signature.user_outputs)
 
         def result(raw: Sequence[Any]) -> list[Any]:
-            return _kept(raw)[max(len(raw) - count, 0) :]  # inputs that it writes come before them
+            return _copy_outputs(raw)[
+                max(len(raw) - count, 0) :
+            ]  # inputs that it writes come before them
 
         return Ready(call=lambda: call(values), result=result, saved=file, note=note)
 
@@ -44,11 +46,11 @@ class ExecuTorch:
         """Lowers and loads."""
         call = _Call(_method(job)[0], job.program)
 
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def call_program(*args: Any, **kwargs: Any) -> Any:
             raw = call(flat_leaves(job.program, args, kwargs))
-            return as_result(job.program, _kept(raw))
+            return as_result(job.program, _copy_outputs(raw))
 
-        return called
+        return call_program
 
     def without_values(self) -> str | None:
         """The tracer of its runtime, and what reads its traces."""
@@ -57,8 +59,8 @@ class ExecuTorch:
     def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
         """Each op of XNNPACK is lowered by itself, so that its value leaves the library."""
         with descriptors_quiet():
-            lowered, _ = _lowered(job, per_op_mode=True)
-            return traced_values(lowered, job, space)
+            lowered, _ = _lower(job, per_op_mode=True)
+            return find_traced_values(lowered, job, space)
 
 
 class _Call:
@@ -67,7 +69,7 @@ class _Call:
     def __init__(self, method: Any, program: torch.export.ExportedProgram) -> None:
         self._method = method
         ranges = program.range_constraints.values()
-        self._is_bounded = all(int_bound(each.upper) is not None for each in ranges)
+        self._is_bounded = all(int_bound(other_range.upper) is not None for other_range in ranges)
 
     def __call__(self, values: Sequence[Any]) -> Any:
         try:
@@ -81,9 +83,9 @@ class _Call:
             ) from None
 
 
-def _kept(raw: Sequence[Any]) -> list[Any]:
+def _copy_outputs(raw: Sequence[Any]) -> list[Any]:
     """Outputs as copies: they live in a buffer that the next call overwrites."""
-    return [each.clone() if hasattr(each, "clone") else each for each in raw]
+    return [value.clone() if hasattr(value, "clone") else value for value in raw]
 
 
 def _method(job: Job) -> tuple[Any, Path, str]:
@@ -91,14 +93,14 @@ def _method(job: Job) -> tuple[Any, Path, str]:
     with descriptors_quiet():  # its C libraries write directly to stdout
         from executorch.runtime import Runtime
 
-        lowered, note = _lowered(job)
+        lowered, note = _lower(job)
         file = job.folder / "model.pte"
         with file.open("wb") as opened:
             lowered.write_to_file(opened)
         return Runtime.get().load_program(file).load_method("forward"), file, note
 
 
-def _lowered(job: Job, **options: Any) -> tuple[Any, str]:
+def _lower(job: Job, **options: Any) -> tuple[Any, str]:
     """The lowered program, and how it was lowered.
 
     Args:
@@ -108,14 +110,14 @@ def _lowered(job: Job, **options: Any) -> tuple[Any, str]:
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
     from executorch.exir import to_edge_transform_and_lower
 
-    program, note = reshaped(job.program), ""
-    given = edge_options(program)
+    program, note = replace_views(job.program), ""
+    entries = edge_options(program)
     try:
         parts = [XnnpackPartitioner(**options)]
-        edge = to_edge_transform_and_lower(program, partitioner=parts, **given)
+        edge = to_edge_transform_and_lower(program, partitioner=parts, **entries)
     except Exception as error:  # noqa: BLE001 - XNNPACK takes no linear layer in a branch, say
-        passed_over(error, "lowering for XNNPACK")
-        edge = to_edge_transform_and_lower(reshaped(job.program), **given)
+        log_internal_error(error, "lowering for XNNPACK")
+        edge = to_edge_transform_and_lower(replace_views(job.program), **entries)
         note = "Portable kernels only: XNNPACK cannot take parts of this program."
     return edge.to_executorch(), note
 

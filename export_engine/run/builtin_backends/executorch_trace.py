@@ -9,7 +9,7 @@ import torch
 from torch.fx import Node
 
 from export_engine.run.backend import Job
-from export_engine.run.made_of_ops import ops_of
+from export_engine.run.op_origins import ops_of
 from export_engine.torch_internals import flat_leaves
 
 _UNEMITTED = ("getitem", "alloc", "view")
@@ -18,7 +18,7 @@ _ROOM = 1 << 20
 """Bytes beside the values: each is told with its op's inputs."""
 
 
-def traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Tensor]:
+def find_traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Tensor]:
     """What ops of the job's program gave, by name.
 
     Args:
@@ -44,21 +44,21 @@ def traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Tensor]
     ]
     graph = lowered.exported_program().graph
     ops = ops_of(job.program, graph.nodes)
-    found = {}
-    for node, value in _told(list(graph.nodes), results):
+    tensors = {}
+    for node, value in _iter_values(list(graph.nodes), results):
         if node.name in ops:
-            found[ops[node.name]] = value.clone()
-    return found
+            tensors[ops[node.name]] = value.clone()
+    return tensors
 
 
-def _told(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, torch.Tensor]]:
+def _iter_values(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, torch.Tensor]]:
     """Nodes and their values."""
     for node, told in _in_order(nodes, results):
-        values = [each for each in told if isinstance(each, torch.Tensor)]
-        made = [node] if isinstance(node.meta.get("val"), torch.Tensor) else _results(node)
-        for each, value in zip(made, values[len(values) - len(made) :], strict=False):
-            if each is not None and value.dim() == each.meta["val"].dim():
-                yield each, value
+        values = [item for item in told if isinstance(item, torch.Tensor)]
+        items = [node] if isinstance(node.meta.get("val"), torch.Tensor) else _results(node)
+        for other_node, value in zip(items, values[len(values) - len(items) :], strict=False):
+            if other_node is not None and value.dim() == other_node.meta["val"].dim():
+                yield other_node, value
 
 
 def _in_order(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, Any]]:

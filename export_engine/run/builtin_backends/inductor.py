@@ -10,7 +10,7 @@ from export_engine.capture import model_kept
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.needs import compiler
 from export_engine.run.repeated_calls import attribute_reader
-from export_engine.torch_internals import cached_compilations, callable_module
+from export_engine.torch_internals import callable_module, count_cache_hits
 
 
 class Inductor:
@@ -33,10 +33,10 @@ class Inductor:
         module = callable_module(job.program)
         options: dict[str, Any] | None = {"fallback_random": True} if job.eager_random else None
         compiled = torch.compile(module, options=options)
-        before = cached_compilations()
+        before = count_cache_hits()
         with model_kept(module):
             compiled(*job.args, **job.kwargs)
-        cached = cached_compilations() > before
+        cached = count_cache_hits() > before
         note = "The compiled code came from torch's cache." if cached else ""
         return Ready(
             call=lambda: compiled(*job.args, **job.kwargs),

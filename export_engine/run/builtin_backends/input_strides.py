@@ -32,7 +32,7 @@ class InputStrides:
             if node.op == "placeholder"
         }
         inputs = program.graph_signature.user_inputs
-        self._orders = [self._traced_order(traced.get(str(name))) for name in inputs]
+        self._orders = [self._find_traced_order(traced.get(str(name))) for name in inputs]
         """Of each leaf of a call."""
 
     def given(
@@ -54,16 +54,16 @@ class InputStrides:
                     laid[id(value)] = copy.copy_(value)
         if not laid:
             return args, dict(kwargs), 0
-        found = pytree.tree_map(lambda each: laid.get(id(each), each), (args, dict(kwargs)))
-        return *found, len(laid)
+        result = pytree.tree_map(lambda each: laid.get(id(each), each), (args, dict(kwargs)))
+        return *result, len(laid)
 
-    def _traced_order(self, value: Any) -> tuple[int, ...] | None:
+    def _find_traced_order(self, value: Any) -> tuple[int, ...] | None:
         if not isinstance(value, torch.Tensor):
             return None
         return _order(self._numbers(value.shape), self._numbers(value.stride()))
 
     def _numbers(self, sizes: Any) -> list[int | None]:
-        return [size_hint(self._program, each) for each in sizes]
+        return [size_hint(self._program, size) for size in sizes]
 
 
 def _order(sizes: list[int | None], strides: list[int | None]) -> tuple[int, ...] | None:
@@ -81,11 +81,11 @@ def _order(sizes: list[int | None], strides: list[int | None]) -> tuple[int, ...
 
 def _strides(sizes: Any, order: tuple[int, ...]) -> list[int]:
     """Strides of a dense tensor whose dims lie in an order."""
-    found, step = [0] * len(order), 1
+    steps, step = [0] * len(order), 1
     for dim in reversed(order):
-        found[dim] = step
+        steps[dim] = step
         step *= max(int(sizes[dim]), 1)
-    return found
+    return steps
 
 
 def _is_same(value: torch.Tensor, wanted: list[int]) -> bool:

@@ -13,7 +13,7 @@ def packages(wanted: dict[str, str]) -> str | None:
     Args:
         wanted: per module that is needed, the name of its package.
     """
-    absent = [package for module, package in wanted.items() if not _found(module)]
+    absent = [package for module, package in wanted.items() if not _is_installed(module)]
     if not absent:
         return None
     verb = "is" if len(absent) == 1 else "are"
@@ -36,12 +36,12 @@ def compiler(device: str) -> str | None:
     if device != "cpu":
         return packages({"triton": "triton"}) if device.startswith(("cuda", "xpu")) else None
     named = os.environ.get("CXX", "")
-    if any(shutil.which(each) for each in (named, "g++", "clang++", "c++", "cl") if each):
+    if any(shutil.which(text) for text in (named, "g++", "clang++", "c++", "cl") if text):
         return None
     return "inductor needs a C++ compiler, and none of g++ and clang++ is on PATH."
 
 
-def _found(module: str) -> bool:
+def _is_installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
     except (ImportError, ValueError):  # its parent package is missing or incomplete

@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from torch.export.graph_signature import ConstantArgument, InputKind
 
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.run.backend import Job, Ready
 from export_engine.run.builtin_backends.arrays import as_array
-from export_engine.run.builtin_backends.eager_layouts import reshaped
+from export_engine.run.builtin_backends.eager_layouts import replace_views
 from export_engine.run.builtin_backends.needs import packages
-from export_engine.run.made_of_ops import ops_of
+from export_engine.run.op_origins import ops_of
 from export_engine.torch_internals import as_result, flat_inputs
 
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
@@ -44,25 +44,25 @@ class Onnx:
     def prepare(self, job: Job) -> Ready:
         """Converts, saves, and opens a session."""
         session, file = _session(job)
-        fed = _fed(session, job)
+        fed = _build_feeds(session, job)
         count = len(job.program.graph_signature.user_outputs)
         return Ready(
             call=lambda: session.run(None, fed),
-            result=lambda raw: [torch.from_numpy(each) for each in raw[-count:]],
+            result=lambda raw: [torch.from_numpy(value) for value in raw[-count:]],
             saved=file,
         )
 
     def load(self, job: Job) -> Callable[..., Any]:
         """Converts and opens a session; tensors are its arrays, not copied where they need not."""
         session, _ = _session(job)
-        known = [each.name for each in session.get_inputs()]
+        names = [value.name for value in session.get_inputs()]
 
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def call_session(*args: Any, **kwargs: Any) -> Any:
             values = flat_inputs(job.program, args, kwargs)
-            raw = session.run(None, {name: as_array(_input(values, name)) for name in known})
-            return as_result(job.program, [torch.from_numpy(each) for each in raw])
+            raw = session.run(None, {name: as_array(_input(values, name)) for name in names})
+            return as_result(job.program, [torch.from_numpy(value) for value in raw])
 
-        return called
+        return call_session
 
     def without_values(self) -> str | None:
         """Nothing: each value can be an output."""
@@ -70,23 +70,29 @@ class Onnx:
 
     def values(self, job: Job, space: int) -> dict[str, torch.Tensor]:
         """Each value is made an output, so onnxruntime fuses no op with the next one."""
-        converted = _converted(job)
+        converted = _convert(job)
         graph = converted.model.graph
         ops = ops_of(job.program, converted.exported_program.graph.nodes)
-        outputs = {each.name for each in graph.outputs}
-        made = {each.name: each for node in graph for each in node.outputs if each.name in ops}
-        graph.outputs.extend(made[name] for name in made if name not in outputs)
-        session, _ = _opened(job, converted)
-        fed = _fed(session, job)
+        outputs = {output.name for output in graph.outputs}
+        entries = {
+            output.name: output for node in graph for output in node.outputs if output.name in ops
+        }
+        graph.outputs.extend(entries[name] for name in entries if name not in outputs)
+        session, _ = _make_session(job, converted)
+        fed = _build_feeds(session, job)
         found = dict(
-            zip((each.name for each in session.get_outputs()), session.run(None, fed), strict=True)
+            zip(
+                (output.name for output in session.get_outputs()),
+                session.run(None, fed),
+                strict=True,
+            )
         )
-        return {ops[name]: torch.from_numpy(found[name]) for name in made}
+        return {ops[name]: torch.from_numpy(found[name]) for name in entries}
 
 
-def _fed(session: Any, job: Job) -> dict[str, Any]:
+def _build_feeds(session: Any, job: Job) -> dict[str, Any]:
     values = flat_inputs(job.program, job.args, dict(job.kwargs))
-    return {each.name: as_array(_input(values, each.name)) for each in session.get_inputs()}
+    return {value.name: as_array(_input(values, value.name)) for value in session.get_inputs()}
 
 
 def _input(values: Mapping[str, Any], name: str) -> Any:
@@ -96,22 +102,22 @@ def _input(values: Mapping[str, Any], name: str) -> Any:
 
 def _session(job: Job) -> tuple[Any, Path]:
     """A session of the converted program, and the file that it is in."""
-    return _opened(job, _converted(job))
+    return _make_session(job, _convert(job))
 
 
-def _converted(job: Job) -> Any:
-    axes = _named_axes(job)
+def _convert(job: Job) -> Any:
+    axes = _name_axes(job)
     convert = partial(torch.onnx.export, dynamo=True, verbose=False, dynamic_shapes=axes)
     try:
         converted = convert(job.program, ())
     except Exception as error:  # noqa: BLE001 - of attention, it decomposes some to other layouts
-        passed_over(error, "converting to ONNX")
-        converted = convert(reshaped(job.program), ())
+        log_internal_error(error, "converting to ONNX")
+        converted = convert(replace_views(job.program), ())
     assert converted is not None  # it is None only where torch writes the file itself
     return converted
 
 
-def _named_axes(job: Job) -> list[dict[int, str]]:
+def _name_axes(job: Job) -> list[dict[int, str]]:
     """The named sizes of each input, as torch.onnx.export takes them: it renames the axes by them.
 
     A size that comes twice is named where it comes first.
@@ -121,13 +127,13 @@ def _named_axes(job: Job) -> list[dict[int, str]]:
         for spec in job.program.graph_signature.input_specs
         if spec.kind is InputKind.USER_INPUT and not isinstance(spec.arg, ConstantArgument)
     }
-    known: set[str] = set()
+    symbolics: set[str] = set()
     for node in job.program.graph.find_nodes(op="placeholder"):
         for dim, size in enumerate(getattr(node.meta.get("val"), "shape", ())):
             symbolic = str(size)
             name = _SYMBOL.sub(lambda found: job.names.get(found[0], found[0]), symbolic)
-            if node.name in inputs and name != symbolic and symbolic not in known:
-                known.add(symbolic)
+            if node.name in inputs and name != symbolic and symbolic not in symbolics:
+                symbolics.add(symbolic)
                 inputs[node.name][dim] = name
     return list(inputs.values())
 
@@ -135,7 +141,7 @@ def _named_axes(job: Job) -> list[dict[int, str]]:
 _SYMBOL = re.compile(r"\b[a-z]+\d+\b")
 
 
-def _opened(job: Job, converted: Any) -> tuple[Any, Path]:
+def _make_session(job: Job, converted: Any) -> tuple[Any, Path]:
     import onnxruntime
 
     file = job.folder / _FILE

@@ -32,15 +32,15 @@ class OpenVino:
         """Converts, saves, and compiles."""
         import openvino
 
-        with _untold():
+        with _disable_telemetry():
             converted = openvino.convert_model(job.program)
         read: list[Any] = []
-        given = _given(job)
-        for value, each in zip(given, _parameters(converted, len(given)), strict=True):
-            if each.output(0).get_target_inputs():
+        inputs = _list_inputs(job)
+        for value, parameter in zip(inputs, _parameters(converted, len(inputs)), strict=True):
+            if parameter.output(0).get_target_inputs():
                 read.append(value)
             else:  # a flag that export specialized has no type to compile
-                converted.remove_parameter(each)
+                converted.remove_parameter(parameter)
         file = job.folder / "model.xml"
         openvino.save_model(converted, file, compress_to_fp16=False)
         compiled = openvino.Core().compile_model(
@@ -51,8 +51,8 @@ class OpenVino:
         count = len(job.program.graph_signature.user_outputs)
 
         def result(raw: Any) -> list[torch.Tensor]:
-            found = [torch.from_numpy(raw[number].copy()) for number in range(len(raw))]
-            return found[-count:]
+            tensors = [torch.from_numpy(raw[number].copy()) for number in range(len(raw))]
+            return tensors[-count:]
 
         return Ready(
             call=lambda: request.infer(fed, share_inputs=True, share_outputs=True),
@@ -61,28 +61,28 @@ class OpenVino:
         )
 
 
-def _given(job: Job) -> list[Any]:
+def _list_inputs(job: Job) -> list[Any]:
     """The inputs of a call in the program's order, in which the converter has them.
 
     By its names they are not known: of a tree only the first leaf has one, that of the argument.
     """
     values = flat_inputs(job.program, job.args, dict(job.kwargs))
     inputs = job.program.graph_signature.user_inputs
-    return [values.get(each) if isinstance(each, str) else each for each in inputs]
+    return [values.get(value) if isinstance(value, str) else value for value in inputs]
 
 
 def _parameters(converted: Any, count: int) -> list[Any]:
-    found = list(converted.get_parameters())
-    if len(found) != count:
+    result = list(converted.get_parameters())
+    if len(result) != count:
         raise ValueError(
-            f"its converter made {len(found)} inputs of {count}. Decompose the program first, "
+            f"its converter made {len(result)} inputs of {count}. Decompose the program first, "
             "or report it to OpenVINO."
         )
-    return found
+    return result
 
 
 @undone
-def _untold() -> Iterator[None]:
+def _disable_telemetry() -> Iterator[None]:
     """Keeps the converter from reporting its use over the network, which it does unasked.
 
     It stays silent where `CI` is set. A user who has told OpenVINO otherwise is not asked again.

@@ -26,8 +26,8 @@ from pathlib import Path
 for each in sys.argv[1:]:
     with suppress(Exception):
         importlib.import_module(each)
-from export_engine.torch_internals import loaded_package
-loaded_package(Path(sys.stdin.readline().rstrip("\\n")))
+from export_engine.torch_internals import load_package
+load_package(Path(sys.stdin.readline().rstrip("\\n")))
 """
 _BESIDE = ("numpy", "scipy", "pandas", "onnxruntime", "torch", "openvino", "executorch")
 """Packages with libraries of their own, which a session may have loaded before torch's."""
@@ -37,7 +37,7 @@ _loads: set[str] = set()
 
 
 @contextmanager
-def tried_first(backend: str) -> Iterator[Callable[[Path], None]]:
+def try_load_first(backend: str) -> Iterator[Callable[[Path], None]]:
     """What tries a file in another process, which starts while the file is compiled inside.
 
     Args:
@@ -49,7 +49,7 @@ def tried_first(backend: str) -> Iterator[Callable[[Path], None]]:
     if backend in _loads:
         yield lambda _: None
         return
-    names = [each for each in sys.modules if each in _BESIDE]
+    names = [module for module in sys.modules if module in _BESIDE]
     child: subprocess.Popen[str] | None = None
     with suppress(OSError, ValueError, TypeError):  # no Python to start, as where it is embedded
         child = another_python(["-c", _CODE, *names])
@@ -60,7 +60,7 @@ def tried_first(backend: str) -> Iterator[Callable[[Path], None]]:
         with suppress(subprocess.TimeoutExpired, OSError):
             child.communicate(f"{file}\n", timeout=_SECONDS)
         if child.returncode is not None and not 0 <= child.returncode < _OF_WINDOWS:
-            raise RuntimeError(_ended_by(child.returncode))
+            raise RuntimeError(_describe_exit(child.returncode))
         _loads.add(backend)
 
     try:
@@ -71,7 +71,7 @@ def tried_first(backend: str) -> Iterator[Callable[[Path], None]]:
             child.communicate()
 
 
-def _ended_by(code: int) -> str:
+def _describe_exit(code: int) -> str:
     what = signal.Signals(-code).name if code < 0 else hex(code)
     return (
         f"Loading what it compiled ends Python here ({what}), so it was not loaded. The C++ "

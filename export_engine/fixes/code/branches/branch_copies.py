@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Function, Piece, Source
 
 
-def copied(text: str, line: int) -> Rewritten:
+def clone_branch_results(text: str, line: int) -> Rewritten:
     """The text with what the branch at a line returns, and what it mutates, cloned.
 
     Args:
@@ -23,35 +23,35 @@ def copied(text: str, line: int) -> Rewritten:
     branch = source.function
     for node in ast.walk(branch):
         if isinstance(node, ast.Lambda) and node.lineno <= line <= (node.end_lineno or 0):
-            return source.changed(_returned(source, node.body))
+            return source.replace(_clone_returned(source, node.body))
     if not isinstance(branch, ast.FunctionDef) or not branch.body:
-        raise Unclear("the branch is not a function")
+        raise CannotRewrite("the branch is not a function")
     pieces = []
-    parameters = [each.arg for each in branch.args.args if each.arg != "self"]
-    mutated = [name for name in parameters if name in _mutated(branch)]
+    parameters = [argument.arg for argument in branch.args.args if argument.arg != "self"]
+    mutated = [name for name in parameters if name in _find_mutated(branch)]
     first = branch.body[0]
     for name in mutated:
         at = source.start(first)
         pieces.append(Piece(at, at, f"{name} = {name}.clone()\n{source.indent(first)}"))
     for node in ast.walk(branch):
         if isinstance(node, ast.Return) and node.value is not None and not mutated:
-            pieces += _returned(source, node.value)
+            pieces += _clone_returned(source, node.value)
     if not pieces:
-        raise Unclear("the branch returns nothing that could be its input")
-    return source.changed(pieces)
+        raise CannotRewrite("the branch returns nothing that could be its input")
+    return source.replace(pieces)
 
 
-def _returned(source: Source, value: ast.expr) -> list[Piece]:
+def _clone_returned(source: Source, value: ast.expr) -> list[Piece]:
     if isinstance(value, ast.Tuple | ast.List):
-        return [piece for each in value.elts for piece in _returned(source, each)]
+        return [piece for expression in value.elts for piece in _clone_returned(source, expression)]
     if isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
         return [Piece(source.end(value), source.end(value), ".clone()")]
     return []
 
 
-def _mutated(branch: Function) -> set[str]:
+def _find_mutated(branch: Function) -> set[str]:
     """Names whose tensors a branch writes in place."""
-    found = set()
+    names = set()
     for node in ast.walk(branch):
         written: ast.expr | None = None
         if isinstance(node, ast.AugAssign):
@@ -64,5 +64,5 @@ def _mutated(branch: Function) -> set[str]:
         while isinstance(written, ast.Subscript):
             written = written.value
         if isinstance(written, ast.Name):
-            found.add(written.id)
-    return found
+            names.add(written.id)
+    return names

@@ -15,22 +15,22 @@ from export_engine.attempt import (
     Request,
     text_in_effect,
 )
-from export_engine.fixes.assumptions import listed
+from export_engine.fixes.assumptions import join_texts
 from export_engine.fixes.code.branches.raise_to_check import NO_BRANCH, only_raises, way_taken
 from export_engine.fixes.code.branches.state_tests import state_asked
-from export_engine.fixes.code.branches.torch_check import assumed
+from export_engine.fixes.code.branches.torch_check import add_check
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_while
 from export_engine.fixes.code.editing.text_edits import Source
 from export_engine.fixes.code.editing.try_edit import code_fix, runs, with_edit
-from export_engine.fixes.code.sizes.size_checks import required
+from export_engine.fixes.code.sizes.size_checks import iter_check_fixes
 from export_engine.progress import Progress
-from export_engine.source import unedited
+from export_engine.source import original_file
 
 
-def assumed_on_data(
+def assume_branch_on_data(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
     """The example's way of a branch on tensor values, assumed for every input."""
@@ -39,8 +39,8 @@ def assumed_on_data(
         return
     if diagnosis.kind is Kind.BRANCH_ON_DATA:
         try:
-            yield from _taken_for_granted(request, diagnosis, progress)
-        except Unclear as reason:
+            yield from _suggest_assumptions(request, diagnosis, progress)
+        except CannotRewrite as reason:
             if str(reason) == NO_BRANCH:  # but an expression that Python asks
                 return
             yield NoFix(f"The branch cannot be assumed here: {reason}.")
@@ -51,7 +51,7 @@ _OF_SIZES = (Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.OUTPUT
 _BRANCHES = (Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE)
 
 
-def offered(
+def suggest_rewrites(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
 ) -> Iterator[Fix | NoFix]:
     """Rewrites for a diagnosed attempt."""
@@ -60,10 +60,10 @@ def offered(
         return
     try:
         if diagnosis.kind in _BRANCHES:
-            yield from _decided(request, diagnosis, progress)
+            yield from _suggest_decisions(request, diagnosis, progress)
         elif diagnosis.kind is Kind.NUMPY or _gives_numpy_a_size(request, diagnosis):
             yield from _without_numpy(request, diagnosis, progress)
-    except Unclear as reason:
+    except CannotRewrite as reason:
         what = "torch._check" if diagnosis.kind in _BRANCHES else "torch"
         yield NoFix(f"It cannot be rewritten with {what} here: {reason}.")
 
@@ -78,19 +78,19 @@ def _gives_numpy_a_size(request: Request, diagnosis: Diagnosis) -> bool:
     return any(f"{name}." in written for name in Source(text, line).names_of("numpy"))
 
 
-def _decided(
+def _suggest_decisions(
     request: Request, diagnosis: Diagnosis, progress: Callable[[Progress], None] | None
 ) -> Iterator[Fix]:
     """One way of a branch assumed; where no statement branches, an op asks, and is answered."""
     try:
-        yield from _taken_for_granted(request, diagnosis, progress)
-    except Unclear:
+        yield from _suggest_assumptions(request, diagnosis, progress)
+    except CannotRewrite:
         if diagnosis.kind is not Kind.BRANCH_ON_UNBACKED:
             raise
-        yield from required(request, diagnosis, progress)
+        yield from iter_check_fixes(request, diagnosis, progress)
 
 
-def _taken_for_granted(
+def _suggest_assumptions(
     request: Request, diagnosis: Diagnosis, progress: Callable[[Progress], None] | None
 ) -> Iterator[Fix]:
     place = diagnosis.stack[-1]
@@ -98,15 +98,15 @@ def _taken_for_granted(
     if only_raises(text, line) or is_while(text, line):
         return
     for holds in (True, False):
-        made, condition = _assumed(diagnosis, text, line, holds)
-        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        rewritten, condition = _assume_branch(diagnosis, text, line, holds)
+        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
         if not runs(with_edit(request, edit)):
             continue  # the example takes the other branch
         if progress:
             progress(Progress(0, 0, f"assuming {condition}", "fix"))
-        state = state_asked(request, text, line, made)
+        state = state_asked(request, text, line, rewritten)
         if state:
-            asked = listed([f"`{each}`" for each in state])
+            asked = join_texts([f"`{other_text}`" for other_text in state])
             why = f"Only {asked} decides it, which no input changes. The program asserts it."
             gives_up = f"With other values in {asked}, the program may raise."
         else:
@@ -122,14 +122,16 @@ def _taken_for_granted(
         return
 
 
-def _assumed(diagnosis: Diagnosis, text: str, line: int, holds: bool) -> tuple[Rewritten, str]:
+def _assume_branch(
+    diagnosis: Diagnosis, text: str, line: int, holds: bool
+) -> tuple[Rewritten, str]:
     """The text with one way of a branch assumed, and the condition; raises Unclear."""
     facts = diagnosis.facts
     if diagnosis.kind is Kind.BRANCH_ON_DATA or not getattr(facts, "condition", "number"):
         return way_taken(text, line, holds, tensor=True)
     try:
-        return assumed(text, line, holds)
-    except Unclear:
+        return add_check(text, line, holds)
+    except CannotRewrite:
         return way_taken(text, line, holds, tensor=False)
 
 
@@ -138,8 +140,8 @@ def _without_numpy(
 ) -> Iterator[Fix]:
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
-    made: Rewritten = with_torch(text, line)
-    edit = Edit(unedited(place.file), text, made.text, (made.function,))
+    rewritten: Rewritten = with_torch(text, line)
+    edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
     if progress:
         progress(Progress(0, 0, "replacing NumPy with torch", "fix"))
     title = f"Replace NumPy with torch in `{place.function}`"

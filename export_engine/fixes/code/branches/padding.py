@@ -11,9 +11,9 @@ import ast
 from collections.abc import Iterator
 from contextlib import suppress
 
-from export_engine.fixes.code.branches.one_way import one_way
-from export_engine.fixes.code.calls.copied_slices import copied_slices, dims_of
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.branches.take_branch import one_way
+from export_engine.fixes.code.calls.copied_slices import copy_slices, dims_of
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, branch_at, spans
 
@@ -33,17 +33,17 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     choice = _choice_at(source, line)
     if choice is not None:
-        return source.changed([_missing_or_none(source, choice)])
+        return source.replace([_missing_or_none(source, choice)])
     branch = branch_at(source, line)
-    rests = {ast.unparse(each) for each in ast.walk(branch.test) if _is_rest(source, each)}
-    pieces = _wrapped(source, branch.body, rests)
+    rests = {ast.unparse(node) for node in ast.walk(branch.test) if _is_rest(source, node)}
+    pieces = _wrap_differences(source, branch.body, rests)
     pieces += [
         Piece(source.start(one), source.end(one), f"({source.of(branch.test)})")
         for one in _ones(branch)
     ]
     if not pieces:
-        raise Unclear("nothing there is missing to a multiple")
-    return one_way(source.changed(pieces).text, line, True)
+        raise CannotRewrite("nothing there is missing to a multiple")
+    return one_way(source.replace(pieces).text, line, True)
 
 
 def without_early_return(text: str, line: int) -> Rewritten:
@@ -59,15 +59,15 @@ def without_early_return(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     branch = branch_at(source, line)
     if branch.orelse or not isinstance(branch.body[-1], ast.Return):
-        raise Unclear("nothing is returned early there")
-    named = {each.id for each in ast.walk(branch.test) if isinstance(each, ast.Name)}
-    pieces = _wrapped(source, source.following(branch), named)
+        raise CannotRewrite("nothing is returned early there")
+    named = {node.id for node in ast.walk(branch.test) if isinstance(node, ast.Name)}
+    pieces = _wrap_differences(source, source.following(branch), named)
     if not pieces:
-        raise Unclear("nothing that follows is missing to a multiple")
-    return one_way(source.changed(pieces).text, line, False)
+        raise CannotRewrite("nothing that follows is missing to a multiple")
+    return one_way(source.replace(pieces).text, line, False)
 
 
-def cropped(text: str, line: int) -> Rewritten:
+def crop_always(text: str, line: int) -> Rewritten:
     """The text with `if missing: x = x[:, :-missing]` always cropped, by a copy by index.
 
     So is `x[:, :-missing] if missing else x`.
@@ -82,38 +82,40 @@ def cropped(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     choice = _choice_at(source, line)
     if choice is not None:
-        made, lines = source.changed(_cropped_choice(source, choice)), range(line, line + 1)
+        rewritten, lines = source.replace(_crop_choice(source, choice)), range(line, line + 1)
     else:
         branch = branch_at(source, line)
-        pieces = [piece for each in branch.body for piece in _ends(source, branch.test, each)]
+        pieces = [
+            piece for statement in branch.body for piece in _ends(source, branch.test, statement)
+        ]
         if not pieces:
-            raise Unclear("nothing is cropped there")
-        made = one_way(source.changed(pieces).text, branch.lineno, True)
+            raise CannotRewrite("nothing is cropped there")
+        rewritten = one_way(source.replace(pieces).text, branch.lineno, True)
         lines = range(branch.lineno, branch.lineno + len(branch.body))
-    for each in lines:
-        with suppress(Unclear):
-            made = copied_slices(made.text, each)
-    return made
+    for number in lines:
+        with suppress(CannotRewrite):
+            rewritten = copy_slices(rewritten.text, number)
+    return rewritten
 
 
-def _cropped_choice(source: Source, choice: ast.IfExp) -> list[Piece]:
+def _crop_choice(source: Source, choice: ast.IfExp) -> list[Piece]:
     """What leaves of a conditional expression the value that is cropped, with another end."""
     for way in (choice.body, choice.orelse):
         pieces = list(_ends(source, choice.test, way))
         if pieces:
             before = Piece(source.start(choice), source.start(way), "")
             return [before, *pieces, Piece(source.end(way), source.end(choice), "")]
-    raise Unclear("nothing is cropped there")
+    raise CannotRewrite("nothing is cropped there")
 
 
 def _ends(source: Source, test: ast.expr, cut: ast.AST) -> Iterator[Piece]:
     """The end of each slice `x[:, :-missing]`, of what is tested, as `x.shape[1] - missing`."""
-    tested = {ast.unparse(each) for each in ast.walk(test)}
+    tested = {ast.unparse(inner) for inner in ast.walk(test)}
     for node in ast.walk(cut):
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, _NAMED):
             continue
-        for dim, each in dims_of(node.slice):
-            upper = each.upper if isinstance(each, ast.Slice) else None
+        for dim, expression in dims_of(node.slice):
+            upper = expression.upper if isinstance(expression, ast.Slice) else None
             if not isinstance(upper, ast.UnaryOp) or not isinstance(upper.op, ast.USub):
                 continue
             if ast.unparse(upper.operand) in tested:
@@ -127,34 +129,34 @@ _NAMED = ast.Name | ast.Attribute
 
 def _choice_at(source: Source, line: int) -> ast.IfExp | None:
     """The conditional expression at a line, where no `if` is."""
-    found = None
+    result = None
     for node in ast.walk(source.function):
         if isinstance(node, ast.If) and spans(node.test, line):
             return None
         if isinstance(node, ast.IfExp) and spans(node.test, line):
-            found = found or node
-    return found
+            result = result or node
+    return result
 
 
 def _missing_or_none(source: Source, choice: ast.IfExp) -> Piece:
     """`k - rest if rest else 0`, or the other way round, as `(k - rest) % k`."""
-    named = {each.id for each in ast.walk(choice.test) if isinstance(each, ast.Name)}
+    named = {node.id for node in ast.walk(choice.test) if isinstance(node, ast.Name)}
     rests = named | {ast.unparse(e) for e in ast.walk(choice.test) if _is_rest(source, e)}
     for way, other in ((choice.body, choice.orelse), (choice.orelse, choice.body)):
         if isinstance(other, ast.Constant) and other.value == 0 and other.value is not False:
             for missing, whole in _differences(way, rests):
                 if missing is way:
-                    made = _missing(source, missing, whole)
-                    return Piece(source.start(choice), source.end(choice), made)
-    raise Unclear("neither is missing to a multiple")
+                    text = _missing(source, missing, whole)
+                    return Piece(source.start(choice), source.end(choice), text)
+    raise CannotRewrite("neither is missing to a multiple")
 
 
-def _wrapped(source: Source, body: list[ast.stmt], rests: set[str]) -> list[Piece]:
+def _wrap_differences(source: Source, body: list[ast.stmt], rests: set[str]) -> list[Piece]:
     """Each `k - rest` of a block as `(k - rest) % k`."""
     return [
         Piece(source.start(node), source.end(node), _missing(source, node, whole))
-        for each in body
-        for node, whole in _differences(each, rests)
+        for statement in body
+        for node, whole in _differences(statement, rests)
     ]
 
 
@@ -187,8 +189,8 @@ def _ones(branch: ast.If) -> list[ast.expr]:
         return []
     return [
         one
-        for each in branch.body
-        for call in ast.walk(each)
+        for statement in branch.body
+        for call in ast.walk(statement)
         if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == "pad"
         for widths in call.args[1:2]
         for one in ast.walk(widths)
@@ -200,9 +202,9 @@ def _is_rest(source: Source, node: ast.AST) -> bool:
     """Whether a value is the rest of a division, or a name of one."""
     if isinstance(node, ast.Name):
         return any(
-            isinstance(each, ast.Assign)
-            and [ast.unparse(target) for target in each.targets] == [node.id]
-            and _is_rest(source, each.value)
-            for each in ast.walk(source.function)
+            isinstance(inner, ast.Assign)
+            and [ast.unparse(target) for target in inner.targets] == [node.id]
+            and _is_rest(source, inner.value)
+            for inner in ast.walk(source.function)
         )
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)

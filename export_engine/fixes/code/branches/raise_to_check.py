@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from export_engine.fixes.code.editing.conditions import Unclear, predicate
+from export_engine.fixes.code.editing.conditions import CannotRewrite, predicate
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_elif, statement_at
 from export_engine.fixes.code.editing.text_edits import Piece, Source
@@ -43,27 +43,27 @@ def way_taken(text: str, line: int, holds: bool, *, tensor: bool) -> tuple[Rewri
     """
     source = Source(text, line)
     statement = statement_at(source, line)
-    said = _Message("", constant=True)
+    message = _Message("", constant=True)
     if isinstance(statement, ast.If):
         if is_elif(source, statement):
-            raise Unclear("an `elif` is reached only where the tests before it fail")
+            raise CannotRewrite("an `elif` is reached only where the tests before it fail")
         indent = source.indent(statement)
-        made = _checks(source, statement.test, said, indent, holds=holds, tensor=tensor)
+        made = _checks(source, statement.test, message, indent, holds=holds, tensor=tensor)
         kept = statement.body if holds else statement.orelse
-        return _followed(source, statement, made, kept, indent), _said(
+        return _follow_with_block(source, statement, made, kept, indent), _condition_text(
             source, statement.test, holds
         )
     for part in ast.walk(statement):
         if isinstance(part, ast.IfExp) and part.test.lineno <= line <= (part.end_lineno or 0):
             indent = source.indent(statement)
-            made = _checks(source, part.test, said, indent, holds=holds, tensor=tensor)
+            made = _checks(source, part.test, message, indent, holds=holds, tensor=tensor)
             taken = part.body if holds else part.orelse
             pieces = [
                 Piece(source.start(statement), source.start(statement), f"{made}\n{indent}"),
                 Piece(source.start(part), source.end(part), f"({source.of(taken)})"),
             ]
-            return source.changed(pieces), _said(source, part.test, holds)
-    raise Unclear(NO_BRANCH)
+            return source.replace(pieces), _condition_text(source, part.test, holds)
+    raise CannotRewrite(NO_BRANCH)
 
 
 def only_raises(text: str, line: int) -> bool:
@@ -71,48 +71,50 @@ def only_raises(text: str, line: int) -> bool:
     try:
         source = Source(text, line)
         statement = statement_at(source, line)
-    except Unclear:
+    except CannotRewrite:
         return False
-    return isinstance(statement, ast.If) and _raised(source, statement.body) is not None
+    return isinstance(statement, ast.If) and _find_message(source, statement.body) is not None
 
 
-def _followed(
+def _follow_with_block(
     source: Source, statement: ast.If, made: str, kept: list[ast.stmt], indent: str
 ) -> Rewritten:
     """The check instead of a branch, and behind it one of the branch's blocks."""
     start, end = source.start(statement), source.end(statement)
     if not kept:
-        return source.changed([Piece(start, end, made)])
+        return source.replace([Piece(start, end, made)])
     if len(kept) == 1 and is_elif(source, kept[0]):
         at = source.start(kept[0])
-        return source.changed([Piece(start, at + len("el"), f"{made}\n{indent}")])
+        return source.replace([Piece(start, at + len("el"), f"{made}\n{indent}")])
     last = source.line_end(kept[-1])
     lines = source.block_at(indent, kept)
-    return source.changed([Piece(start, max(end, last), "\n".join([made, *lines]))])
+    return source.replace([Piece(start, max(end, last), "\n".join([made, *lines]))])
 
 
-def _raised(source: Source, body: list[ast.stmt]) -> _Message | None:
+def _find_message(source: Source, body: list[ast.stmt]) -> _Message | None:
     """What a block that does nothing but raise, or exit, says; None where it does more."""
     if len(body) == 1 and _exits(body[0]):
         return _Message(repr(source.of(body[0])), constant=True)
     if not body or not isinstance(body[-1], ast.Raise) or body[-1].exc is None:
         return None
     named: dict[str, ast.expr] = {}
-    for each in body[:-1]:
-        if not isinstance(each, ast.Assign) or len(each.targets) != 1:
+    for statement in body[:-1]:
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             return None
-        target = each.targets[0]
+        target = statement.targets[0]
         if not isinstance(target, ast.Name) or named:
             return None
-        named[target.id] = each.value
+        named[target.id] = statement.value
     raised = body[-1].exc
     if not isinstance(raised, ast.Call):
         return None if named else _Message(f'"{source.of(raised)}"', constant=True)
     if len(raised.args) != 1 or raised.keywords:
         return _Message(f'"{ast.unparse(raised.func)}"', constant=True)
-    said = raised.args[0]
-    said = named.get(said.id, said) if isinstance(said, ast.Name) else said
-    return _Message(source.of(said), _is_text(said))
+    expression = raised.args[0]
+    expression = (
+        named.get(expression.id, expression) if isinstance(expression, ast.Name) else expression
+    )
+    return _Message(source.of(expression), _is_text(expression))
 
 
 def _exits(statement: ast.stmt) -> bool:
@@ -135,16 +137,16 @@ def _checks(
         plain, asked = _plain_first(test) if not holds else ([], test)
         wanted = _predicate(source, asked, holds)
         if said.constant:
-            made = f"{torch}.ops.aten._assert_async.msg({wanted}, {_literal(said)})"
+            text = f"{torch}.ops.aten._assert_async.msg({wanted}, {_literal(said)})"
         else:
-            made = f"{torch}._check(({wanted}).item(), lambda: {said.text})"
+            text = f"{torch}._check(({wanted}).item(), lambda: {said.text})"
         if plain:
-            asks = " and ".join(source.of(each) for each in plain)
-            return f"if {asks}:\n{indent}    {made}"
-        return made
+            asks = " and ".join(source.of(expression) for expression in plain)
+            return f"if {asks}:\n{indent}    {text}"
+        return text
     message = f", lambda: {said.text}" if said.text else ""
     return f"\n{indent}".join(
-        f"{torch}._check({each}{message})" for each in _conditions(source, test, holds)
+        f"{torch}._check({condition}{message})" for condition in _conditions(source, test, holds)
     )
 
 
@@ -184,7 +186,7 @@ def _predicate(source: Source, test: ast.expr, holds: bool) -> str:
     text = source.of(test) if test.end_lineno else ast.unparse(test)
     if isinstance(test, ast.BoolOp):
         text = " and " if isinstance(test.op, ast.And) else " or "
-        text = text.join(f"({source.of(each)})" for each in test.values)
+        text = text.join(f"({source.of(expression)})" for expression in test.values)
     wanted = cst.Module(body=[]).code_for_node(predicate(cst.parse_expression(text)))
     wanted = wanted.replace("torch.", f"{source.torch}.") if source.torch != "torch" else wanted
     return wanted if holds else f"{source.torch}.logical_not({wanted})"
@@ -195,22 +197,24 @@ def _conditions(source: Source, test: ast.expr, holds: bool) -> list[str]:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _conditions(source, test.operand, not holds)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
-        return [each for value in test.values for each in _conditions(source, value, holds)]
+        return [
+            condition for value in test.values for condition in _conditions(source, value, holds)
+        ]
     if isinstance(test, ast.BoolOp):
         joint = " & " if isinstance(test.op, ast.And) else " | "
-        both = joint.join(f"({source.of(each)})" for each in test.values)
+        both = joint.join(f"({source.of(expression)})" for expression in test.values)
         return [both if holds else f"{source.torch}.sym_not({both})"]
     if not isinstance(test, ast.Compare):
         return [f"{source.of(test)} {'!=' if holds else '=='} 0"]
     sides = [test.left, *test.comparators]
     single = [
-        _compared(source, left, op, right)
+        _comparison_text(source, left, op, right)
         for left, op, right in zip(sides, test.ops, sides[1:], strict=False)
     ]
     if holds:
         return single
     if len(single) > 1:
-        both = " & ".join(f"({each})" for each in single)
+        both = " & ".join(f"({text})" for text in single)
         return [f"{source.torch}.sym_not({both})"]
     (op,) = test.ops
     exact = _EXACT | (_ORDERS if any(map(_is_whole, sides)) else {})
@@ -219,9 +223,9 @@ def _conditions(source: Source, test: ast.expr, holds: bool) -> list[str]:
     return [f"{source.of(sides[0])} {exact[type(op)]} {source.of(sides[1])}"]
 
 
-def _compared(source: Source, left: ast.expr, op: ast.cmpop, right: ast.expr) -> str:
+def _comparison_text(source: Source, left: ast.expr, op: ast.cmpop, right: ast.expr) -> str:
     if type(op) not in _EXACT and type(op) not in _ORDERS:
-        raise Unclear("the test is not a comparison of numbers")
+        raise CannotRewrite("the test is not a comparison of numbers")
     between = source.text[source.end(left) : source.start(right)]
     return f"{source.of(left)}{between}{source.of(right)}"
 
@@ -235,6 +239,6 @@ def _is_whole(side: ast.expr) -> bool:
     return bool(called) and name in _SIZES
 
 
-def _said(source: Source, test: ast.expr, holds: bool) -> str:
+def _condition_text(source: Source, test: ast.expr, holds: bool) -> str:
     text = " ".join(source.of(test).split())
     return text if holds else f"not ({text})" if " " in text else f"not {text}"

@@ -25,66 +25,66 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose, is_unrolled
-from export_engine.fixes.code.branches.one_way import one_way
 from export_engine.fixes.code.branches.padding import (
-    cropped,
+    crop_always,
     missing_to_multiple,
     without_early_return,
 )
-from export_engine.fixes.code.calls.copied_slices import copied_in_branches, copied_slices
-from export_engine.fixes.code.editing.bounded_edit import both_titles, bounded, with_bounds
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.branches.take_branch import one_way
+from export_engine.fixes.code.calls.copied_slices import copy_in_branches, copy_slices
+from export_engine.fixes.code.editing.bounded_edit import both_titles, find_bounds_fix, with_bounds
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.eager_trials import agrees_at
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.try_edit import (
-    edited_file,
     further,
     leads_on,
-    tried,
+    name_edited_file,
+    try_edit,
     with_edit,
 )
-from export_engine.fixes.excluded_calls import allows_any, calls_without, excluded_calls
-from export_engine.fixes.refused_sizes import as_failure
+from export_engine.fixes.excluded_calls import allows_any, calls_without, iter_excluded_calls
+from export_engine.fixes.rejected_sizes import as_failure
 from export_engine.progress import Progress, Report
-from export_engine.shapes import Problem, assumable, shapes_of
-from export_engine.source import Location, code_of, unedited
+from export_engine.shapes import ShapeViolation, assumable, shapes_of
+from export_engine.source import Location, code_of, original_file
 
 _MOST_SIZES = 3
 _MOST_PLACES = 4
 """Places that are rewritten with a branch."""
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_size_branch(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The way of a branch on a requested size that is right for every size that was compared."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None
     if request is None or diagnosis is None:
         return
-    asked = _asked(request, facts) if isinstance(facts, SizesViolated) else []
+    asked = _find_asking_lines(request, facts) if isinstance(facts, SizesViolated) else []
     if isinstance(facts, UnbackedSize) and diagnosis.stack:
-        asked = [_asked_of_unbacked(attempt, request, facts, diagnosis.stack[-1])]
+        asked = [_find_asking_line(attempt, request, facts, diagnosis.stack[-1])]
     for branch in asked:
         line, file = branch.place.line, branch.place.file
         text, at = text_in_effect(request.edits, file, line)
-        known: set[str] = set()
+        texts: set[str] = set()
         narrower: Fix | None = None
         for way in _WAYS if branch.others else ():
             try:
-                made = way.rewrite(text, at)
-            except Unclear:
+                rewritten = way.rewrite(text, at)
+            except CannotRewrite:
                 continue
-            if made.text in known:
+            if rewritten.text in texts:
                 continue
-            known.add(made.text)
-            edit = Edit(unedited(file), text, made.text, (made.function,))
+            texts.add(rewritten.text)
+            edit = Edit(original_file(file), text, rewritten.text, (rewritten.function,))
             title = way.title.format(line=line)
             if progress:
                 progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
-            fix = _tried(attempt, edit, branch, title, progress)
+            fix = _try_branch(attempt, edit, branch, title, progress)
             if fix is None:
                 continue
             title = fix.title
-            if way.rewrite is copied_slices:
+            if way.rewrite is copy_slices:
                 title = title.replace(_SLICE, "copy another slice")
             fix = replace(fix, title=title, why=way.why, beyond_bounds=fix.narrows)
             if way.bounded or not (fix.after and fix.narrows):
@@ -109,12 +109,12 @@ class _Branch(NamedTuple):
     """What it requires of Dims."""
 
 
-def _asked(request: Request, facts: SizesViolated) -> list[_Branch]:
+def _find_asking_lines(request: Request, facts: SizesViolated) -> list[_Branch]:
     """The lines that ask for a size, the first file's."""
-    found: dict[int, list[Problem]] = {}
+    groups: dict[int, list[ShapeViolation]] = {}
     for problem in facts.problems:
         if problem.stack and problem.excluded and not is_unrolled(problem.stack):
-            found.setdefault(problem.stack[-1].line, []).append(problem)
+            groups.setdefault(problem.stack[-1].line, []).append(problem)
     return [
         _Branch(
             problems[0].stack[-1],
@@ -123,13 +123,13 @@ def _asked(request: Request, facts: SizesViolated) -> list[_Branch]:
                 for problem in problems
                 for _, call in islice(calls_without(request, problem), _MOST_SIZES)
             ],
-            frozenset(each.text for each in problems),
+            frozenset(other_problem.text for other_problem in problems),
         )
-        for problems in found.values()
+        for problems in groups.values()
     ]
 
 
-def _asked_of_unbacked(
+def _find_asking_line(
     attempt: Failed, request: Request, facts: UnbackedSize, place: Location
 ) -> _Branch:
     """The line that asks for a size of a ShapesSpec."""
@@ -137,12 +137,12 @@ def _asked_of_unbacked(
     calls = [
         call.request
         for relation in assumable(attempt, facts.asked)
-        for call in (excluded_calls(request, shapes, relation) if shapes is not None else ())
+        for call in (iter_excluded_calls(request, shapes, relation) if shapes is not None else ())
     ]
     return _Branch(place, calls)
 
 
-def _tried(
+def _try_branch(
     attempt: Failed, edit: Edit, asked: _Branch, title: str, progress: Report | None
 ) -> Fix | None:
     """A way of a branch, once it was tried, with what has to be done beside it."""
@@ -151,17 +151,21 @@ def _tried(
     assert diagnosis is not None
     if not agrees_at(request, edit, asked.others):
         return None
-    edit, found, more = _with_more(request, edit, asked)
-    bounds = bounded(found, progress)
-    if bounds is not None and bounds.narrows and _next_branch(found, request, edit):
+    edit, result, more = _with_more(request, edit, asked)
+    bounds = find_bounds_fix(result, progress)
+    if bounds is not None and bounds.narrows and _next_branch(result, request, edit):
         bounds = None  # what a fix of that branch keeps, no bound need reject
     if bounds is not None:
         if not allows_any(bounds.apply(request), asked.others):
             return None  # no more than bounds alone
     else:
-        if found is None or not leads_on(found, diagnosis, edit) or _asked_again(found, asked):
+        if (
+            result is None
+            or not leads_on(result, diagnosis, edit)
+            or _find_remaining(result, asked)
+        ):
             return None
-        if isinstance(found, Exported) and _verdict(found) != "agrees":
+        if isinstance(result, Exported) and _verdict(result) != "agrees":
             return None
     fix = Fix(
         kind="code",
@@ -169,7 +173,7 @@ def _tried(
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
+        leads_to=result if isinstance(result, Exported) else None,
     )
     return fix if bounds is None else with_bounds(fix, bounds)
 
@@ -177,7 +181,7 @@ def _tried(
 def _next_branch(found: Attempt | None, request: Request, edit: Edit) -> bool:
     """Whether an edited model fails at another `if` on a size, below the one that is edited."""
     stack = diagnose(found).stack if isinstance(found, Failed) else ()
-    if not stack or stack[-1].file != edited_file(request, edit):
+    if not stack or stack[-1].file != name_edited_file(request, edit):
         return False
     code = code_of(stack[-1].file)
     statement = code.statement(stack[-1].line) if code is not None else None
@@ -193,20 +197,20 @@ def _with_more(
 
     What is padded is often cropped behind a second branch on what was missing.
     """
-    found, done = tried(request, edit), list[str]()
+    attempt, done = try_edit(request, edit), list[str]()
     for _ in range(_MOST_PLACES):
-        places = [each.stack[-1] for each in _left(found, asked) if each.stack]
-        here = (each for each in places if unedited(each.file) == edit.file)
-        more = next(filter(None, (_rewritten_at(request, edit, e, asked) for e in here)), None)
+        places = [problem.stack[-1] for problem in _left(attempt, asked) if problem.stack]
+        here = (place for place in places if original_file(place.file) == edit.file)
+        more = next(filter(None, (_rewrite_at(request, edit, e, asked) for e in here)), None)
         if more is None:
             break
         edit = more[0]
         done += [more[1]] if more[1] not in done else []
-        found = tried(request, edit)
-    return edit, found, done
+        attempt = try_edit(request, edit)
+    return edit, attempt, done
 
 
-def _rewritten_at(
+def _rewrite_at(
     request: Request, edit: Edit, place: Location, asked: _Branch
 ) -> tuple[Edit, str] | None:
     """An edit with one more place rewritten, and what was done there; None where nothing helps."""
@@ -214,14 +218,14 @@ def _rewritten_at(
     for rewrite, done in _MORE:
         try:
             both = further(edit, rewrite(text, line))
-        except Unclear:
+        except CannotRewrite:
             continue
         if agrees_at(request, both, asked.others):
             return both, done.format(line=line_before(edit, line))
     return None
 
 
-def _asked_again(found: Attempt | None, asked: _Branch) -> list[Problem]:
+def _find_remaining(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
     """The same that is required of a size still: a branch that both ways of a program need.
 
     Of a program that rejects sizes which eager takes, whatever it requires.
@@ -230,18 +234,18 @@ def _asked_again(found: Attempt | None, asked: _Branch) -> list[Problem]:
         refusal = as_failure(found)
         facts = refusal.diagnosis.facts if refusal and refusal.diagnosis else None
         return list(facts.problems) if isinstance(facts, SizesViolated) else []
-    return [each for each in _problems(found) if each.text in asked.texts]
+    return [problem for problem in _problems(found) if problem.text in asked.texts]
 
 
-def _left(found: Attempt | None, asked: _Branch) -> list[Problem]:
+def _left(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
     """What is required of the branch's sizes still, or of two at once, which no Dim can say."""
     if isinstance(found, Exported):
-        return _asked_again(found, asked)
+        return _find_remaining(found, asked)
     left = [e for e in _problems(found) if e.text in asked.texts or e.kind == "tied"]
     return sorted(left, key=lambda each: each.text not in asked.texts)
 
 
-def _problems(found: Attempt | None) -> tuple[Problem, ...]:
+def _problems(found: Attempt | None) -> tuple[ShapeViolation, ...]:
     facts = diagnose(found).facts if isinstance(found, Failed) else None
     return facts.problems if isinstance(facts, SizesViolated) else ()
 
@@ -262,11 +266,11 @@ class _Way(NamedTuple):
 
 
 _MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
-    (cropped, "crop what was padded in line {line}"),
+    (crop_always, "crop what was padded in line {line}"),
     (missing_to_multiple, "always take that in line {line}"),
     (lambda text, line: one_way(text, line, True), "always take that in line {line}"),
     (lambda text, line: one_way(text, line, False), "never take that in line {line}"),
-    (copied_in_branches, _SLICE),
+    (copy_in_branches, _SLICE),
 )
 """What may be done beside a way of a branch, and what it is called."""
 _COMPARED = "at the sizes that were compared with eager, on both sides of the condition."
@@ -294,13 +298,13 @@ _WAYS = (
     _Way(
         "Crop in line {line} also where nothing was padded",
         f"Nothing is cropped where nothing was padded {_COMPARED}",
-        cropped,
+        crop_always,
     ),
     _Way(
         "Copy the slice in line {line} by index",
         "torch asks whether a slice is the whole tensor; for a copy by index it does not. The copy "
         "needs as much memory as the slice.",
-        copied_slices,
+        copy_slices,
         bounded=False,
     ),
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from torch import nn
 
 from export_engine.attempt import Request
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Source, spans
 
@@ -29,7 +29,7 @@ def state_asked(request: Request, text: str, line: int, made: Rewritten) -> list
     """
     try:
         source = Source(text, line)
-    except Unclear:
+    except CannotRewrite:
         return []
     tests = [
         node.test
@@ -40,11 +40,13 @@ def state_asked(request: Request, text: str, line: int, made: Rewritten) -> list
     if not tests or not arguments:
         return []
     test, own = tests[0], arguments[0].arg
-    others = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)} - {own}
-    if any(not hasattr(builtins, each) and each != source.torch for each in others):
+    others = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)} - {own}
+    if any(not hasattr(builtins, other) and other != source.torch for other in others):
         return []
-    chains = [_chain(each) for each in _outermost(test, own)]
-    asked = {_registered(owner, each) for owner in _owners(request, made) for each in chains}
+    chains = [_chain(expression) for expression in _iter_longest_attributes(test, own)]
+    asked = {
+        _find_registration(owner, chain) for owner in _owners(request, made) for chain in chains
+    }
     if not asked or "" in asked or _are_written(asked, made):
         return []
     return sorted(f"{own}.{name}" for name in asked)
@@ -55,11 +57,11 @@ def _owners(request: Request, made: Rewritten) -> Iterator[nn.Module]:
     target = getattr(request.target, "__self__", request.target)
     of = made.function.rpartition(".")[0]
     for module in target.modules() if isinstance(target, nn.Module) else ():
-        if of and any(each.__qualname__ == of for each in type(module).__mro__):
+        if of and any(item.__qualname__ == of for item in type(module).__mro__):
             yield module
 
 
-def _outermost(test: ast.expr, own: str) -> Iterator[ast.expr]:
+def _iter_longest_attributes(test: ast.expr, own: str) -> Iterator[ast.expr]:
     """The longest attributes of the module in a test: `self.a.b.item`; it by itself, too."""
     inner = {id(n.value) for n in ast.walk(test) if isinstance(n, ast.Attribute)}
     for node in ast.walk(test):
@@ -78,14 +80,14 @@ def _chain(node: ast.expr) -> list[str]:
     return [node.id, *names] if isinstance(node, ast.Name) else []
 
 
-def _registered(owner: nn.Module, chain: list[str]) -> str:
+def _find_registration(owner: nn.Module, chain: list[str]) -> str:
     """The path of the parameter or buffer that a chain leads to; empty if to anything else."""
     paths = [
         *(name for name, _ in owner.named_parameters(remove_duplicate=False)),
         *(name for name, _ in owner.named_buffers(remove_duplicate=False)),
     ]
     ends = (".".join(chain[1:end]) for end in range(2, len(chain) + 1))
-    return next((each for each in ends if each in paths), "")
+    return next((end for end in ends if end in paths), "")
 
 
 def _are_written(asked: set[str], made: Rewritten) -> bool:
@@ -94,31 +96,33 @@ def _are_written(asked: set[str], made: Rewritten) -> bool:
     body: list[ast.stmt] = ast.parse(made.text).body
     for part in of.split("."):
         body = next((n.body for n in body if isinstance(n, ast.ClassDef) and n.name == part), [])
-    methods = {each.name: each for each in body if isinstance(each, ast.FunctionDef)}
-    waiting, known = [name, "forward"], set[str]()
+    methods = {
+        statement.name: statement for statement in body if isinstance(statement, ast.FunctionDef)
+    }
+    waiting, names = [name, "forward"], set[str]()
     while waiting:
         method = methods.get(waiting.pop())
-        if method is None or method.name in known or not method.args.args:
+        if method is None or method.name in names or not method.args.args:
             continue
-        known.add(method.name)
+        names.add(method.name)
         own = method.args.args[0].arg
-        paths = [[own, *each.split(".")] for each in asked]
-        for node in _reached(method):
+        paths = [[own, *text.split(".")] for text in asked]
+        for node in _iter_reachable(method):
             if _is_written(node, paths):
                 return True
             called = _chain(node.func) if isinstance(node, ast.Call) else []
             waiting += called[1:] if called[:1] == [own] and len(called) == 2 else []
-    return name not in known
+    return name not in names
 
 
-def _reached(node: ast.AST) -> Iterator[ast.AST]:
+def _iter_reachable(node: ast.AST) -> Iterator[ast.AST]:
     """What may run of a function: in each block all up to a return."""
     yield node
     for _, value in ast.iter_fields(node):
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, ast.AST):
-                yield from _reached(each)
-            if isinstance(each, ast.Return | ast.Raise):
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, ast.AST):
+                yield from _iter_reachable(item)
+            if isinstance(item, ast.Return | ast.Raise):
                 break
 
 
@@ -130,10 +134,10 @@ def _is_written(node: ast.AST, asked: list[list[str]]) -> bool:
             written = [node.func.value, *node.args]  # `x.fill_(1)`, `nn.init.ones_(x)`
     elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         written = [node]
-    chains = [_chain(_indexed(each)) for each in written]
+    chains = [_chain(_strip_indices(expression)) for expression in written]
     return any(chain[: len(path)] == path for chain in chains for path in asked)
 
 
-def _indexed(node: ast.expr) -> ast.expr:
+def _strip_indices(node: ast.expr) -> ast.expr:
     """`x` of `x[0][1]`."""
-    return _indexed(node.value) if isinstance(node, ast.Subscript) else node
+    return _strip_indices(node.value) if isinstance(node, ast.Subscript) else node

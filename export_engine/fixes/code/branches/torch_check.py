@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 
@@ -21,7 +21,7 @@ _OPPOSITE: dict[type[ast.cmpop], str] = {
 }
 
 
-def assumed(text: str, line: int, holds: bool) -> tuple[Rewritten, str]:
+def add_check(text: str, line: int, holds: bool) -> tuple[Rewritten, str]:
     """The text with a check before the branch at a line, and the condition that it checks.
 
     Args:
@@ -38,7 +38,7 @@ def assumed(text: str, line: int, holds: bool) -> tuple[Rewritten, str]:
     indent = source.indent(statement)
     check = f"{source.torch}._check({condition})\n{indent}"
     start = source.start(statement)
-    return source.changed([Piece(start, start, check)]), condition
+    return source.replace([Piece(start, start, check)]), condition
 
 
 def _branch(source: Source, line: int) -> tuple[ast.stmt, ast.expr]:
@@ -48,13 +48,13 @@ def _branch(source: Source, line: int) -> tuple[ast.stmt, ast.expr]:
             continue
         if isinstance(statement, ast.If) and spans(statement.test, line):
             if source.text[source.start(statement) :].startswith("elif"):
-                raise Unclear("an `elif` is reached only where the tests before it fail")
+                raise CannotRewrite("an `elif` is reached only where the tests before it fail")
             return statement, statement.test
         if isinstance(statement, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
             for part in ast.walk(statement):
                 if isinstance(part, ast.IfExp) and spans(part.test, line):
                     return statement, part.test
-    raise Unclear("there is no branch at that line")
+    raise CannotRewrite("there is no branch at that line")
 
 
 def _condition(source: Source, test: ast.expr, holds: bool) -> str:
@@ -62,14 +62,14 @@ def _condition(source: Source, test: ast.expr, holds: bool) -> str:
         return _condition(source, test.operand, not holds)
     calls = [node for node in ast.walk(test) if isinstance(node, ast.Call | ast.NamedExpr)]
     if calls:
-        raise Unclear(f"`{source.of(calls[0])}` in the test would be computed twice")
+        raise CannotRewrite(f"`{source.of(calls[0])}` in the test would be computed twice")
     if isinstance(test, ast.Name | ast.Attribute):
         return f"{source.of(test)} {'!=' if holds else '=='} 0"
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        raise Unclear("the test is more than one comparison")
+        raise CannotRewrite("the test is more than one comparison")
     opposite = _OPPOSITE.get(type(test.ops[0]))
     if opposite is None:
-        raise Unclear("the test is not a comparison of numbers")
+        raise CannotRewrite("the test is not a comparison of numbers")
     if holds:
         return source.of(test)
     return f"{source.of(test.left)} {opposite} {source.of(test.comparators[0])}"

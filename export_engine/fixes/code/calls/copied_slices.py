@@ -11,12 +11,12 @@ import ast
 from contextlib import suppress
 
 from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 
 
-def copied_slices(text: str, line: int) -> Rewritten:
+def copy_slices(text: str, line: int) -> Rewritten:
     """The text with the slices of tensors that a line reads as index_select, or writes by index.
 
     Args:
@@ -27,18 +27,18 @@ def copied_slices(text: str, line: int) -> Rewritten:
         Unclear: there is none at that line.
     """
     source = Source(text, line)
-    found = [
-        Piece(source.start(node), source.end(node), made)
-        for node in _outermost(source, line)
-        if (made := _indexed(source, node))
+    pieces = [
+        Piece(source.start(node), source.end(node), message)
+        for node in _list_subscripts(source, line)
+        if (message := _use_index_select(source, node))
     ]
-    found = found or _written(source, line)
-    if not found:
-        raise Unclear("no tensor is sliced there")
-    return source.changed(found)
+    pieces = pieces or _write_by_index(source, line)
+    if not pieces:
+        raise CannotRewrite("no tensor is sliced there")
+    return source.replace(pieces)
 
 
-def copied_in_branches(text: str, line: int) -> Rewritten:
+def copy_in_branches(text: str, line: int) -> Rewritten:
     """The text with the slices of a line copied; of a torch.cond, those that its branches read.
 
     Args:
@@ -49,25 +49,25 @@ def copied_in_branches(text: str, line: int) -> Rewritten:
         Unclear: there is none.
     """
     try:
-        return copied_slices(text, line)
-    except Unclear as reason:
-        made: Rewritten | None = None
-        for each in _lines_of_branches(Source(text, line), line):
-            with suppress(Unclear):
-                made = copied_slices(made.text if made else text, each)
-        if made is None:
+        return copy_slices(text, line)
+    except CannotRewrite as reason:
+        rewritten: Rewritten | None = None
+        for number in _lines_of_branches(Source(text, line), line):
+            with suppress(CannotRewrite):
+                rewritten = copy_slices(rewritten.text if rewritten else text, number)
+        if rewritten is None:
             raise reason
-        return made
+        return rewritten
 
 
 def _lines_of_branches(source: Source, line: int) -> list[int]:
     """The lines of the functions that a call at a line names, and that its function defines."""
     named = {
-        each.id
+        argument.id
         for node in ast.walk(source.function)
         if isinstance(node, ast.Call) and spans(node, line)
-        for each in node.args
-        if isinstance(each, ast.Name)
+        for argument in node.args
+        if isinstance(argument, ast.Name)
     }
     return [
         statement.lineno
@@ -77,22 +77,22 @@ def _lines_of_branches(source: Source, line: int) -> list[int]:
     ]
 
 
-def _outermost(source: Source, line: int) -> list[ast.Subscript]:
+def _list_subscripts(source: Source, line: int) -> list[ast.Subscript]:
     """The subscripts that are read at a line, none of them within another."""
-    found: list[ast.Subscript] = []
-    in_place = _written_in_place(source)
+    nodes: list[ast.Subscript] = []
+    in_place = _find_written_in_place(source)
     for node in ast.walk(source.function):  # outer ones come first
         if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
             continue
         if node in in_place:
             continue  # what is written to a copy is lost
-        within = any(node in ast.walk(each) for each in found)
-        if spans(node, line) and not within and _indexed(source, node):
-            found.append(node)
-    return found
+        within = any(node in ast.walk(other_node) for other_node in nodes)
+        if spans(node, line) and not within and _use_index_select(source, node):
+            nodes.append(node)
+    return nodes
 
 
-def _written_in_place(source: Source) -> set[ast.expr]:
+def _find_written_in_place(source: Source) -> set[ast.expr]:
     """What has a method called that writes to it: `x[:, :n].add_(1)`."""
     return {
         node.value
@@ -101,28 +101,31 @@ def _written_in_place(source: Source) -> set[ast.expr]:
     }
 
 
-def _indexed(source: Source, node: ast.Subscript) -> str:
+def _use_index_select(source: Source, node: ast.Subscript) -> str:
     """A slice as index_select, empty where it is something else.
 
     The index is a slice of all indices, so that the bounds mean what they do in the slice.
     """
-    tensor = made = source.of(node.value)
-    if made.startswith(f"{source.torch}.arange("):
+    tensor = text = source.of(node.value)
+    if text.startswith(f"{source.torch}.arange("):
         return ""  # the indices of a copy
-    if any(not isinstance(each, ast.Name | ast.Attribute) for each in _chain(node.value)):
+    if any(
+        not isinstance(other_expression, ast.Name | ast.Attribute)
+        for other_expression in _chain(node.value)
+    ):
         tensor = free_name("sliced", source.names)  # it is named twice, and must be computed once
-        made = f"({tensor} := {made})"
-    whole = made
-    for dim, each in dims_of(node.slice):
-        if not isinstance(each, ast.Slice) or each.step is not None:
+        text = f"({tensor} := {text})"
+    whole = text
+    for dim, expression in dims_of(node.slice):
+        if not isinstance(expression, ast.Slice) or expression.step is not None:
             return ""
-        if each.lower is None and each.upper is None:
+        if expression.lower is None and expression.upper is None:
             continue
-        made += f".index_select({dim}, {_indices(source, tensor, dim, each)})"
-    return made if made != whole else ""
+        text += f".index_select({dim}, {_indices(source, tensor, dim, expression)})"
+    return text if text != whole else ""
 
 
-def _written(source: Source, line: int) -> list[Piece]:
+def _write_by_index(source: Source, line: int) -> list[Piece]:
     """`padded[:, :n] = x`, or `padded[:, :n].copy_(x)`, by indices; empty for other lines."""
     for node in ast.walk(source.function):
         if not isinstance(node, ast.Assign | ast.Expr) or not spans(node, line):
@@ -130,12 +133,12 @@ def _written(source: Source, line: int) -> list[Piece]:
         target, value = _slice_and_value(node)
         if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
             continue
-        made = _by_indices(source, target)
-        if not made or value is None:
+        text = _by_indices(source, target)
+        if not text or value is None:
             continue
         if isinstance(node, ast.Assign):
-            return [Piece(source.start(target), source.end(target), made)]
-        return [Piece(source.start(node), source.end(node), f"{made} = {source.of(value)}")]
+            return [Piece(source.start(target), source.end(target), text)]
+        return [Piece(source.start(node), source.end(node), f"{text} = {source.of(value)}")]
     return []
 
 
@@ -152,19 +155,23 @@ def _slice_and_value(node: ast.Assign | ast.Expr) -> tuple[ast.expr | None, ast.
 def _by_indices(source: Source, target: ast.Subscript) -> str:
     """A subscript whose slices of neighbouring dims are indices that broadcast; else empty."""
     tensor, dims = source.of(target.value), dims_of(target.slice)
-    cut = [(dim, each) for dim, each in dims if ast.unparse(each) != ":"]
+    cut = [
+        (dim, other_expression)
+        for dim, other_expression in dims
+        if ast.unparse(other_expression) != ":"
+    ]
     last = cut[-1][0] if cut else 0
     if [dim for dim, _ in cut] != list(range(last - len(cut) + 1, last + 1)):
         return ""
-    made = source.of(target)
-    for dim, each in reversed(cut):
-        if not isinstance(each, ast.Slice) or each.step is not None:
+    text = source.of(target)
+    for dim, expression in reversed(cut):
+        if not isinstance(expression, ast.Slice) or expression.step is not None:
             return ""
         across = f"[{', '.join([':', *['None'] * (last - dim)])}]" if dim != last else ""
         start = source.start(target)
-        before, after = source.start(each) - start, source.end(each) - start
-        made = f"{made[:before]}{_indices(source, tensor, dim, each)}{across}{made[after:]}"
-    return made if cut else ""
+        before, after = source.start(expression) - start, source.end(expression) - start
+        text = f"{text[:before]}{_indices(source, tensor, dim, expression)}{across}{text[after:]}"
+    return text if cut else ""
 
 
 def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice) -> str:
@@ -175,11 +182,11 @@ def _indices(source: Source, tensor: str, dim: int, cut: ast.Slice) -> str:
     they do in the slice.
     """
     size, torch = f"{tensor}.shape[{dim}]", source.torch
-    low, high = (_constant(each) for each in (cut.lower, cut.upper))
+    low, high = (_constant(expression) for expression in (cut.lower, cut.upper))
     if low is None or high is None:
         return f"{torch}.arange({size}, device={tensor}.device)[{source.of(cut)}]"
-    start = _clamped(torch, size, low, "0")
-    end = _clamped(torch, size, high, size)
+    start = _clamp(torch, size, low, "0")
+    end = _clamp(torch, size, high, size)
     if start != "0" and end != size:
         end = f"{torch}.sym_max({start}, {end})"
     return f"{torch}.arange({start}, {end}, device={tensor}.device)"
@@ -196,7 +203,7 @@ def _constant(bound: ast.expr | None) -> int | str | None:
     return -number.value if negative else number.value
 
 
-def _clamped(torch: str, size: str, bound: int | str, default: str) -> str:
+def _clamp(torch: str, size: str, bound: int | str, default: str) -> str:
     if isinstance(bound, str) or bound == 0:
         return "0" if bound == 0 else default
     if bound < 0:
@@ -206,10 +213,12 @@ def _clamped(torch: str, size: str, bound: int | str, default: str) -> str:
 
 def dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
     """What a subscript says of each dim; of those after `...`, counted from the last."""
-    given = index.elts if isinstance(index, ast.Tuple) else [index]
-    first = next((n for n, each in enumerate(given) if ast.unparse(each) == "..."), len(given))
-    before = list(enumerate(given[:first]))
-    return before + [(n - len(given), given[n]) for n in range(first + 1, len(given))]
+    elts = index.elts if isinstance(index, ast.Tuple) else [index]
+    first = next(
+        (n for n, expression in enumerate(elts) if ast.unparse(expression) == "..."), len(elts)
+    )
+    before = list(enumerate(elts[:first]))
+    return before + [(n - len(elts), elts[n]) for n in range(first + 1, len(elts))]
 
 
 def _chain(value: ast.expr) -> list[ast.expr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from export_engine.fixes.code.editing.rewrite import Rewriter, Rewritten, rewritten
+from export_engine.fixes.code.editing.rewrite import Rewriter, Rewritten, rewrite_text
 
 
 def write_in_the_open(text: str, line: int) -> Rewritten:
@@ -13,7 +13,7 @@ def write_in_the_open(text: str, line: int) -> Rewritten:
     Raises:
         Unclear: there is no `.data` at that line.
     """
-    return rewritten(text, _Data(line))
+    return rewrite_text(text, _Data(line))
 
 
 class _Data(Rewriter):

@@ -14,13 +14,13 @@ import torch
 from torch.nn import functional
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, as_module, text_in_effect
-from export_engine.fixes.code.editing.conditions import Unclear
-from export_engine.fixes.code.editing.failing_text import fixed_places
+from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
-from export_engine.source import Location, code_of, unedited
+from export_engine.source import Location, code_of, original_file
 
 _TITLE = "Compute max_pool1d as max_pool2d in line {line}"
 _OF_TORCH = "Compute torch's max_pool1d as max_pool2d"
@@ -31,26 +31,26 @@ _WHY = (
 _NAMES = ("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_max_pool2d(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The op at a diagnosed line in two dimensions; of torch's own module, in torch's function."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return
     pools = any(
-        isinstance(each, torch.nn.MaxPool1d) for each in as_module(request.target).modules()
+        isinstance(module, torch.nn.MaxPool1d) for module in as_module(request.target).modules()
     )
-    own = fixed_places(attempt)
+    own = find_fixing_places(attempt)
     for place in dict.fromkeys([*own, *_of_torch(pools or any(map(_says_so, own)))]):
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:
-            made = in_two_dimensions(text, line)
-        except Unclear:
+            rewritten = in_two_dimensions(text, line)
+        except CannotRewrite:
             continue
         of_torch = place.file == functional.__file__
         title = _OF_TORCH if of_torch else _TITLE.format(line=place.line)
         if progress:
             progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
-        edit = Edit(unedited(place.file), text, made.text, (made.function,))
+        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
         fix = code_fix(request, diagnosis, edit, title=title, why=_WHY)
         if fix is not None:
             yield fix
@@ -66,31 +66,31 @@ def in_two_dimensions(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     for node in ast.walk(source.function):
         if isinstance(node, ast.Call) and spans(node, line) and _is_op(node.func):
-            return source.changed([_rows(source, node)])
-    raise Unclear("there is no max_pool1d at that line")
+            return source.replace([_rows(source, node)])
+    raise CannotRewrite("there is no max_pool1d at that line")
 
 
 def _rows(source: Source, call: ast.Call) -> Piece:
-    if any(isinstance(each, ast.Starred) for each in call.args):
-        raise Unclear("its arguments are unpacked")
-    given = dict(zip(_NAMES, map(source.of, call.args), strict=False))
-    given |= {str(each.arg): source.of(each.value) for each in call.keywords}
-    if not {"input", "kernel_size"} <= given.keys() or given.keys() - set(_NAMES):
-        raise Unclear("its arguments are unpacked, or it returns indices")
-    parts = [f"({given['input']}).unsqueeze(-2)", _pair("1", given["kernel_size"])]
-    stride = given.get("stride", "None")
+    if any(isinstance(argument, ast.Starred) for argument in call.args):
+        raise CannotRewrite("its arguments are unpacked")
+    entries = dict(zip(_NAMES, map(source.of, call.args), strict=False))
+    entries |= {str(keyword.arg): source.of(keyword.value) for keyword in call.keywords}
+    if not {"input", "kernel_size"} <= entries.keys() or entries.keys() - set(_NAMES):
+        raise CannotRewrite("its arguments are unpacked, or it returns indices")
+    parts = [f"({entries['input']}).unsqueeze(-2)", _pair("1", entries["kernel_size"])]
+    stride = entries.get("stride", "None")
     if stride != "None":
         pair = _pair("1", stride)
         parts.append(f"stride={pair if stride.isdigit() else f'{pair} if {stride} else None'}")
     parts += [
-        f"{name}={_pair(filled, given[name])}"
+        f"{name}={_pair(filled, entries[name])}"
         for name, filled in (("padding", "0"), ("dilation", "1"))
-        if name in given
+        if name in entries
     ]
-    if "ceil_mode" in given:
-        parts.append(f"ceil_mode={given['ceil_mode']}")
-    made = f"{source.torch}.nn.functional.max_pool2d({', '.join(parts)}).squeeze(-2)"
-    return Piece(source.start(call), source.end(call), made)
+    if "ceil_mode" in entries:
+        parts.append(f"ceil_mode={entries['ceil_mode']}")
+    text = f"{source.torch}.nn.functional.max_pool2d({', '.join(parts)}).squeeze(-2)"
+    return Piece(source.start(call), source.end(call), text)
 
 
 def _pair(first: str, given: str) -> str:

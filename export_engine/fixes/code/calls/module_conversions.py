@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
-from export_engine.source import unedited
+from export_engine.source import original_file
 
 _CONVERSIONS = frozenset(
     {
@@ -28,7 +28,9 @@ _CONVERSIONS = frozenset(
 """Methods of `nn.Module` that replace its parameters, and give the module back."""
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_without_conversion(
+    attempt: Failed, progress: Report | None = None
+) -> Iterator[Fix | NoFix]:
     """The statement at the diagnosed line without what it converts; or why not."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind is not Kind.MODULE_CHANGED:
@@ -38,10 +40,10 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, diagnosis.span.line)
     try:
-        made = unconverted(text, line, diagnosis.span.column)
-    except Unclear:
+        rewritten = remove_conversion(text, line, diagnosis.span.column)
+    except CannotRewrite:
         return
-    edit = Edit(unedited(place.file), text, made.text, (made.function,))
+    edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
     if progress:
         progress(Progress(0, 0, "leaving out the conversion, in eager", "fix"))
     if not agrees(request, edit):
@@ -58,7 +60,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         yield fix
 
 
-def unconverted(text: str, line: int, column: int) -> Rewritten:
+def remove_conversion(text: str, line: int, column: int) -> Rewritten:
     """The text with the module itself where it is converted.
 
     Args:
@@ -74,16 +76,16 @@ def unconverted(text: str, line: int, column: int) -> Rewritten:
     start = source.at_line(line) + column
     chain = [n for n in ast.walk(statement) if _converts(n) and source.start(n) == start]
     if not chain:
-        raise Unclear("nothing is converted there")
+        raise CannotRewrite("nothing is converted there")
     outermost = max(chain, key=source.end)
-    converted = _converted(source, outermost)
+    converted = _find_receiver(source, outermost)
     whole = isinstance(statement, ast.Expr) or (
         isinstance(statement, ast.Assign)
         and all(source.of(target) == converted for target in statement.targets)
     )
     if whole and statement.value is outermost:
-        return source.changed([Piece(source.start(statement), source.end(statement), "pass")])
-    return source.changed([Piece(start, source.end(outermost), converted)])
+        return source.replace([Piece(source.start(statement), source.end(statement), "pass")])
+    return source.replace([Piece(start, source.end(outermost), converted)])
 
 
 def _statement(source: Source, line: int) -> ast.Assign | ast.Expr | ast.Return:
@@ -91,7 +93,7 @@ def _statement(source: Source, line: int) -> ast.Assign | ast.Expr | ast.Return:
     for node in ast.walk(source.function):
         if isinstance(node, ast.Assign | ast.Expr | ast.Return) and spans(node, line):
             return node
-    raise Unclear("there is no assignment, call or return at that line")
+    raise CannotRewrite("there is no assignment, call or return at that line")
 
 
 def _converts(node: ast.AST) -> TypeGuard[ast.Call]:
@@ -100,7 +102,7 @@ def _converts(node: ast.AST) -> TypeGuard[ast.Call]:
     return isinstance(called, ast.Attribute) and called.attr in _CONVERSIONS
 
 
-def _converted(source: Source, call: ast.expr) -> str:
+def _find_receiver(source: Source, call: ast.expr) -> str:
     """What a chain of conversions is called on."""
     while _converts(call):
         assert isinstance(call.func, ast.Attribute)

@@ -57,8 +57,8 @@ MADE = {
 """Of functions that make an array of a size, torch's and what it is given."""
 TAKES_DTYPE = ("array", "zeros", "ones", "arange", "linspace")
 DTYPES = {
-    **{each: each for each in ("float16", "float32", "float64", "complex64", "complex128")},
-    **{each: each for each in ("int8", "int16", "int32", "int64", "uint8", "bool")},
+    **{text: text for text in ("float16", "float32", "float64", "complex64", "complex128")},
+    **{text: text for text in ("int8", "int16", "int32", "int64", "uint8", "bool")},
     "bool_": "bool",
     "float": "float64",
     "int": "int64",

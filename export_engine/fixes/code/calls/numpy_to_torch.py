@@ -18,7 +18,7 @@ from export_engine.fixes.code.calls.numpy_names import (
     METHODS,
     TAKES_DTYPE,
 )
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.sizes.inner_functions import Computed, in_place, only_computes
@@ -37,9 +37,9 @@ def _is_float(value: ast.expr) -> bool:
 
 def _without_its_end(node: ast.Call) -> bool:
     """Whether the only keyword is `endpoint=False`."""
-    names = [each.arg for each in node.keywords]
-    values = [each.value for each in node.keywords if isinstance(each.value, ast.Constant)]
-    return names == ["endpoint"] and [each.value for each in values] == [False]
+    names = [keyword.arg for keyword in node.keywords]
+    values = [keyword.value for keyword in node.keywords if isinstance(keyword.value, ast.Constant)]
+    return names == ["endpoint"] and [value.value for value in values] == [False]
 
 
 def with_torch(text: str, line: int) -> Rewritten:
@@ -53,8 +53,8 @@ def with_torch(text: str, line: int) -> Rewritten:
     for statement in source.function.body:
         rewriter.statement(statement)
     if not rewriter.pieces:
-        raise Unclear("there is no array in the function at that line")
-    return source.changed(rewriter.pieces)
+        raise CannotRewrite("there is no array in the function at that line")
+    return source.replace(rewriter.pieces)
 
 
 class _Arrays:
@@ -83,28 +83,28 @@ class _Arrays:
                 (self.new.add if new else self.new.discard)(target.id)
             elif array and self._is_part(target):
                 return  # a slice of a tensor is written to as one of an array
-            elif array or self._touched(target):
-                raise Unclear(f"`{self.source.of(target)}` is given or holds an array")
+            elif array or self._uses_array(target):
+                raise CannotRewrite(f"`{self.source.of(target)}` is given or holds an array")
             return
         if isinstance(node, ast.Return | ast.Expr):
             if node.value is not None and self.is_array(node.value):
-                raise Unclear("the function returns an array, or makes one for its effect")
+                raise CannotRewrite("the function returns an array, or makes one for its effect")
             return
         if isinstance(node, ast.FunctionDef) and (inner := only_computes(node)) is not None:
             self.inner[node.name] = inner
             return
         if isinstance(node, ast.If) and self._only_writes(node):
             return
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._touched(node):
-            raise Unclear("an array is used in an inner function")
-        if self._touched(node):
-            raise Unclear(
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._uses_array(node):
+            raise CannotRewrite("an array is used in an inner function")
+        if self._uses_array(node):
+            raise CannotRewrite(
                 f"an array in line {node.lineno} is used in a way that cannot be rewritten"
             )
 
     def _only_writes(self, node: ast.If) -> bool:
         """Whether a branch writes numbers into parts of arrays, and asks no array for it."""
-        asks = bool(node.orelse) or self._touched(node.test)
+        asks = bool(node.orelse) or self._uses_array(node.test)
         return not asks and all(map(self._writes_a_number, node.body))
 
     def _writes_a_number(self, node: ast.stmt) -> bool:
@@ -123,16 +123,16 @@ class _Arrays:
 
     def _is_part(self, target: ast.expr) -> bool:
         """Whether a target is a part of an array that was made here; no index is an array."""
-        if not isinstance(target, ast.Subscript) or self._touched(target.slice):
+        if not isinstance(target, ast.Subscript) or self._uses_array(target.slice):
             return False
         return isinstance(target.value, ast.Name) and target.value.id in self.new
 
-    def _touched(self, node: ast.AST) -> bool:
+    def _uses_array(self, node: ast.AST) -> bool:
         """Whether an array is used anywhere in a piece of code."""
         return any(
-            (isinstance(each, ast.Name) and each.id in (self.names | self.numpy))
-            or (isinstance(each, ast.Attribute) and each.attr == "numpy")
-            for each in ast.walk(node)
+            (isinstance(inner, ast.Name) and inner.id in (self.names | self.numpy))
+            or (isinstance(inner, ast.Attribute) and inner.attr == "numpy")
+            for inner in ast.walk(node)
         )
 
     def is_array(self, node: ast.expr) -> bool:
@@ -145,21 +145,21 @@ class _Arrays:
             sides = [self.is_array(node.left), self.is_array(node.right)]
             return any(sides)
         if isinstance(node, ast.Compare):
-            sides = [self.is_array(each) for each in (node.left, *node.comparators)]
+            sides = [self.is_array(expression) for expression in (node.left, *node.comparators)]
             return any(sides)
         if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
             return self.is_array(node.operand)
         if isinstance(node, ast.Subscript):
-            if self._touched(node.slice):
-                raise Unclear("an index is an array")
+            if self._uses_array(node.slice):
+                raise CannotRewrite("an index is an array")
             return self.is_array(node.value)
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         if isinstance(node, ast.Tuple | ast.List):
-            sides = [self.is_array(each) for each in node.elts]
+            sides = [self.is_array(expression) for expression in node.elts]
             return any(sides)
-        if self._touched(node):
-            raise Unclear(
+        if self._uses_array(node):
+            raise CannotRewrite(
                 f"`{self.source.of(node)}` uses an array in a way that cannot be rewritten"
             )
         return False
@@ -167,24 +167,24 @@ class _Arrays:
     def _attribute(self, node: ast.Attribute) -> bool:
         if isinstance(node.value, ast.Name) and node.value.id in self.numpy:
             if node.attr not in ("pi", "e", "inf", "nan"):
-                raise Unclear(f"`{self.source.of(node)}` has no torch equivalent here")
+                raise CannotRewrite(f"`{self.source.of(node)}` has no torch equivalent here")
             self._replace(node.value, self.source.torch)
             return False
         array = self.is_array(node.value)
         if array and node.attr not in _ATTRIBUTES:
-            raise Unclear(f"`.{node.attr}` of an array has no torch equivalent here")
+            raise CannotRewrite(f"`.{node.attr}` of an array has no torch equivalent here")
         return array and node.attr == "T"
 
     def _call(self, node: ast.Call) -> bool:
         function = node.func
         if not isinstance(function, ast.Attribute):
-            if any(self._touched(each) for each in ast.walk(node)):
-                raise Unclear(f"`{self.source.of(function)}` is given what NumPy returns")
+            if any(self._uses_array(inner) for inner in ast.walk(node)):
+                raise CannotRewrite(f"`{self.source.of(function)}` is given what NumPy returns")
             return False
         owner = function.value
         if function.attr == "numpy" and not node.args and not node.keywords:
             if self.is_array(owner):
-                raise Unclear("an array has no `.numpy()`")
+                raise CannotRewrite("an array has no `.numpy()`")
             self.pieces.append(Piece(self.source.end(owner), self.source.end(node), ""))
             return True
         if isinstance(owner, ast.Name) and owner.id in self.numpy:
@@ -197,61 +197,61 @@ class _Arrays:
             if function.attr == "astype":
                 return self._astype(node, function)
             return self._method(node, function)
-        given = [*node.args, *(each.value for each in node.keywords)]
-        if any(self.is_array(each) for each in given):
-            raise Unclear(f"`{self.source.of(function)}` is given an array")
+        expressions = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if any(self.is_array(expression) for expression in expressions):
+            raise CannotRewrite(f"`{self.source.of(function)}` is given an array")
         return False
 
     def _numpy_function(self, node: ast.Call, function: ast.Attribute) -> bool:
-        made = self._made(node, function.attr)
-        if made is not None:
-            self._replace(node, made)
+        text = self._replace_constructor(node, function.attr)
+        if text is not None:
+            self._replace(node, text)
             return True
         called = CALLED.get(function.attr)
         if called is None:
-            raise Unclear(f"`{self.source.of(function)}` has no torch equivalent here")
-        arrays = [self.is_array(each) for each in node.args]
+            raise CannotRewrite(f"`{self.source.of(function)}` has no torch equivalent here")
+        arrays = [self.is_array(expression) for expression in node.args]
         if not any(arrays):
-            raise Unclear(f"`{self.source.of(node)}` computes with NumPy's own values")
+            raise CannotRewrite(f"`{self.source.of(node)}` computes with NumPy's own values")
         bound = BOUNDS.get(function.attr)
         if bound and len(arrays) == 2 and not all(arrays):
             called = "clamp"
-            for each, array in zip(node.args, arrays, strict=True):
-                start = self.source.start(each)
+            for argument, array in zip(node.args, arrays, strict=True):
+                start = self.source.start(argument)
                 self.pieces.append(Piece(start, start, "input=" if array else f"{bound}="))
         self._replace(function, f"{self.source.torch}.{called}")
         self._keywords(node)
         return True
 
-    def _made(self, node: ast.Call, name: str) -> str | None:
+    def _replace_constructor(self, node: ast.Call, name: str) -> str | None:
         """What makes the same numbers as a call that makes an array of a size, or None."""
-        if [each.arg for each in node.keywords] == ["dtype"] and name in TAKES_DTYPE:
+        if [keyword.arg for keyword in node.keywords] == ["dtype"] and name in TAKES_DTYPE:
             dtype = self._dtype(node.keywords[0].value)
-            made = self._made(ast.Call(node.func, node.args, []), name)
+            message = self._replace_constructor(ast.Call(node.func, node.args, []), name)
             rounds = name == "linspace" and "float" not in f"{dtype}"  # down, and not towards 0
-            return None if made is None or dtype is None or rounds else f"{made}.to({dtype})"
+            return None if message is None or dtype is None or rounds else f"{message}.to({dtype})"
         if name == "array" and len(node.args) == 1 and not node.keywords:
-            return self._listed(node)
-        if any(self._touched(each) for each in [*node.args, *node.keywords]):
+            return self._replace_list(node)
+        if any(self._uses_array(other_node) for other_node in [*node.args, *node.keywords]):
             return None
-        given, torch = [self.source.of(each) for each in node.args], self.source.torch
+        texts, torch = [self.source.of(argument) for argument in node.args], self.source.torch
         function, form = MADE.get(name, ("", ""))
-        if form and len(given) == form.count("{") and not node.keywords:
-            text = f"f({form.format(*given)}, dtype={torch}.float64)"
+        if form and len(texts) == form.count("{") and not node.keywords:
+            text = f"f({form.format(*texts)}, dtype={torch}.float64)"
             call = ast.parse(text, mode="eval").body
             assert isinstance(call, ast.Call)
             return by_arange(call, function, torch, ast.unparse)
         if name in ("zeros", "ones") and len(node.args) == 1 and not node.keywords:
-            return f"{torch}.{name}({given[0]}, dtype={torch}.float64)"
+            return f"{torch}.{name}({texts[0]}, dtype={torch}.float64)"
         if name == "arange" and not node.keywords and not any(map(_is_float, node.args)):
-            return f"{torch}.arange({', '.join(given)})"
-        if name == "linspace" and len(given) == 3 and _without_its_end(node):
-            start, end, steps = (f"({each})" for each in given)
+            return f"{torch}.arange({', '.join(texts)})"
+        if name == "linspace" and len(texts) == 3 and _without_its_end(node):
+            start, end, steps = (f"({other_text})" for other_text in texts)
             width = f"({end} - {start}) / {torch}.sym_max({steps}, 1)"
             return f"({start} + {width} * {torch}.arange({steps}, dtype={torch}.float64))"
         return None
 
-    def _listed(self, node: ast.Call) -> str | None:
+    def _replace_list(self, node: ast.Call) -> str | None:
         """What computes the same numbers as an array of a list over indices does."""
         torch = self.source.torch
         numbers = node.args[0]
@@ -259,11 +259,11 @@ class _Arrays:
             return None
         whole = ast.Call(node.func, [in_place(numbers, self.inner)], [])
         math = self.source.names_of("math") | self.numpy
-        made = by_indices(whole, torch, math, ast.unparse)
+        text = by_indices(whole, torch, math, ast.unparse)
         rounded = f".to({torch}.get_default_dtype())"
-        if made is None or not (made.endswith(rounded) or of_whole_numbers(whole.args[0])):
+        if text is None or not (text.endswith(rounded) or of_whole_numbers(whole.args[0])):
             return None
-        return made.removesuffix(rounded)  # an array of floats is as exact as Python's
+        return text.removesuffix(rounded)  # an array of floats is as exact as Python's
 
     def _cast(self, node: ast.Call, function: ast.Attribute) -> bool:
         """A tensor of a dtype made of an array."""
@@ -279,7 +279,7 @@ class _Arrays:
         """An array of another dtype."""
         dtype = self._dtype(node.args[0]) if len(node.args) == 1 and not node.keywords else None
         if dtype is None:
-            raise Unclear(f"`{self.source.of(node)}` has no torch equivalent here")
+            raise CannotRewrite(f"`{self.source.of(node)}` has no torch equivalent here")
         end = self.source.end(function)
         self.pieces.append(Piece(end - len(function.attr), end, "to"))
         self._replace(node.args[0], dtype)
@@ -300,8 +300,8 @@ class _Arrays:
         called = METHODS.get(function.attr)
         if function.attr == "transpose" and len(node.args) > 1:
             called = "permute"
-        if called is None or any(self._touched(each) for each in node.args):
-            raise Unclear(f"`.{function.attr}()` of an array has no torch equivalent here")
+        if called is None or any(self._uses_array(argument) for argument in node.args):
+            raise CannotRewrite(f"`.{function.attr}()` of an array has no torch equivalent here")
         end = self.source.end(function)
         self.pieces.append(Piece(end - len(function.attr), end, called))
         self._keywords(node)
@@ -312,25 +312,34 @@ class _Arrays:
         array = len(node.args) == 1 and self.is_array(node.args[0])
         if not array:
             return False
-        if any(each.arg not in _PLACED or self._touched(each.value) for each in node.keywords):
-            raise Unclear(f"`{self.source.of(function)}` changes more than the kind of value")
+        if any(
+            keyword.arg not in _PLACED or self._uses_array(keyword.value)
+            for keyword in node.keywords
+        ):
+            raise CannotRewrite(f"`{self.source.of(function)}` changes more than the kind of value")
         self._replace(function, "")
         start, end = self.source.end(node.args[0]), self.source.end(node)
         copied = function.attr == "tensor"
         if node.keywords:
-            given = [self.source.of(each) for each in node.keywords]
-            after = f").to({', '.join([*given, *(['copy=True'] if copied else [])])})"
+            texts = [self.source.of(keyword) for keyword in node.keywords]
+            after = f").to({', '.join([*texts, *(['copy=True'] if copied else [])])})"
             self.pieces.append(Piece(start, end, after))
         elif copied:
             self.pieces.append(Piece(end, end, ".clone()"))
         return False
 
     def _keywords(self, node: ast.Call) -> None:
-        for each in node.keywords:
-            if each.arg is None or each.arg not in KEYWORDS or self._touched(each.value):
-                raise Unclear(f"`{each.arg}` of a NumPy function has no torch equivalent here")
-            start = self.source.start(each)
-            self.pieces.append(Piece(start, start + len(each.arg), KEYWORDS[each.arg]))
+        for keyword in node.keywords:
+            if (
+                keyword.arg is None
+                or keyword.arg not in KEYWORDS
+                or self._uses_array(keyword.value)
+            ):
+                raise CannotRewrite(
+                    f"`{keyword.arg}` of a NumPy function has no torch equivalent here"
+                )
+            start = self.source.start(keyword)
+            self.pieces.append(Piece(start, start + len(keyword.arg), KEYWORDS[keyword.arg]))
 
     def _replace(self, node: ast.expr, text: str) -> None:
         self.pieces.append(Piece(self.source.start(node), self.source.end(node), text))

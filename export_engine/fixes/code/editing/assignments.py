@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.liveness import nodes_about
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 
@@ -29,7 +29,7 @@ def out_of_place(source: Source, node: ast.AST) -> list[Piece]:
         return []
     operator = _OPERATORS.get(type(node.op))
     if operator is None:
-        raise Unclear(f"`{source.of(node)}` changes a value in place")
+        raise CannotRewrite(f"`{source.of(node)}` changes a value in place")
     name = node.target.id
     return [
         Piece(source.start(node), source.start(node.value), f"{name} = {name} {operator} ("),
@@ -37,15 +37,15 @@ def out_of_place(source: Source, node: ast.AST) -> list[Piece]:
     ]
 
 
-def assigned(function: ast.AST, name: str) -> ast.Assign | None:
+def find_assignment(function: ast.AST, name: str) -> ast.Assign | None:
     """The only assignment of a name in a function; None where there are several or none."""
-    found = [
+    nodes = [
         node
         for node in nodes_about(function, name)
         if isinstance(node, ast.Assign)
-        and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
     ]
-    return found[0] if len(found) == 1 and len(found[0].targets) == 1 else None
+    return nodes[0] if len(nodes) == 1 and len(nodes[0].targets) == 1 else None
 
 
 def is_number(value: ast.expr | None) -> bool:

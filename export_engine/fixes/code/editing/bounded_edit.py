@@ -11,10 +11,10 @@ from export_engine.fixes import assumptions, export_options, shapes
 from export_engine.fixes.code.editing.try_edit import leads_on
 from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Report
-from export_engine.shapes import Problem
+from export_engine.shapes import ShapeViolation
 
 
-def bounded(found: object, progress: Report | None) -> Fix | None:
+def find_bounds_fix(found: object, progress: Report | None) -> Fix | None:
     """The bounds or assumptions with which an edited model exports, if it needs any.
 
     Options of the export, where those reject what the model takes, and these do not.
@@ -24,13 +24,13 @@ def bounded(found: object, progress: Report | None) -> Fix | None:
     diagnosis = diagnose(found)
     explained = replace(found, diagnosis=diagnosis)
     if diagnosis.kind is Kind.UNBACKED_SIZE:
-        return _leading(assumptions.offered(explained, progress))
+        return _leading(assumptions.suggest_assumptions(explained, progress))
     if diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return None
     facts = diagnosis.facts
-    if isinstance(facts, SizesViolated) and any(each.lossy for each in facts.problems):
+    if isinstance(facts, SizesViolated) and any(problem.lossy for problem in facts.problems):
         return None  # known before an export: a size is fixed
-    bounds = _leading(shapes.offered(explained, progress))
+    bounds = _leading(shapes.suggest_shapes(explained, progress))
     if bounds is None or not bounds.narrows:
         return bounds
     return _leading(export_options.keeping_all_sizes(explained, progress)) or bounds
@@ -38,8 +38,8 @@ def bounded(found: object, progress: Report | None) -> Fix | None:
 
 def _leading(offered: Iterable[Fix | NoFix]) -> Fix | None:
     """The first lossless fix that is known to lead to a program."""
-    fixes = (each for each in offered if isinstance(each, Fix))
-    return next((each for each in fixes if each.leads_to is not None and not each.lossy), None)
+    fixes = (fix for fix in offered if isinstance(fix, Fix))
+    return next((fix for fix in fixes if fix.leads_to is not None and not fix.lossy), None)
 
 
 def with_needed_bounds(
@@ -64,7 +64,7 @@ def with_needed_bounds(
         return None
     if leads_on(found, diagnosis, edit):
         return fix
-    bounds = bounded(found, progress)
+    bounds = find_bounds_fix(found, progress)
     return beyond_bounds(request, diagnosis, with_bounds(fix, bounds)) if bounds else None
 
 
@@ -78,11 +78,11 @@ def beyond_bounds(request: Request, diagnosis: Diagnosis, edit: Fix) -> Fix:
     """
     facts = diagnosis.facts
     problems = facts.problems if isinstance(facts, SizesViolated) else ()
-    others = (call for each in problems for _, call in calls_without(request, _further(each)))
+    others = (call for problem in problems for _, call in calls_without(request, _further(problem)))
     return replace(edit, beyond_bounds=allows_any(edit.change(request), others))
 
 
-def _further(problem: Problem) -> Problem:
+def _further(problem: ShapeViolation) -> ShapeViolation:
     """A problem with multiples of the example's size, too, where an upper bound excludes them."""
     most, example = max(problem.excluded, default=0), problem.dims[0].example
     far = [size for size in range(2 * example, 5 * example, example) if example < most < size]
@@ -108,7 +108,7 @@ def with_bounds(edit: Fix, bounds: Fix) -> Fix:
         change=lambda request: bounds.change(edit.change(request)),
         narrows=edit.narrows or bounds.narrows,
         gives_up=" ".join(
-            f"{each.rstrip('.')}." for each in (edit.gives_up, bounds.gives_up) if each
+            f"{text.rstrip('.')}." for text in (edit.gives_up, bounds.gives_up) if text
         ),
         before=bounds.before,
         after=bounds.after,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 
 
@@ -27,41 +27,41 @@ def comprehension_as_loop(text: str, line: int, *, filtered: bool = False) -> Fo
     source = Source(text, line)
     statement = next(
         (
-            each
-            for each in ast.walk(source.function)
-            if isinstance(each, ast.Assign | ast.Return | ast.Expr | ast.AugAssign)
-            and each.lineno <= line <= (each.end_lineno or 0)
+            node
+            for node in ast.walk(source.function)
+            if isinstance(node, ast.Assign | ast.Return | ast.Expr | ast.AugAssign)
+            and node.lineno <= line <= (node.end_lineno or 0)
         ),
         None,
     )
-    found = [
+    nodes = [
         node
         for node in (ast.walk(statement) if statement is not None else ())
         if isinstance(node, ast.ListComp | ast.GeneratorExp)
         and node.lineno <= line <= (node.end_lineno or 0)
     ]
-    if statement is None or not found:
+    if statement is None or not nodes:
         return None
-    made = found[0]  # the outermost
-    generator = made.generators[0]
+    result = nodes[0]  # the outermost
+    generator = result.generators[0]
     if filtered and not generator.ifs:
         return None
     tests = generator.ifs if filtered else []
-    if len(made.generators) > 1 or generator.is_async or generator.ifs != tests:
-        raise Unclear("the comprehension has several loops, or a condition")
+    if len(result.generators) > 1 or generator.is_async or generator.ifs != tests:
+        raise CannotRewrite("the comprehension has several loops, or a condition")
     if any(
         isinstance(node, ast.Lambda | ast.IfExp | ast.BoolOp | ast.NamedExpr)
-        for node in _ancestors(statement, made)
-    ) or any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(made)):
-        raise Unclear("the comprehension is not evaluated in each call, or binds names")
-    whole, start, collect = _collected(source, statement, made)
+        for node in _ancestors(statement, result)
+    ) or any(isinstance(node, ast.NamedExpr | ast.Await) for node in ast.walk(result)):
+        raise CannotRewrite("the comprehension is not evaluated in each call, or binds names")
+    whole, start, collect = _collect(source, statement, result)
     indent = source.indent(statement)
     names = source.names
     plain = isinstance(statement, ast.Assign) and statement.value is whole
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     own = plain and isinstance(target, ast.Name) and len(getattr(statement, "targets", ())) == 1
     into = target.id if own and isinstance(target, ast.Name) else free_name("_rows", names)
-    head, value, asked = _renamed(source, made, generator, names)
+    head, value, asked = _rename_variables(source, result, generator, names)
     lines = [f"{into} = {start}", f"{indent}for {head}:"]
     if tests:
         lines.append(f"{indent}    if {asked}:")
@@ -73,10 +73,10 @@ def comprehension_as_loop(text: str, line: int, *, filtered: bool = False) -> Fo
     pieces = [Piece(source.start(statement), end, made_lines)]
     if not own:
         pieces.append(Piece(source.start(whole), source.end(whole), into))
-    return Form(source.changed(pieces).text, loop_line)
+    return Form(source.replace(pieces).text, loop_line)
 
 
-def _collected(
+def _collect(
     source: Source, statement: ast.stmt, made: ast.ListComp | ast.GeneratorExp
 ) -> tuple[ast.expr, str, str]:
     """The expression that collects, what it starts with, and a line that adds a value."""
@@ -89,10 +89,10 @@ def _collected(
                 return node, "[]", "{into}.append({value})"
             if called == "sum":
                 return node, "0", "{into} = {into} + ({value})"
-    raise Unclear("the generator is not collected in a list")
+    raise CannotRewrite("the generator is not collected in a list")
 
 
-def _renamed(
+def _rename_variables(
     source: Source,
     made: ast.ListComp | ast.GeneratorExp,
     generator: ast.comprehension,
@@ -104,24 +104,24 @@ def _renamed(
         node.id
         for node in ast.walk(source.function)
         if isinstance(node, ast.Name) and id(node) not in inner
-    } | {each.arg for each in ast.walk(source.function) if isinstance(each, ast.arg)}
+    } | {node.arg for node in ast.walk(source.function) if isinstance(node, ast.arg)}
     own = {node.id for node in ast.walk(generator.target) if isinstance(node, ast.Name)}
     to = {name: free_name(f"{name}_", names | outside) for name in own & outside}
 
     def text(node: ast.expr) -> str:
         pieces = [
-            Piece(source.start(each), source.end(each), to[each.id])
-            for each in ast.walk(node)
-            if isinstance(each, ast.Name) and each.id in to
+            Piece(source.start(child), source.end(child), to[child.id])
+            for child in ast.walk(node)
+            if isinstance(child, ast.Name) and child.id in to
         ]
-        start, end, made = source.start(node), source.end(node), source.text
+        start, end, message = source.start(node), source.end(node), source.text
         for piece in sorted(pieces, reverse=True):
-            made = made[: piece.start] + piece.text + made[piece.end :]
+            message = message[: piece.start] + piece.text + message[piece.end :]
             end += len(piece.text) - (piece.end - piece.start)
-        return made[start:end]
+        return message[start:end]
 
     head = f"{text(generator.target)} in {source.of(generator.iter)}"
-    asked = " and ".join(f"({text(each)})" for each in generator.ifs)
+    asked = " and ".join(f"({text(expression)})" for expression in generator.ifs)
     return head, text(made.elt), asked if len(generator.ifs) > 1 else asked[1:-1]
 
 
@@ -130,7 +130,7 @@ def _ancestors(root: ast.AST, node: ast.AST) -> list[ast.AST]:
     for child in ast.iter_child_nodes(root):
         if child is node:
             return [root]
-        if any(each is node for each in ast.walk(child)):
+        if any(inner is node for inner in ast.walk(child)):
             return [*_ancestors(child, node), root]
     return []
 

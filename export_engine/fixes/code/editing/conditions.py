@@ -6,7 +6,7 @@ import libcst as cst
 import libcst.matchers as m
 
 
-class Unclear(ValueError):
+class CannotRewrite(ValueError):
     """Why code cannot be rewritten soundly. The message can be shown as it is."""
 
 
@@ -16,8 +16,8 @@ def predicate_text(test: str) -> str:
     Raises:
         Unclear: a part of it is plain Python without a tensor equivalent.
     """
-    made = predicate(cst.parse_expression(f"({test})"))
-    return cst.Module(body=[]).code_for_node(made.with_changes(lpar=[], rpar=[]))
+    result = predicate(cst.parse_expression(f"({test})"))
+    return cst.Module(body=[]).code_for_node(result.with_changes(lpar=[], rpar=[]))
 
 
 def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
@@ -34,10 +34,10 @@ def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
         close = cst.ensure_type(test, cst.Call).with_changes(func=cst.parse_expression(_ISCLOSE))
         return cst.Call(func=cst.Attribute(close.with_changes(lpar=[], rpar=[]), cst.Name("all")))
     if m.matches(test, _COUNT):
-        return _compared_with_zero(test, cst.NotEqual())
+        return _compare_with_zero(test, cst.NotEqual())
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         if m.matches(test.expression, _COUNT):
-            return _compared_with_zero(test.expression, cst.Equal())
+            return _compare_with_zero(test.expression, cst.Equal())
         return _call("torch.logical_not", predicate(test.expression))
     if isinstance(test, cst.BooleanOperation):
         name = "torch.logical_and" if isinstance(test.operator, cst.And) else "torch.logical_or"
@@ -45,9 +45,9 @@ def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(test, cst.Comparison):
         return _comparison(test)
     if isinstance(test, cst.BinaryOperation) and isinstance(test.operator, cst.Modulo):
-        return _compared_with_zero(test, cst.NotEqual())
+        return _compare_with_zero(test, cst.NotEqual())
     if isinstance(test, cst.NamedExpr):
-        raise Unclear("the test binds a name")
+        raise CannotRewrite("the test binds a name")
     return test.with_changes(lpar=[], rpar=[]) if _is_wrapped(test) else test
 
 
@@ -62,39 +62,39 @@ _COUNT = (
 """A number of elements, or of rows, which holds where it is not 0."""
 
 
-def _compared_with_zero(value: cst.BaseExpression, how: cst.BaseCompOp) -> cst.Comparison:
+def _compare_with_zero(value: cst.BaseExpression, how: cst.BaseCompOp) -> cst.Comparison:
     zero = cst.ComparisonTarget(how, cst.Integer("0"))
     return cst.Comparison(value.with_changes(lpar=[], rpar=[]), [zero])
 
 
 def _comparison(test: cst.Comparison) -> cst.BaseExpression:
     plain = cst.Is | cst.IsNot | cst.In | cst.NotIn
-    if any(isinstance(each.operator, plain) for each in test.comparisons):
-        raise Unclear(f"`{_text(test)}` asks Python, not the tensor")
+    if any(isinstance(comparison.operator, plain) for comparison in test.comparisons):
+        raise CannotRewrite(f"`{_text(test)}` asks Python, not the tensor")
     if len(test.comparisons) > 1:
         return _chain(test)
     return test.with_changes(
         left=_without_item(test.left),
         comparisons=[
-            each.with_changes(comparator=_without_item(each.comparator))
-            for each in test.comparisons
+            comparison.with_changes(comparator=_without_item(comparison.comparator))
+            for comparison in test.comparisons
         ],
     )
 
 
 def _chain(test: cst.Comparison) -> cst.BaseExpression:
     """`a < b < c` as both comparisons; what stands between is computed twice."""
-    lefts = [test.left, *(each.comparator for each in test.comparisons)]
+    lefts = [test.left, *(comparison.comparator for comparison in test.comparisons)]
     single = [
-        _comparison(cst.Comparison(left=left, comparisons=[each]))
-        for left, each in zip(lefts, test.comparisons, strict=False)
+        _comparison(cst.Comparison(left=left, comparisons=[comparison]))
+        for left, comparison in zip(lefts, test.comparisons, strict=False)
     ]
-    if any(m.findall(each, m.NamedExpr() | m.Await()) for each in lefts):
-        raise Unclear("the test binds a name")
-    made = single.pop(0)
-    for each in single:
-        made = _call("torch.logical_and", made, each)
-    return made
+    if any(m.findall(left, m.NamedExpr() | m.Await()) for left in lefts):
+        raise CannotRewrite("the test binds a name")
+    result = single.pop(0)
+    for item in single:
+        result = _call("torch.logical_and", result, item)
+    return result
 
 
 def _without_item(value: cst.BaseExpression) -> cst.BaseExpression:

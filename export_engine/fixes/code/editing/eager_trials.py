@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Edit, EditError, Request, edited
+from export_engine.attempt import Edit, EditError, Request, apply_edits
 from export_engine.capture import as_exported, model_kept
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.fixes.code.editing.try_edit import with_edit
-from export_engine.process import Patience
+from export_engine.process import Deadline
 from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
 from export_engine.torch_internals import pytree
 from export_engine.verify import compare, find_code_numbers, fresh_request, run
@@ -59,20 +59,22 @@ def agrees(
     with as_exported(request):
         usual = list(_inputs(request, *(_FEW if fewest == 1 else _MANY)))
         inputs = [*usual, *_of_other_magnitudes(request, edit)]
-        patience = Patience()
-        accepted = _accepted(request, edit, list(enumerate(inputs)), patience, rejected)
-        telling = [(n, each) for n, each, tells in accepted if tells and n < len(usual)]
+        patience = Deadline()
+        accepted = _find_accepted(request, edit, list(enumerate(inputs)), patience, rejected)
+        telling = [
+            (n, other_request) for n, other_request, tells in accepted if tells and n < len(usual)
+        ]
 
         def is_reached(probe: Edit) -> bool:
             by: set[int] = set()
 
-            def reached(number: int, result: Any) -> bool:
+            def note_reached(number: int, result: Any) -> bool:
                 if isinstance(result, Exception) and REACHED in str(result):
                     by.add(number)
                 return len(by) >= fewest
 
             edits = with_edit(request, probe).edits
-            return bool(telling) and _run_each(edits, telling, reached, patience)
+            return bool(telling) and _run_each(edits, telling, note_reached, patience)
 
         return bool(accepted) and all(map(is_reached, probes))
 
@@ -95,20 +97,20 @@ def takes_what_eager_takes(
         inputs = [*_inputs(request, _FEW[0], range(0)), *_of_other_magnitudes(request, edit)]
         taken: dict[int, Any] = {}
 
-        def known(number: int, result: Any) -> bool:
+        def keep_result(number: int, result: Any) -> bool:
             if not isinstance(result, BaseException):
                 taken[number] = result
             return False
 
-        patience = Patience()
-        _run_each(request.edits, list(enumerate(inputs)), known, patience)
+        patience = Deadline()
+        _run_each(request.edits, list(enumerate(inputs)), keep_result, patience)
         for number, theirs in taken.items():
             try:
                 ours = run(program, inputs[number], seed=number, patience=patience)
                 if answers and not compare(ours, theirs).same:
                     return False
             except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
-                passed_over(error, "running a program on an input that the model takes")
+                log_internal_error(error, "running a program on an input that the model takes")
                 return False
     return True
 
@@ -123,15 +125,15 @@ def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
             else the agreement shows nothing.
     """
     with as_exported(request):
-        accepted = _accepted(request, edit, list(enumerate([request, *others])), Patience())
+        accepted = _find_accepted(request, edit, list(enumerate([request, *others])), Deadline())
     return any(number > 0 for number, _, _ in accepted)
 
 
-def _accepted(
+def _find_accepted(
     request: Request,
     edit: Edit,
     inputs: list[tuple[int, Request]],
-    patience: Patience,
+    patience: Deadline,
     rejected: str = "",
 ) -> list[tuple[int, Request, bool]]:
     """The inputs that the model takes without an edit; none if it answers otherwise with it.
@@ -141,7 +143,7 @@ def _accepted(
     """
     theirs: dict[int, Any] = {}
 
-    def known(number: int, result: Any) -> bool:
+    def keep_result(number: int, result: Any) -> bool:
         if not isinstance(result, BaseException):
             theirs[number] = result
         return False
@@ -151,34 +153,37 @@ def _accepted(
             return not (number and rejected and str(result).startswith(rejected))
         return not compare(result, _as_ours(theirs[number], result)).same
 
-    _run_each(request.edits, inputs, known, patience)
-    accepted = [each for each in inputs if each[0] in theirs]
+    _run_each(request.edits, inputs, keep_result, patience)
+    accepted = [pair for pair in inputs if pair[0] in theirs]
     edits = with_edit(request, edit).edits
     if not accepted or _run_each(edits, accepted, differs, patience):
         return []
     shapes = {number: _shapes(result) for number, result in theirs.items()}
-    return [(n, each, _has_elements(shapes[n], shapes.values())) for n, each in accepted]
+    return [
+        (n, other_request, _has_elements(shapes[n], shapes.values()))
+        for n, other_request in accepted
+    ]
 
 
 def _as_ours(theirs: Any, ours: Any) -> Any:
     """A result of the model; a plain 0 in it, to which nothing was added, as zeros like ours."""
     flat, spec = pytree.tree_flatten(theirs)
-    made, other = pytree.tree_flatten(ours)
+    items, other = pytree.tree_flatten(ours)
     if spec != other:
         return theirs
-    pairs = zip(flat, made, strict=True)
+    pairs = zip(flat, items, strict=True)
     zeros = [
         torch.zeros_like(mine)
-        if type(each) is int and each == 0 and isinstance(mine, torch.Tensor) and mine.dim()
-        else each
-        for each, mine in pairs
+        if type(value) is int and value == 0 and isinstance(mine, torch.Tensor) and mine.dim()
+        else value
+        for value, mine in pairs
     ]
     return pytree.tree_unflatten(zeros, spec)
 
 
 def _shapes(result: Any) -> list[tuple[int, ...]]:
     """Of each value that a model gives; anything but a tensor counts as a scalar."""
-    return [tuple(getattr(each, "shape", ())) for each in pytree.tree_leaves(result)]
+    return [tuple(getattr(leaf, "shape", ())) for leaf in pytree.tree_leaves(result)]
 
 
 def _has_elements(shapes: list[tuple[int, ...]], others: Iterable[list[tuple[int, ...]]]) -> bool:
@@ -188,9 +193,9 @@ def _has_elements(shapes: list[tuple[int, ...]], others: Iterable[list[tuple[int
         shapes: of the result.
         others: of all results.
     """
-    alike = [each for each in others if list(map(len, each)) == list(map(len, shapes))]
+    alike = [groups for groups in others if list(map(len, groups)) == list(map(len, shapes))]
     for at, shape in enumerate(shapes):
-        varies = [len({each[at][dim] for each in alike}) > 1 for dim in range(len(shape))]
+        varies = [len({groups[at][dim] for groups in alike}) > 1 for dim in range(len(shape))]
         if all(size > int(vary) for size, vary in zip(shape, varies, strict=True)):
             return True
     return False
@@ -200,7 +205,7 @@ def _run_each(
     edits: tuple[Edit, ...],
     inputs: list[tuple[int, Request]],
     stops: Callable[[int, Any], bool],
-    patience: Patience,
+    patience: Deadline,
 ) -> bool:
     """Runs a model on inputs with edits in effect; it is as before.
 
@@ -216,16 +221,16 @@ def _run_each(
     target = inputs[0][1].target
     with model_kept(target) as restore, ExitStack() as stack:
         try:
-            stack.enter_context(edited(edits))
+            stack.enter_context(apply_edits(edits))
         except EditError as error:
-            passed_over(error, "running the model with a code fix")
+            log_internal_error(error, "running the model with a code fix")
             return stops(inputs[0][0], error)
-        for number, each in inputs:
+        for number, request in inputs:
             result: Any
             try:
-                result = run(target, each, seed=number, patience=patience)
+                result = run(target, request, seed=number, patience=patience)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes
-                passed_over(error, "running the model in eager")
+                log_internal_error(error, "running the model in eager")
                 result = error
             finally:
                 restore()
@@ -253,14 +258,16 @@ def _inputs(request: Request, seeds: range, sizes: range) -> Iterator[Request]:
     for seed in _SEEDS_OF_ONES if seeds == _MANY[0] else ():
         yield with_leaves(fresh_request(request, shapes, seed), lambda _, value: _ones(value))
     for place in _dynamic(request):
-        for size in dict.fromkeys((*sizes, *(_compared(request) if sizes else ()))):
+        for size in dict.fromkeys((*sizes, *(_list_code_sizes(request) if sizes else ()))):
             yield with_size(request, [place], size)
 
 
-def _compared(request: Request) -> list[int]:
+def _list_code_sizes(request: Request) -> list[int]:
     """Sizes that the code compares with, as Verify tries them."""
-    found = find_code_numbers(request.target)
-    return [each.value for each in found if each.rank == 0 and each.value <= _LARGEST][:_MOST_SIZES]
+    code_numbers = find_code_numbers(request.target)
+    return [
+        number.value for number in code_numbers if number.rank == 0 and number.value <= _LARGEST
+    ][:_MOST_SIZES]
 
 
 def _of_other_magnitudes(request: Request, edit: Edit) -> Iterator[Request]:
@@ -271,7 +278,7 @@ def _of_other_magnitudes(request: Request, edit: Edit) -> Iterator[Request]:
     if any(isinstance(node, ast.While) for node in ast.walk(ast.parse(edit.before))):
         return
     for factor in _FACTORS:
-        yield with_leaves(request, partial(_scaled, factor=factor))
+        yield with_leaves(request, partial(_scale, factor=factor))
 
 
 def _ones(value: Any) -> Any:
@@ -283,7 +290,7 @@ def _ones(value: Any) -> Any:
     return torch.ones_like(value)
 
 
-def _scaled(_: str, value: Any, factor: float) -> Any:
+def _scale(_: str, value: Any, factor: float) -> Any:
     """A float tensor times a factor; other values as they are."""
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return value
@@ -301,18 +308,18 @@ def _alike(value: Any, row: int) -> Any:
         rows = value.reshape(-1, value.shape[-1]) if value.dim() > 1 else value.reshape(-1, 1)
         if not value.is_floating_point():
             rows = rows[:, :1].expand_as(rows)
-        made = rows[row].expand_as(rows).reshape(value.shape).clone()
-    return made.requires_grad_(value.requires_grad)
+        tensor = rows[row].expand_as(rows).reshape(value.shape).clone()
+    return tensor.requires_grad_(value.requires_grad)
 
 
 def _dynamic(request: Request) -> list[tuple[str, int]]:
     """One place of each dim that is to be dynamic: the smallest, as `past` beside `past + 1`."""
     shapes = shapes_of(request)
-    found: dict[str, tuple[int, tuple[str, int]]] = {}
+    entries: dict[str, tuple[int, tuple[str, int]]] = {}
     for path, specs in shapes.leaves.items() if shapes is not None else ():
         for position, spec in enumerate(specs):
             if not isinstance(spec, Static | Pinned):
                 name = getattr(spec, "name", f"{path} {position}")
-                each = getattr(spec, "offset", 0), (path, position)
-                found[name] = min(found.get(name, each), each)
-    return [place for _, place in found.values()][:_MOST_DIMS]
+                pair = getattr(spec, "offset", 0), (path, position)
+                entries[name] = min(entries.get(name, pair), pair)
+    return [place for _, place in entries.values()][:_MOST_DIMS]

@@ -11,18 +11,26 @@ def follow(
 ) -> set[str]:
     """Adds what a block reads before it binds it; returns what it binds for certain."""
     known = set(known)
-    for each in body:
-        if isinstance(each, ast.If):
-            live |= _read(each.test) - known
-            ways = [follow(block, known, live, apart) for block in (each.body, each.orelse)]
+    for statement in body:
+        if isinstance(statement, ast.If):
+            live |= _read(statement.test) - known
+            ways = [
+                follow(block, known, live, apart) for block in (statement.body, statement.orelse)
+            ]
             known |= ways[0] & ways[1]
-        elif isinstance(each, ast.For | ast.While):
-            live |= _read(each.iter if isinstance(each, ast.For) else each.test) - known
-            targets = set(stored(each.target, [])) if isinstance(each, ast.For) else set()
-            follow(each.body, known | targets, live, apart)
+        elif isinstance(statement, ast.For | ast.While):
+            live |= (
+                _read(statement.iter if isinstance(statement, ast.For) else statement.test) - known
+            )
+            targets = (
+                set(iter_stored_names(statement.target, []))
+                if isinstance(statement, ast.For)
+                else set()
+            )
+            follow(statement.body, known | targets, live, apart)
         else:
-            live |= _read(each) - known
-            known |= set(stored(each, apart)) if each not in apart else set()
+            live |= _read(statement) - known
+            known |= set(iter_stored_names(statement, apart)) if statement not in apart else set()
     return known
 
 
@@ -36,20 +44,20 @@ def read_later(function: ast.AST, loop: ast.AST) -> set[str]:
             block = getattr(node, part, None)
             if not isinstance(block, list) or loop not in block:
                 continue
-            found: set[str] = set()
-            known = follow(block[block.index(loop) + 1 :], set(), found, [])
+            result: set[str] = set()
+            texts = follow(block[block.index(loop) + 1 :], set(), result, [])
             if node is function:
-                return found
+                return result
             if isinstance(node, ast.For | ast.While):
-                found |= read_again(node)
-            return found | (read_later(function, node) - known)
+                result |= read_again(node)
+            return result | (read_later(function, node) - texts)
     return set()
 
 
 def read_again(loop: ast.For | ast.While) -> set[str]:
     """Names that an iteration reads before it binds them: what the one before has left."""
     live = set() if isinstance(loop, ast.For) else _read(loop.test)
-    targets = set(stored(loop.target, [])) if isinstance(loop, ast.For) else set()
+    targets = set(iter_stored_names(loop.target, [])) if isinstance(loop, ast.For) else set()
     follow(loop.body, targets, live, [])
     return live
 
@@ -57,38 +65,40 @@ def read_again(loop: ast.For | ast.While) -> set[str]:
 def _read(node: ast.AST) -> set[str]:
     inner = {
         name
-        for each in ast.walk(node)
-        if isinstance(each, ast.comprehension)
-        for name in stored(each.target, [])
+        for child in ast.walk(node)
+        if isinstance(child, ast.comprehension)
+        for name in iter_stored_names(child.target, [])
     }
-    found = {
-        each.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+    names = {
+        child.id
+        for child in ast.walk(node)
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
     }
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        found.add(node.target.id)
+        names.add(node.target.id)
     if isinstance(node, ast.FunctionDef):
-        inner |= _own(node)
-    return found - inner
+        inner |= _find_local_names(node)
+    return names - inner
 
 
-def _own(function: ast.FunctionDef) -> set[str]:
+def _find_local_names(function: ast.FunctionDef) -> set[str]:
     """The local names of a function: its arguments, and what it binds."""
-    arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
-    return arguments | {name for each in function.body for name in stored(each, [])}
+    arguments = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    return arguments | {
+        name for statement in function.body for name in iter_stored_names(statement, [])
+    }
 
 
 def nodes_about(function: ast.AST, name: str) -> Iterator[ast.AST]:
     """The nodes of a function, without functions in it to which a name is another one."""
     for child in ast.iter_child_nodes(function):
-        if isinstance(child, ast.FunctionDef) and name in _own(child):
+        if isinstance(child, ast.FunctionDef) and name in _find_local_names(child):
             continue
         yield child
         yield from nodes_about(child, name)
 
 
-def stored(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
+def iter_stored_names(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
     """Names that a node binds, those of comprehensions and of statements apart left out.
 
     Of a function that is its name; what it binds itself is its own.
@@ -101,4 +111,4 @@ def stored(node: ast.AST, apart: list[ast.stmt]) -> Iterator[str]:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield node.id
     for child in ast.iter_child_nodes(node):
-        yield from stored(child, apart)
+        yield from iter_stored_names(child, apart)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 
 NO_STATEMENT = "there is no such statement in a function at that line"
 
@@ -77,25 +77,25 @@ class Rewriter(cst.CSTTransformer):
         return updated_node
 
 
-def rewritten(before: str, rewriter: Rewriter) -> Rewritten:
+def rewrite_text(before: str, rewriter: Rewriter) -> Rewritten:
     """The text with what a rewriter changes of it.
 
     Raises:
         Unclear: there is no such place, or the text is not Python's.
     """
     if not before:
-        raise Unclear("the source text is not available")
+        raise CannotRewrite("the source text is not available")
     try:
         tree = ast.parse(before)
         rewriter.lacks_torch = not _says_torch(tree)
-        above, part, below = _around(before, tree, rewriter.line)
+        above, part, below = _split_around(before, tree, rewriter.line)
         rewriter.line -= above.lines
         module = MetadataWrapper(cst.parse_module(part), unsafe_skip_copy=True).visit(rewriter)
     except (cst.ParserSyntaxError, SyntaxError) as error:
-        raise Unclear("the source text is not valid Python") from error
+        raise CannotRewrite("the source text is not valid Python") from error
     if not rewriter.done or rewriter.changed is None:
-        raise Unclear(NO_STATEMENT)
-    return Rewritten(above.text + module.code + below, _outermost(rewriter.changed))
+        raise CannotRewrite(NO_STATEMENT)
+    return Rewritten(above.text + module.code + below, _find_top_function(rewriter.changed))
 
 
 class _Above(NamedTuple):
@@ -106,7 +106,7 @@ class _Above(NamedTuple):
     """How many it has."""
 
 
-def _around(text: str, tree: ast.Module, line: int) -> tuple[_Above, str, str]:
+def _split_around(text: str, tree: ast.Module, line: int) -> tuple[_Above, str, str]:
     """A text in three, in the middle the statement at a line and those that share lines with it.
 
     libcst takes most of a second for a file of transformers, and milliseconds for a class of it.
@@ -114,12 +114,14 @@ def _around(text: str, tree: ast.Module, line: int) -> tuple[_Above, str, str]:
     Raises:
         Unclear: no statement is at that line.
     """
-    spans = [(_start(each), each.end_lineno or each.lineno) for each in tree.body]
+    spans = [
+        (_start(statement), statement.end_lineno or statement.lineno) for statement in tree.body
+    ]
     first = last = line
     while True:
         touching = [(a, b) for a, b in spans if a <= last and b >= first]
         if not touching:
-            raise Unclear(NO_STATEMENT)
+            raise CannotRewrite(NO_STATEMENT)
         wider = touching[0][0], touching[-1][1]
         if wider == (first, last):
             break
@@ -132,10 +134,10 @@ def _around(text: str, tree: ast.Module, line: int) -> tuple[_Above, str, str]:
 def _start(node: ast.stmt) -> int:
     """The first line of a statement, its decorators included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(each.lineno for each in decorators)])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
-def _outermost(name: str) -> str:
+def _find_top_function(name: str) -> str:
     """The module-level function: a nested one is created again whenever the outer one runs."""
     return name.split(".<locals>", maxsplit=1)[0]
 
@@ -153,7 +155,7 @@ def _with_import(function: cst.FunctionDef) -> cst.FunctionDef:
     """The function with `import torch` before its first statement, behind its docstring."""
     block = function.body
     if not isinstance(block, cst.IndentedBlock):
-        raise Unclear("the function is written on one line")
+        raise CannotRewrite("the function is written on one line")
     at = 0 if function.get_docstring() is None else 1
     body = [*block.body[:at], cst.parse_statement("import torch"), *block.body[at:]]
     return function.with_changes(body=block.with_changes(body=body))

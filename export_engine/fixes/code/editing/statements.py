@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.text_edits import Source
 
 
@@ -16,7 +16,7 @@ def statement_at(source: Source, line: int) -> ast.stmt:
     Raises:
         Unclear: there is none.
     """
-    found: list[ast.stmt] = []
+    nodes: list[ast.stmt] = []
     for node in ast.walk(source.function):
         if not isinstance(node, ast.stmt) or node is source.function:
             continue
@@ -27,13 +27,17 @@ def statement_at(source: Source, line: int) -> ast.stmt:
         else:
             last = node.end_lineno or node.lineno
         if node.lineno <= line <= last:
-            found.append(node)
-    if not found:
-        raise Unclear("there is no statement at that line")
-    innermost = max(found, key=lambda node: (node.lineno, node.col_offset))
+            nodes.append(node)
+    if not nodes:
+        raise CannotRewrite("there is no statement at that line")
+    innermost = max(nodes, key=lambda node: (node.lineno, node.col_offset))
     if any(isinstance(part, ast.IfExp) for part in ast.walk(innermost)):
         return innermost
-    around = [each for each in found if isinstance(each, ast.If) and innermost in each.body]
+    around = [
+        statement
+        for statement in nodes
+        if isinstance(statement, ast.If) and innermost in statement.body
+    ]
     return around[0] if around else innermost
 
 
@@ -46,5 +50,5 @@ def is_while(text: str, line: int) -> bool:
     """Whether a `while` asks at a line."""
     try:
         return isinstance(statement_at(Source(text, line), line), ast.While)
-    except Unclear:
+    except CannotRewrite:
         return False

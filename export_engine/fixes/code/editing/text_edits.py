@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -41,16 +41,16 @@ class Source:
         self.text = text
         self._lines = text.splitlines(keepends=True)
         self._starts = [0]
-        for each in self._lines:
-            self._starts.append(self._starts[-1] + len(each))
+        for other_line in self._lines:
+            self._starts.append(self._starts[-1] + len(other_line))
         try:
-            self.tree = _parsed(text)
+            self.tree = _parse(text)
         except SyntaxError as error:
-            raise Unclear("the source text is not valid Python") from error
-        found = _around(self.tree, line, ())
-        if found is None:
-            raise Unclear("there is no function at that line")
-        self.function, self._names = found
+            raise CannotRewrite("the source text is not valid Python") from error
+        function = _find_function(self.tree, line, ())
+        if function is None:
+            raise CannotRewrite("there is no function at that line")
+        self.function, self._names = function
 
     def start(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
         """Where a node begins."""
@@ -89,7 +89,7 @@ class Source:
         """
         before = self._lines[node.lineno - 1][: node.col_offset]
         if before.strip():
-            raise Unclear("the statement does not begin its line")
+            raise CannotRewrite("the statement does not begin its line")
         return before
 
     def is_beside(self, statement: ast.stmt) -> bool:
@@ -103,14 +103,14 @@ class Source:
             Unclear: a string in it spans lines.
         """
         if any(map(_spans_lines, kept)):
-            raise Unclear("the branch holds a text of several lines")
+            raise CannotRewrite("the branch holds a text of several lines")
         if self.is_beside(kept[0]):
-            return [f"{indent}{self.of(each)}" for each in kept]
+            return [f"{indent}{self.of(statement)}" for statement in kept]
         block = self.text[self.line_start(kept[0]) : self.line_end(kept[-1])]
         deeper = " " * kept[0].col_offset
         return [
-            indent + each.removeprefix(deeper) if each.strip() else each
-            for each in block.split("\n")
+            indent + part.removeprefix(deeper) if part.strip() else part
+            for part in block.split("\n")
         ]
 
     def following(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -125,12 +125,12 @@ class Source:
     @property
     def names(self) -> set[str]:
         """The names that the function uses."""
-        return {each.id for each in ast.walk(self.function) if isinstance(each, ast.Name)}
+        return {node.id for node in ast.walk(self.function) if isinstance(node, ast.Name)}
 
-    def bound_before(self, statement: ast.stmt) -> set[str]:
+    def names_before(self, statement: ast.stmt) -> set[str]:
         """The parameters of the function, and the names that it binds above a statement."""
-        given = self.function.args
-        names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
+        args = self.function.args
+        names = {argument.arg for argument in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
         return names | {
             node.id
             for node in ast.walk(self.function)
@@ -147,7 +147,7 @@ class Source:
         """What torch is called in this text."""
         return next(iter(sorted(self.names_of("torch"))), _NO_TORCH)
 
-    def changed(self, pieces: list[Piece]) -> Rewritten:
+    def replace(self, pieces: list[Piece]) -> Rewritten:
         """The text with pieces replaced, none of which overlap."""
         text = self.text
         for piece in sorted(self._with_torch(pieces), reverse=True):
@@ -157,11 +157,16 @@ class Source:
     def _with_torch(self, pieces: list[Piece]) -> list[Piece]:
         """The pieces, and an `import torch` in the function where they need one."""
         first = self.function.body[ast.get_docstring(self.function) is not None :][:1]
-        lacking = any(_NO_TORCH in each.text for each in pieces)
-        if not lacking or not first or "torch" in _bound_in(self.tree) or self.is_beside(first[0]):
+        lacking = any(_NO_TORCH in piece.text for piece in pieces)
+        if (
+            not lacking
+            or not first
+            or "torch" in _iter_bound_names(self.tree)
+            or self.is_beside(first[0])
+        ):
             return pieces
         start = self.line_start(first[0])
-        named = [each._replace(text=each.text.replace(_NO_TORCH, "torch")) for each in pieces]
+        named = [piece._replace(text=piece.text.replace(_NO_TORCH, "torch")) for piece in pieces]
         return [*named, Piece(start, start, f"{self.indent(first[0])}import torch\n")]
 
     def _offset(self, line: int, column: int) -> int:
@@ -170,25 +175,25 @@ class Source:
 
 
 @lru_cache(maxsize=8)
-def _parsed(text: str) -> ast.Module:
+def _parse(text: str) -> ast.Module:
     """A file's tree, which nobody changes. One search for fixes asks for the same many times."""
     return ast.parse(text)
 
 
 @lru_cache(maxsize=64)
 def _names_of(tree: ast.Module, function: Function, module: str) -> frozenset[str]:
-    imported = frozenset(_imported(tree, function, module))
+    imported = frozenset(_iter_module_names(tree, function, module))
     if imported:
         return imported
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return frozenset(_USUAL.get(module, ())) & (used - set(_bound_in(tree)))
+    return frozenset(_USUAL.get(module, ())) & (used - set(_iter_bound_names(tree)))
 
 
-def _imported(node: ast.AST, function: Function, module: str) -> Iterator[str]:
+def _iter_module_names(node: ast.AST, function: Function, module: str) -> Iterator[str]:
     """What a module is called by the imports that a function sees."""
-    for each in ast.iter_child_nodes(node):
-        if not isinstance(each, Function) or spans(each, function.lineno):
-            yield from _imported(each, function, module)
+    for inner in ast.iter_child_nodes(node):
+        if not isinstance(inner, Function) or spans(inner, function.lineno):
+            yield from _iter_module_names(inner, function, module)
     for alias in node.names if isinstance(node, ast.Import) else ():
         if alias.name == module:
             yield alias.asname or alias.name
@@ -196,7 +201,7 @@ def _imported(node: ast.AST, function: Function, module: str) -> Iterator[str]:
             yield module  # `import torch.nn` binds `torch`
 
 
-def _bound_in(tree: ast.Module) -> Iterator[str]:
+def _iter_bound_names(tree: ast.Module) -> Iterator[str]:
     """The names that a text binds anywhere, so that they are nothing of another cell's."""
     for node in ast.walk(tree):
         if isinstance(node, ast.alias):
@@ -223,7 +228,7 @@ def branch_at(source: Source, line: int) -> ast.If:
     for node in ast.walk(source.function):
         if isinstance(node, ast.If) and spans(node.test, line):
             return node
-    raise Unclear("there is no `if` at that line")
+    raise CannotRewrite("there is no `if` at that line")
 
 
 def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
@@ -233,8 +238,10 @@ def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
         Unclear: it is an `elif`, or the block is one.
     """
     indent = source.indent(branch)
-    if any(source.text.startswith("elif", source.start(each)) for each in (branch, *kept[:1])):
-        raise Unclear("an `elif` is reached only where the tests before it fail")
+    if any(
+        source.text.startswith("elif", source.start(statement)) for statement in (branch, *kept[:1])
+    ):
+        raise CannotRewrite("an `elif` is reached only where the tests before it fail")
     start = source.line_start(branch)
     if kept:
         return Piece(start, source.line_end(branch), "\n".join(source.block_at(indent, kept)))
@@ -253,18 +260,18 @@ def _spans_lines(statement: ast.stmt) -> bool:
     )
 
 
-def _around(tree: ast.AST, line: int, path: tuple[str, ...]) -> tuple[Function, str] | None:
+def _find_function(tree: ast.AST, line: int, path: tuple[str, ...]) -> tuple[Function, str] | None:
     """The innermost function at a line, and the qualified name of the outermost around it."""
     for node in ast.iter_child_nodes(tree):
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
         if not isinstance(node, ast.match_case) and not first <= line <= last:
             continue
         if isinstance(node, ast.ClassDef):
-            return _around(node, line, (*path, node.name))
+            return _find_function(node, line, (*path, node.name))
         if isinstance(node, Function):
-            inner = _around(node, line, (*path, node.name))
+            inner = _find_function(node, line, (*path, node.name))
             return (inner[0] if inner else node), ".".join((*path, node.name))
-        found = _around(node, line, path)
-        if found is not None:
-            return found
+        function = _find_function(node, line, path)
+        if function is not None:
+            return function
     return None

@@ -15,16 +15,16 @@ from export_engine.attempt import (
     Fix,
     Kind,
     Request,
-    combined,
-    edited,
+    apply_edits,
+    combine_edits,
 )
-from export_engine.defects import passed_over
+from export_engine.defects import log_internal_error
 from export_engine.diagnose import diagnose
-from export_engine.fixes import vary_together
+from export_engine.fixes import couple_dims
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Pinned, Static, shapes_of
-from export_engine.source import unedited
+from export_engine.source import original_file
 from export_engine.verify import runs_in_eager
 
 _OF_OPERATORS = frozenset(
@@ -43,7 +43,7 @@ _MARKS = (
 
 def with_edit(request: Request, edit: Edit) -> Request:
     """The request with one more edit of the user's code in effect."""
-    return request.with_changes(edits=combined(request.edits, edit))
+    return request.with_changes(edits=combine_edits(request.edits, edit))
 
 
 def further(edit: Edit, made: Rewritten) -> Edit:
@@ -52,12 +52,12 @@ def further(edit: Edit, made: Rewritten) -> Edit:
     return replace(edit, after=made.text, functions=functions)
 
 
-def edited_file(request: Request, edit: Edit) -> str:
+def name_edited_file(request: Request, edit: Edit) -> str:
     """The name under which the text of one more edit runs, and stands in tracebacks."""
     return with_edit(request, edit).edits[-1].edited_file
 
 
-def tried(request: Request, edit: Edit) -> Attempt | None:
+def try_edit(request: Request, edit: Edit) -> Attempt | None:
     """The attempt with one more edit; None if it does not fit the code."""
     try:
         return try_request(with_edit(request, edit))
@@ -69,16 +69,16 @@ def is_dynamic(request: Request) -> bool:
     """Whether a size is to be dynamic."""
     shapes = shapes_of(request)
     leaves = shapes.leaves.values() if shapes is not None else ()
-    return any(not isinstance(each, Static | Pinned) for specs in leaves for each in specs)
+    return any(not isinstance(spec, Static | Pinned) for specs in leaves for spec in specs)
 
 
 def runs(request: Request) -> bool:
     """Whether the eager model runs on the example with the request's edits."""
     try:
-        with edited(request.edits):
+        with apply_edits(request.edits):
             return runs_in_eager(request)
     except EditError as error:
-        passed_over(error, "running the model with a code fix")
+        log_internal_error(error, "running the model with a code fix")
         return False
 
 
@@ -95,10 +95,10 @@ def code_fix(
         why: why it helps.
         gives_up: what is lost by it.
     """
-    found = tried(request, edit)
-    if found is None or not leads_on(found, diagnosis, edit):
+    attempt = try_edit(request, edit)
+    if attempt is None or not leads_on(attempt, diagnosis, edit):
         return None
-    return plain_fix(request, diagnosis, edit, found, title=title, why=why, gives_up=gives_up)
+    return plain_fix(request, diagnosis, edit, attempt, title=title, why=why, gives_up=gives_up)
 
 
 def plain_fix(
@@ -140,9 +140,9 @@ def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> 
         return False
     if edit is not None and _breaks_in_operator(now, diagnosis, found.request):
         return False
-    if edit is not None and _made(now, edit):
+    if edit is not None and _is_made_by(now, edit):
         # The user's code in it may only lack that another input's size varies too.
-        return any(vary_together.offered(replace(found, diagnosis=now)))
+        return any(couple_dims.suggest_couplings(replace(found, diagnosis=now)))
     if edit is not None and now.kind in _ERRORS and found.request and not runs(found.request):
         return False  # of the edited code's own making
     return now.known and (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence)
@@ -157,20 +157,20 @@ def _breaks_in_operator(now: Diagnosis, before: Diagnosis, request: Request | No
     return now.kind is Kind.GRAPH_BREAK and before.kind is not now.kind and not strict
 
 
-def _made(diagnosis: Diagnosis, edit: Edit) -> bool:
+def _is_made_by(diagnosis: Diagnosis, edit: Edit) -> bool:
     """Whether a failure is at a line that an edit made, and that the user never wrote."""
-    if not diagnosis.stack or unedited(diagnosis.stack[-1].file) != edit.file:
+    if not diagnosis.stack or original_file(diagnosis.stack[-1].file) != edit.file:
         return False
     place = diagnosis.stack[-1]
     if place.file == edit.file:
         return False
     lines = edit.after.splitlines()
     line = lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
-    known = {each.strip() for each in edit.before.splitlines()}
+    texts = {text.strip() for text in edit.before.splitlines()}
     given_back = line.startswith("return ") and line.endswith(".clone()")  # by a branch of a cond
     computed = line.removeprefix("return ").removesuffix(".clone()")
     if given_back and not computed.isidentifier():
         line = f"return {computed}"
-    if diagnosis.kind in _OF_LINES and line not in known:
+    if diagnosis.kind in _OF_LINES and line not in texts:
         return True
-    return line not in known and (given_back or any(mark in line for mark in _MARKS))
+    return line not in texts and (given_back or any(mark in line for mark in _MARKS))

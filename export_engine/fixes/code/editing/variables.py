@@ -35,39 +35,39 @@ def tree_of(statements: Sequence[cst.BaseStatement]) -> ast.Module:
 
 def read(tree: ast.AST) -> set[str]:
     """Names that are read; those that an augmented assignment changes among them."""
-    found = {
+    names = {
         node.id
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            found.add(node.target.id)
-    return found
+            names.add(node.target.id)
+    return names
 
 
-def bound(tree: ast.Module) -> list[str]:
+def list_bound_names(tree: ast.Module) -> list[str]:
     """Names that are bound, in order; those inside functions and comprehensions left out."""
-    found: list[str] = []
+    names: list[str] = []
 
     def visit(node: ast.AST) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.append(node.name)
+            names.append(node.name)
             return
         if isinstance(
             node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
         ):
             return
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.append(node.id)
+            names.append(node.id)
         for child in ast.iter_child_nodes(node):
             visit(child)
 
     visit(tree)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
-def stored_names(*trees: ast.AST) -> set[str]:
+def find_stored_names(*trees: ast.AST) -> set[str]:
     """Names that are bound anywhere in trees, in comprehensions, too."""
     return {
         node.id
@@ -79,13 +79,18 @@ def stored_names(*trees: ast.AST) -> set[str]:
 
 def heads(tree: ast.Module) -> set[str]:
     """Names that the heads of statements bind for their blocks: `for row in x`, `with f() as y`."""
-    found: list[ast.expr | None] = []
-    for each in tree.body:
-        if isinstance(each, ast.For):
-            found.append(each.target)
-        elif isinstance(each, ast.With):
-            found += [item.optional_vars for item in each.items]
-    nodes = [node for each in found if each is not None for node in ast.walk(each)]
+    expressions: list[ast.expr | None] = []
+    for statement in tree.body:
+        if isinstance(statement, ast.For):
+            expressions.append(statement.target)
+        elif isinstance(statement, ast.With):
+            expressions += [item.optional_vars for item in statement.items]
+    nodes = [
+        node
+        for expression in expressions
+        if expression is not None
+        for node in ast.walk(expression)
+    ]
     return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 

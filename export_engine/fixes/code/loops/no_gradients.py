@@ -9,17 +9,17 @@ import torch
 
 from export_engine.attempt import Attempt, Edit, Failed, Request
 from export_engine.diagnose import counts_gradients_wrong
-from export_engine.fixes.code.editing.try_edit import tried, with_edit
+from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
 
 COSTS = "It is exported inside `torch.no_grad()`, and runs only there."
 
 
-def tried_in_some_mode(request: Request, edit: Edit) -> tuple[Attempt | None, bool]:
+def try_without_gradients(request: Request, edit: Edit) -> tuple[Attempt | None, bool]:
     """The attempt with one more edit, and whether it is one without gradients."""
-    found = tried(request, edit)
-    if not isinstance(found, Failed) or not counts_gradients_wrong(str(found.error)):
-        return found, False
-    return tried(without_gradients(request), edit), True
+    attempt = try_edit(request, edit)
+    if not isinstance(attempt, Failed) or not counts_gradients_wrong(str(attempt.error)):
+        return attempt, False
+    return try_edit(without_gradients(request), edit), True
 
 
 def without_gradients(request: Request) -> Request:
@@ -27,6 +27,6 @@ def without_gradients(request: Request) -> Request:
     return request.with_changes(within=(*request.within, torch.no_grad))
 
 
-def edited_without_gradients(request: Request, edit: Edit) -> Request:
+def edit_without_gradients(request: Request, edit: Edit) -> Request:
     """The request with one more edit, exported while no gradients are recorded."""
     return without_gradients(with_edit(request, edit))

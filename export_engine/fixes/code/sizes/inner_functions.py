@@ -17,19 +17,23 @@ class Computed(NamedTuple):
 
 def only_computes(function: ast.FunctionDef) -> Computed | None:
     """A function that only returns an expression of its arguments, behind its docstring."""
-    given = function.args
+    args = function.args
     body = function.body[ast.get_docstring(function) is not None :]
-    others = [*given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg, *given.defaults]
-    if not given.args or any(others) or function.decorator_list or len(body) != 1:
+    others = [*args.posonlyargs, *args.kwonlyargs, args.vararg, args.kwarg, *args.defaults]
+    if not args.args or any(others) or function.decorator_list or len(body) != 1:
         return None
     value = body[0].value if isinstance(body[0], ast.Return) else None
-    return Computed(tuple(each.arg for each in given.args), value) if value is not None else None
+    return (
+        Computed(tuple(argument.arg for argument in args.args), value)
+        if value is not None
+        else None
+    )
 
 
 def in_place(code: ast.expr, functions: Mapping[str, Computed]) -> ast.expr:
     """An expression with what functions return where it calls them with a name."""
-    made: ast.expr = _Inlined(functions).visit(copy.deepcopy(code))
-    return made
+    expression: ast.expr = _Inlined(functions).visit(copy.deepcopy(code))
+    return expression
 
 
 class _Inlined(ast.NodeTransformer):
@@ -40,15 +44,15 @@ class _Inlined(ast.NodeTransformer):
         self.generic_visit(node)
         called = node.func.id if isinstance(node.func, ast.Name) else ""
         arguments, value = self.functions.get(called, ((), None))
-        names = [each.id for each in node.args if isinstance(each, ast.Name)]
+        names = [argument.id for argument in node.args if isinstance(argument, ast.Name)]
         if value is None or len(names) != len(node.args) or len(names) != len(arguments):
             return node
         if node.keywords or _binds(value, {*arguments, *names}):
             return node
-        others = {name: each for name, each in self.functions.items() if name != called}
+        others = {name: function for name, function in self.functions.items() if name != called}
         renamed = _Renamed(dict(zip(arguments, names, strict=True))).visit(copy.deepcopy(value))
-        made: ast.AST = _Inlined(others).visit(renamed)
-        return made
+        result: ast.AST = _Inlined(others).visit(renamed)
+        return result
 
 
 def _binds(value: ast.expr, names: set[str]) -> bool:

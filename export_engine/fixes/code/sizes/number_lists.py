@@ -25,7 +25,7 @@ def by_indices(
         math: what Python's `math` is called there.
         of: the text of an expression.
     """
-    more = {each.arg: of(each.value) for each in node.keywords if each.arg}
+    more = {keyword.arg: of(keyword.value) for keyword in node.keywords if keyword.arg}
     loops = _loops(node.args[0]) if len(node.args) == 1 and more.keys() <= _KEPT else None
     if loops is None:
         return None
@@ -37,22 +37,22 @@ def by_indices(
     device = f", device={more['device']}" if "device" in more else ""
     double = _DOUBLE if written.whole is False else ""
     for at, (index, limits) in enumerate(counted):
-        said = ", ".join(map(of, limits))
+        text = ", ".join(map(of, limits))
         dims = ", ".join([":", *["None"] * (len(counted) - at - 1)])
         for mark, dtype in ((_here(index), double), (_here(index, exact=True), _DOUBLE)):
-            steps = f"{torch}.arange({said}{dtype.format(torch=torch)}{device})"
+            steps = f"{torch}.arange({text}{dtype.format(torch=torch)}{device})"
             parts = parts.replace(mark, steps if dims == ":" else f"{steps}[{dims}]")
-    made = f"({parts})" + (f".flatten(0, {len(counted) - 1})" if flat else "")
+    message = f"({parts})" + (f".flatten(0, {len(counted) - 1})" if flat else "")
     to = more.get("dtype") or (f"{torch}.get_default_dtype()" if double else "")
-    return f"{made}.to({to})" if to else made
+    return f"{message}.to({to})" if to else message
 
 
 def of_whole_numbers(numbers: ast.expr) -> bool:
     """Whether what a list computes is made of its indices and of whole numbers alone."""
     indices = set[str]()
     while isinstance(numbers, ast.ListComp):
-        targets = [each.target for each in numbers.generators]
-        indices |= {each.id for each in targets if isinstance(each, ast.Name)}
+        targets = [generator.target for generator in numbers.generators]
+        indices |= {target.id for target in targets if isinstance(target, ast.Name)}
         numbers = numbers.elt
     return all(
         node.id in indices
@@ -74,8 +74,8 @@ def _loops(node: ast.expr) -> tuple[ast.expr, _Counted, bool] | None:
         flat = len(node.generators) > 1
         if flat and counted:
             return None
-        for each in node.generators:
-            match each:
+        for generator in node.generators:
+            match generator:
                 case ast.comprehension(
                     ast.Name(index), ast.Call(ast.Name("range"), [_, *_] as limits, []), [], 0
                 ):
@@ -120,10 +120,13 @@ class _Indices:
         """The text of a number, or of a list of numbers each with an index, as a last dim."""
         if not isinstance(node, ast.List | ast.Tuple):
             return self.parts(node) if self._has_index(node) else None
-        parts = [self.parts(each) if self._has_index(each) else None for each in node.elts]
+        parts = [
+            self.parts(expression) if self._has_index(expression) else None
+            for expression in node.elts
+        ]
         if not parts or None in parts:
             return None
-        listed = ", ".join(each for each in parts if each is not None)
+        listed = ", ".join(part for part in parts if part is not None)
         return f"{self.torch}.stack({self.torch}.broadcast_tensors({listed}), -1)"
 
     def parts(self, node: ast.expr) -> str | None:
@@ -139,21 +142,21 @@ class _Indices:
                 sign = _SIGNS[type(operator)]
                 return None if one is None or other is None else f"({one} {sign} {other})"
             case ast.UnaryOp(ast.USub(), inner):
-                found = self.parts(inner)
-                return None if found is None else f"(-{found})"
+                text = self.parts(inner)
+                return None if text is None else f"(-{text})"
             case ast.Compare(left, [compared], [right]) if type(compared) in _COMPARED:
                 whole, self.compares = self.whole, True
                 one, other = self.parts(left), self.parts(right)
                 self.whole, self.compares = whole, False
                 sign = _COMPARED[type(compared)]
-                known = one is not None and other is not None and self._has_index(node)
-                return f"({one} {sign} {other})" if known else None
+                is_known = one is not None and other is not None and self._has_index(node)
+                return f"({one} {sign} {other})" if is_known else None
             case ast.BoolOp(operator, values) if all(isinstance(e, ast.Compare) for e in values):
-                texts = [self.parts(each) for each in values]
+                texts = [self.parts(expression) for expression in values]
                 sign = " & " if isinstance(operator, ast.And) else " | "
                 return None if None in texts else f"({sign.join(filter(None, texts))})"
             case ast.IfExp(ast.Compare() | ast.BoolOp() as test, body, orelse):
-                texts = [self.parts(each) for each in (test, body, orelse)]
+                texts = [self.parts(expression) for expression in (test, body, orelse)]
                 if None in texts:
                     return None
                 return f"{self.torch}.where({', '.join(filter(None, texts))})"
@@ -161,17 +164,17 @@ class _Indices:
                 if owner not in self.math or name not in _OF_MATH or not self._has_index(inner):
                     return None
                 self.whole = False
-                found = self.parts(inner)
-                return None if found is None else f"{self.torch}.{name}({found})"
+                text = self.parts(inner)
+                return None if text is None else f"{self.torch}.{name}({text})"
             case ast.Call(ast.Attribute(ast.Name(owner), "power"), [left, right], []):
                 if owner not in self.math:
                     return None
                 return self.parts(ast.BinOp(left, ast.Pow(), right))
             case ast.Call(ast.Name("abs"), [inner], []) if self._has_index(inner):
-                found = self.parts(inner)
-                return None if found is None else f"{found}.abs()"
+                text = self.parts(inner)
+                return None if text is None else f"{text}.abs()"
             case ast.Call(ast.Name("min" | "max" as name), [one, other], []):
-                return self._limited(name, one, other)
+                return self._limit(name, one, other)
             case ast.Call(ast.Name("float"), [ast.Constant(str())], []):
                 self.whole = False
                 return ast.unparse(node)
@@ -182,7 +185,7 @@ class _Indices:
                 return ast.unparse(node)
         return None
 
-    def _limited(self, name: str, one: ast.expr, other: ast.expr) -> str | None:
+    def _limit(self, name: str, one: ast.expr, other: ast.expr) -> str | None:
         """`min(i, 3)` of a tensor of indices."""
         if not self._has_index(one):
             one, other = other, one

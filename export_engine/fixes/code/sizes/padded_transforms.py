@@ -14,7 +14,7 @@ from export_engine.fixes.code.editing.text_edits import Piece, Source
 _TRANSFORMS = ("fft", "rfft", "ifft")
 
 
-def padded_transforms(source: Source, name: str) -> Iterator[Piece]:
+def iter_padding_pieces(source: Source, name: str) -> Iterator[Piece]:
     """What replaces the arguments of each transform over the last dim whose length has a name."""
     for node in ast.walk(source.function):
         function = node.func if isinstance(node, ast.Call) else None
@@ -22,15 +22,22 @@ def padded_transforms(source: Source, name: str) -> Iterator[Piece]:
             continue
         if function.attr not in _TRANSFORMS or not source.of(function.value).endswith("fft"):
             continue
-        lengths = [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "n")]
-        plain = all(each.arg in ("n", "norm") for each in node.keywords) and len(node.args) < 3
-        if not plain or [source.of(each) for each in lengths] != [name]:
+        lengths = [
+            *node.args[1:2],
+            *(keyword.value for keyword in node.keywords if keyword.arg == "n"),
+        ]
+        plain = (
+            all(keyword.arg in ("n", "norm") for keyword in node.keywords) and len(node.args) < 3
+        )
+        if not plain or [source.of(length) for length in lengths] != [name]:
             continue
-        given = source.of(node.args[0])
+        text = source.of(node.args[0])
         if not _is_named(node.args[0]):
             continue  # it is named twice, and must be computed once
-        pad = f"{source.torch}.nn.functional.pad({given}, (0, {name} - {given}.shape[-1]))"
-        norm = "".join(f", {source.of(each)}" for each in node.keywords if each.arg == "norm")
+        pad = f"{source.torch}.nn.functional.pad({text}, (0, {name} - {text}.shape[-1]))"
+        norm = "".join(
+            f", {source.of(keyword)}" for keyword in node.keywords if keyword.arg == "norm"
+        )
         yield Piece(source.start(node.args[0]), source.end(node) - 1, f"{pad}{norm}")
 
 

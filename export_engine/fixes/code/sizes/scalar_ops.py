@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.text_edits import Source
 
 _FLOAT_OPS = frozenset({"log", "log2", "log10", "log1p", "exp", "exp2", "sqrt", "sin", "cos"})
@@ -34,15 +34,15 @@ class ScalarOps:
         self._source, self._torch, self._all = source, source.torch, all_ints
         self._math, self._numpy = source.names_of("math"), source.names_of("numpy")
 
-    def compiled(self, node: ast.expr) -> Scalar:
+    def compile_expression(self, node: ast.expr) -> Scalar:
         """The expression in ops where something in it asks a size for its number.
 
         Raises:
             Unclear: it has what no op computes.
         """
-        if not any(self._asks(each) for each in ast.walk(node)):
+        if not any(self._asks(inner) for inner in ast.walk(node)):
             if not all(map(_is_of_sizes, ast.walk(node))):
-                raise Unclear("it may be a number from data")
+                raise CannotRewrite("it may be a number from data")
             return Scalar(self._source.of(node), "plain")
         match node:
             case ast.Call():
@@ -50,78 +50,87 @@ class ScalarOps:
             case ast.BinOp():
                 return self._binary(node)
             case ast.UnaryOp(op=ast.USub()):
-                made = self.compiled(node.operand)
-                return Scalar(f"(-{made.text})", made.kind)
-        raise Unclear("no op computes it")
+                scalar = self.compile_expression(node.operand)
+                return Scalar(f"(-{scalar.text})", scalar.kind)
+        raise CannotRewrite("no op computes it")
 
     def _asks(self, node: ast.AST) -> bool:
         if isinstance(node, ast.BinOp):
             return self._all and isinstance(node.op, ast.FloorDiv | ast.Mod)
         if not isinstance(node, ast.Call):
             return False
-        owner, name = self._named(node)
+        owner, name = self._split_name(node)
         if owner == "":
             whole = name in ("int", "round") and not all(map(_is_a_size, node.args))
             return whole or (self._all and name in ("min", "max"))
         return name == "bit_length" or owner in self._math | self._numpy
 
-    def _named(self, call: ast.Call) -> tuple[str, str]:
+    def _split_name(self, call: ast.Call) -> tuple[str, str]:
         if isinstance(call.func, ast.Attribute):
             return self._source.of(call.func.value), call.func.attr
         return "", call.func.id if isinstance(call.func, ast.Name) else "?"
 
     def _call(self, call: ast.Call) -> Scalar:
-        owner, name = self._named(call)
-        if call.keywords or any(isinstance(each, ast.Starred) for each in call.args):
-            raise Unclear("its arguments are unpacked, or have names")
+        owner, name = self._split_name(call)
+        if call.keywords or any(isinstance(argument, ast.Starred) for argument in call.args):
+            raise CannotRewrite("its arguments are unpacked, or have names")
         if isinstance(call.func, ast.Attribute) and owner not in self._math | self._numpy:
             return self._method(call.func.value, name, call.args)
         by_numpy = owner in self._numpy
         match name, call.args:
             case "int" | "int64" | "int32", [one]:
-                made = self.compiled(one)
+                scalar = self.compile_expression(one)
                 return Scalar(
-                    f"{made.text if made.kind == 'int' else self._double(made)}.long()", "int"
+                    f"{scalar.text if scalar.kind == 'int' else self._double(scalar)}.long()", "int"
                 )
             case "float" | "float64", [one]:
-                return Scalar(self._double(self.compiled(one)), "float")
+                return Scalar(self._double(self.compile_expression(one)), "float")
             case "round", [one]:
-                return Scalar(f"{self._double(self.compiled(one))}.round().long()", "int")
+                return Scalar(f"{self._double(self.compile_expression(one))}.round().long()", "int")
             case "isqrt", [one]:
-                return Scalar(f"{self._double(self.compiled(one))}.sqrt().floor().long()", "int")
+                return Scalar(
+                    f"{self._double(self.compile_expression(one))}.sqrt().floor().long()", "int"
+                )
             case "gcd", [one, other]:
-                pair = f"{self._long(self.compiled(one))}, {self._long(self.compiled(other))}"
+                pair = (
+                    f"{self._long(self.compile_expression(one))}, "
+                    f"{self._long(self.compile_expression(other))}"
+                )
                 return Scalar(f"{self._torch}.gcd({pair})", "int")
             case "log", [one, base]:
-                by = self._double(self.compiled(base))
-                return Scalar(f"({self._double(self.compiled(one))}.log() / {by}.log())", "float")
+                by = self._double(self.compile_expression(base))
+                return Scalar(
+                    f"({self._double(self.compile_expression(one))}.log() / {by}.log())", "float"
+                )
             case _, [one] if name in _ROUNDING:
-                rounded = f"{self._double(self.compiled(one))}.{_ROUNDING[name]}()"
+                rounded = f"{self._double(self.compile_expression(one))}.{_ROUNDING[name]}()"
                 whole = Scalar(f"{rounded}.long()", "int")
                 return Scalar(rounded, "float") if by_numpy else whole
             case _, [one] if name in _FLOAT_OPS:
-                return Scalar(f"{self._double(self.compiled(one))}.{name}()", "float")
+                return Scalar(f"{self._double(self.compile_expression(one))}.{name}()", "float")
             case _, [one, other] if name in _PAIRS:
-                (left, right), kind = self._alike(self.compiled(one), self.compiled(other))
+                (left, right), kind = self._alike(
+                    self.compile_expression(one), self.compile_expression(other)
+                )
                 return Scalar(f"{self._torch}.{_PAIRS[name]}({left}, {right})", kind)
             case "clip", [one, low, high]:
-                parts, kind = self._alike(*map(self.compiled, (one, low, high)))
+                parts, kind = self._alike(*map(self.compile_expression, (one, low, high)))
                 return Scalar(f"{self._torch}.clamp({', '.join(parts)})", kind)
-        raise Unclear(f"no op computes {name}")
+        raise CannotRewrite(f"no op computes {name}")
 
     def _method(self, owner: ast.expr, name: str, args: list[ast.expr]) -> Scalar:
-        made = self.compiled(owner)
+        scalar = self.compile_expression(owner)
         match name, args:
             case "bit_length", []:
-                return Scalar(f"{self._torch}.frexp({self._double(made)}).exponent.long()", "int")
-            case "item", [] if made.kind != "plain":
-                return made
-            case "astype", [kind] if made.kind != "plain" and "int" in self._source.of(kind):
-                return Scalar(f"{made.text}.long()", "int")
-        raise Unclear(f"no op computes {name}")
+                return Scalar(f"{self._torch}.frexp({self._double(scalar)}).exponent.long()", "int")
+            case "item", [] if scalar.kind != "plain":
+                return scalar
+            case "astype", [kind] if scalar.kind != "plain" and "int" in self._source.of(kind):
+                return Scalar(f"{scalar.text}.long()", "int")
+        raise CannotRewrite(f"no op computes {name}")
 
     def _binary(self, node: ast.BinOp) -> Scalar:
-        left, right = self.compiled(node.left), self.compiled(node.right)
+        left, right = self.compile_expression(node.left), self.compile_expression(node.right)
         if isinstance(node.op, ast.Div):
             return Scalar(f"({self._double(left)} / {self._double(right)})", "float")
         (one, other), kind = self._alike(left, right)
@@ -130,14 +139,14 @@ class ScalarOps:
         if isinstance(node.op, ast.LShift) and kind == "int":
             return Scalar(f"({one} << {other})", "int")
         if type(node.op) not in _SIGNS:
-            raise Unclear("no op computes it")
+            raise CannotRewrite("no op computes it")
         return Scalar(f"({one} {_SIGNS[type(node.op)]} {other})", kind)
 
     def _alike(self, *parts: Scalar) -> tuple[list[str], Literal["int", "float"]]:
         """The parts as tensors of one kind: floats where one is, or may be."""
-        is_float = any(each.kind == "float" or _may_be_float(each) for each in parts)
+        is_float = any(scalar.kind == "float" or _may_be_float(scalar) for scalar in parts)
         as_kind: Callable[[Scalar], str] = self._double if is_float else self._long
-        return [as_kind(each) for each in parts], "float" if is_float else "int"
+        return [as_kind(scalar) for scalar in parts], "float" if is_float else "int"
 
     def _double(self, made: Scalar) -> str:
         if made.kind == "plain":
@@ -146,7 +155,7 @@ class ScalarOps:
 
     def _long(self, made: Scalar) -> str:
         if made.kind == "float":
-            raise Unclear("it is a float where an int is asked for")
+            raise CannotRewrite("it is a float where an int is asked for")
         if made.kind == "int":
             return made.text
         return f"{self._torch}.tensor({made.text}, dtype={self._torch}.int64)"
@@ -162,7 +171,7 @@ def _is_of_sizes(node: ast.AST) -> bool:
 
 def _is_a_size(node: ast.expr) -> bool:
     """Whether code names a value, or computes ints alone: torch keeps an int of it symbolic."""
-    return not any(isinstance(each, ast.Call | ast.BinOp) for each in ast.walk(node))
+    return not any(isinstance(inner, ast.Call | ast.BinOp) for inner in ast.walk(node))
 
 
 def _may_be_float(made: Scalar) -> bool:
@@ -170,7 +179,7 @@ def _may_be_float(made: Scalar) -> bool:
     if made.kind != "plain":
         return False
     return any(
-        isinstance(each, ast.Div)
-        or (isinstance(each, ast.Constant) and isinstance(each.value, float))
-        for each in ast.walk(ast.parse(made.text, mode="eval"))
+        isinstance(node, ast.Div)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, float))
+        for node in ast.walk(ast.parse(made.text, mode="eval"))
     )

@@ -21,17 +21,19 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import DataDependent, diagnose
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.text_edits import Piece, Source
-from export_engine.fixes.code.editing.try_edit import runs, tried, with_edit
+from export_engine.fixes.code.editing.try_edit import runs, try_edit, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import OPPOSITE
-from export_engine.source import unedited
+from export_engine.source import original_file
 
 _MOST_ROUNDS = 4
 
 
-def required(request: Request, diagnosis: Diagnosis, progress: Report | None) -> Iterator[Fix]:
+def iter_check_fixes(
+    request: Request, diagnosis: Diagnosis, progress: Report | None
+) -> Iterator[Fix]:
     """Checks for all that the op at a failing line asks of data-dependent numbers.
 
     Args:
@@ -44,26 +46,26 @@ def required(request: Request, diagnosis: Diagnosis, progress: Report | None) ->
     """
     stack, place = diagnosis.stack, diagnosis.stack[-1]
     before, line = text_in_effect(request.edits, place.file, place.line)
-    edit = Edit(unedited(place.file), before, before, ())
+    edit = Edit(original_file(place.file), before, before, ())
     conditions: list[str] = []
-    found: Attempt | None = None
+    attempt: Attempt | None = None
     for _ in range(_MOST_ROUNDS):
-        edit, condition = _checked(request, edit, line, diagnosis)
+        edit, condition = _add_check(request, edit, line, diagnosis)
         line += 1
         conditions.append(condition)
         if progress:
             progress(Progress(0, 0, f"checking {condition}", "fix"))
-        found = tried(request, edit)
-        if not isinstance(found, Failed):
+        attempt = try_edit(request, edit)
+        if not isinstance(attempt, Failed):
             break
-        diagnosis = diagnose(found)
+        diagnosis = diagnose(attempt)
         if not isinstance(diagnosis.facts, DataDependent) or not diagnosis.facts.condition:
             return
         if not diagnosis.stack or diagnosis.stack[-1].line != line:
             return
-    if not isinstance(found, Exported) or _is_wrong(found):
+    if not isinstance(attempt, Exported) or _is_wrong(attempt):
         return
-    listed = " and ".join(f"`{each}`" for each in conditions)
+    listed = " and ".join(f"`{text}`" for text in conditions)
     yield Fix(
         kind="code",
         title=f"Check that {listed} before line {place.line}",
@@ -75,7 +77,7 @@ def required(request: Request, diagnosis: Diagnosis, progress: Report | None) ->
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=stack,
-        leads_to=found,
+        leads_to=attempt,
     )
 
 
@@ -83,7 +85,7 @@ def _is_wrong(found: Exported) -> bool:
     return found.agreement is not None and found.agreement.verdict in ("differs", "refused")
 
 
-def _checked(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) -> tuple[Edit, str]:
+def _add_check(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) -> tuple[Edit, str]:
     """An edit with a check more, which holds on the example, and what it checks."""
     facts = diagnosis.facts
     asked = facts.condition if isinstance(facts, DataDependent) else ""
@@ -91,11 +93,11 @@ def _checked(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) -> t
     statement = _statement(source, line)
     at, indent = source.start(statement), source.indent(statement)
     for condition in _both_ways(asked):
-        made = source.changed([Piece(at, at, f"{source.torch}._check({condition})\n{indent}")])
-        more = Edit(edit.file, edit.before, made.text, (made.function,))
+        rewritten = source.replace([Piece(at, at, f"{source.torch}._check({condition})\n{indent}")])
+        more = Edit(edit.file, edit.before, rewritten.text, (rewritten.function,))
         if runs(with_edit(request, more)):
             return more, condition
-    raise Unclear("what the op asks cannot be checked before the line")
+    raise CannotRewrite("what the op asks cannot be checked before the line")
 
 
 def _both_ways(asked: str) -> list[str]:
@@ -103,13 +105,13 @@ def _both_ways(asked: str) -> list[str]:
     try:
         test = ast.parse(asked, mode="eval").body
     except SyntaxError as error:
-        raise Unclear("what the op asks is not valid Python") from error
+        raise CannotRewrite("what the op asks is not valid Python") from error
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        raise Unclear("the op asks more than one comparison")
+        raise CannotRewrite("the op asks more than one comparison")
     left, right = ast.unparse(test.left), ast.unparse(test.comparators[0])
     between = asked[len(left) : len(asked) - len(right)].strip()
     if between not in OPPOSITE:
-        raise Unclear("the op does not compare numbers")
+        raise CannotRewrite("the op does not compare numbers")
     return [f"{left} {OPPOSITE[between]} {right}", asked]
 
 
@@ -120,12 +122,12 @@ def _excludes_nothing_but_empty(condition: str) -> bool:
 
 def _statement(source: Source, line: int) -> ast.stmt:
     """The innermost statement at a line that other statements do not hold."""
-    found = [
+    nodes = [
         node
         for node in ast.walk(source.function)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return | ast.Expr)
         and node.lineno <= line <= (node.end_lineno or node.lineno)
     ]
-    if not found:
-        raise Unclear("there is no plain statement at that line")
-    return max(found, key=source.start)
+    if not nodes:
+        raise CannotRewrite("there is no plain statement at that line")
+    return max(nodes, key=source.start)

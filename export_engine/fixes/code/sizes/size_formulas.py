@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
-from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded, with_bounds
-from export_engine.fixes.code.editing.conditions import Unclear
-from export_engine.fixes.code.editing.failing_text import fixed_places
-from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, tried
+from export_engine.fixes.code.editing.bounded_edit import (
+    beyond_bounds,
+    find_bounds_fix,
+    with_bounds,
+)
+from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.edited_text import find_fixing_places
+from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, try_edit
 from export_engine.fixes.rules.formulas import in_ops
-from export_engine.fixes.rules.grids import scaled_lines
+from export_engine.fixes.rules.grids import find_scale_lines
 from export_engine.progress import Progress, Report
-from export_engine.source import Location, unedited
+from export_engine.source import Location, original_file
 
 _KINDS = (
     *(Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE, Kind.BRANCH_ON_UNBACKED),
@@ -20,7 +24,7 @@ _KINDS = (
 )
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_formula(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The function at a diagnosed line, computed from other ops."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
@@ -28,20 +32,20 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     for place in _places(attempt):
         text, line = text_in_effect(request.edits, place.file, place.line)
         try:
-            made, called, why = in_ops(text, line)
-        except Unclear:
+            rewritten, called, why = in_ops(text, line)
+        except CannotRewrite:
             continue
         title = f"Compute {called} in line {place.line} from other ops"
         if progress:
             progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
-        edit = Edit(unedited(place.file), text, made.text, (made.function,))
-        found = tried(request, edit)
-        bounds = bounded(found, progress)
-        fix = plain_fix(request, diagnosis, edit, found, title=title, why=why)
+        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
+        result = try_edit(request, edit)
+        bounds = find_bounds_fix(result, progress)
+        fix = plain_fix(request, diagnosis, edit, result, title=title, why=why)
         if bounds is not None:
             yield beyond_bounds(request, diagnosis, with_bounds(fix, bounds))
             return
-        if found is not None and leads_on(found, diagnosis, edit):
+        if result is not None and leads_on(result, diagnosis, edit):
             yield fix
             return
 
@@ -51,15 +55,15 @@ def _places(attempt: Failed) -> list[Location]:
 
     What takes a float fixes the sizes that it is computed from, and no line of the model asks.
     """
-    request, own = attempt.request, fixed_places(attempt)
+    request, own = attempt.request, find_fixing_places(attempt)
     assert request is not None
     assert attempt.diagnosis is not None
     if attempt.diagnosis.kind is not Kind.SHAPES_VIOLATED:
         return own
-    found = list(own)
+    locations = list(own)
     frames = [*attempt.diagnosis.stack, *own]
-    for file in dict.fromkeys(each.file for each in frames):
+    for file in dict.fromkeys(frame.file for frame in frames):
         text, _ = text_in_effect(request.edits, file, 1)
         at = {text_in_effect(request.edits, file, f.line)[1] for f in frames if f.file == file}
-        found += [Location(file, line, "") for line in scaled_lines(text, at)]
-    return list(dict.fromkeys(found))
+        locations += [Location(file, line, "") for line in find_scale_lines(text, at)]
+    return list(dict.fromkeys(locations))

@@ -19,18 +19,18 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import UnbackedSize
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
-from export_engine.fixes.code.editing.try_edit import leads_on, tried, with_edit
+from export_engine.fixes.code.editing.try_edit import leads_on, try_edit, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Relation, assumable
-from export_engine.source import unedited
+from export_engine.source import original_file
 
 _NUMBERS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+def suggest_guards(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The rewrite for a diagnosed decision on an unbacked size."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis else None
@@ -41,17 +41,17 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
     place = diagnosis.stack[-1]
     try:
         text, line = text_in_effect(request.edits, place.file, place.line)
-        made = guarded(text, line)
-    except Unclear as reason:
+        rewritten = wrap_in_guards(text, line)
+    except CannotRewrite as reason:
         yield NoFix(f"It cannot be rewritten with guard_or_false here: {reason}.")
         return
-    edit = Edit(unedited(place.file), text, made.text, (made.function,))
+    edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
     if progress:
         progress(Progress(0, 0, f"trying guard_or_false in line {place.line}", "fix"))
-    found = tried(request, edit)
-    if found is None or not leads_on(found, diagnosis):
+    result = try_edit(request, edit)
+    if result is None or not leads_on(result, diagnosis):
         return
-    seen = _both_ways_tried(found, assumable(attempt, facts.asked))
+    seen = _both_ways_tried(result, assumable(attempt, facts.asked))
     yield Fix(
         kind="code",
         title=f"Use guard_or_false in line {place.line}",
@@ -65,7 +65,7 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | N
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
+        leads_to=result if isinstance(result, Exported) else None,
     )
 
 
@@ -76,34 +76,34 @@ def _both_ways_tried(found: object, asked: list[Relation]) -> bool:
     if found.agreement.verdict != "agrees":
         return False
     answers = {
-        all(each.holds(trial.sizes) for each in asked)
+        all(relation.holds(trial.sizes) for relation in asked)
         for trial in found.agreement.trials
         if trial.outcome == "agrees"
-        and all(each.names.keys() <= trial.sizes.keys() for each in asked)
+        and all(relation.names.keys() <= trial.sizes.keys() for relation in asked)
     }
     return answers == {True, False}
 
 
-def guarded(text: str, line: int) -> Rewritten:
+def wrap_in_guards(text: str, line: int) -> Rewritten:
     """The text with the deciding comparisons at a line wrapped in guard_or_false.
 
     Raises:
         Unclear: there is none, or its statement does not begin its line.
     """
     source = Source(text, line)
-    found = [node for node in _deciding(source.function) if spans(node, line)]
-    if not found:
-        raise Unclear("no comparison decides anything at that line")
-    statement = _statement(source, found[0])
+    nodes = [node for node in _deciding(source.function) if spans(node, line)]
+    if not nodes:
+        raise CannotRewrite("no comparison decides anything at that line")
+    statement = _statement(source, nodes[0])
     if isinstance(statement, ast.If) and text[source.start(statement) :].startswith("elif"):
-        raise Unclear("an `elif` has no place before it for an import")
+        raise CannotRewrite("an `elif` has no place before it for an import")
     at = source.start(statement)
     imported = "from torch.fx.experimental.symbolic_shapes import guard_or_false\n"
     pieces = [Piece(at, at, imported + source.indent(statement))]
-    for node in found:
+    for node in nodes:
         start, end = source.start(node), source.end(node)
         pieces += [Piece(start, start, "guard_or_false("), Piece(end, end, ")")]
-    return source.changed(pieces)
+    return source.replace(pieces)
 
 
 def _deciding(function: ast.AST) -> Iterator[ast.Compare]:

@@ -22,20 +22,24 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import DataDependent, diagnose, formats_a_tensor
-from export_engine.fixes.code.editing.bounded_edit import beyond_bounds, bounded, with_bounds
-from export_engine.fixes.code.editing.conditions import Unclear
-from export_engine.fixes.code.editing.failing_text import stacks_of
+from export_engine.fixes.code.editing.bounded_edit import (
+    beyond_bounds,
+    find_bounds_fix,
+    with_bounds,
+)
+from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.edited_text import stacks_of
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.try_edit import (
-    edited_file,
     further,
     leads_on,
-    tried,
+    name_edited_file,
+    try_edit,
     with_edit,
 )
 from export_engine.fixes.code.sizes.symbolic_sizes import LENGTHS, symbolic
 from export_engine.progress import Progress, Report
-from export_engine.source import Location, unedited
+from export_engine.source import Location, original_file
 
 _KINDS = (
     Kind.SHAPES_VIOLATED,
@@ -48,7 +52,7 @@ _KINDS = (
 _MOST_ROUNDS = 3
 
 
-def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+def suggest_symbolic_sizes(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The rewrite of every line of a file at which a size is made a number."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
@@ -56,14 +60,14 @@ def offered(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     if formats_a_tensor(str(attempt.error)):
         return  # a tensor, and not a size, is formatted
     for place in _places(attempt):
-        lines = [each.line for each in _places(attempt) if each.file == place.file]
+        lines = [location.line for location in _places(attempt) if location.file == place.file]
         text, _ = text_in_effect(request.edits, place.file, place.line)
         at = {text_in_effect(request.edits, place.file, line)[1] for line in lines}
         unbacked = diagnosis.kind is Kind.UNBACKED_SIZE
-        for made in _candidates(text, at, unbacked, request.strict):
+        for candidate in _candidates(text, at, unbacked, request.strict):
             if progress:
                 progress(Progress(0, 0, f"keeping sizes symbolic in line {place.line}", "fix"))
-            fix = _fix(request, diagnosis, place, text, made, progress)
+            fix = _fix(request, diagnosis, place, text, candidate, progress)
             if fix is not None:
                 yield fix
                 return
@@ -76,15 +80,15 @@ def _candidates(
 
     The second is for the length of what is not a tensor, which strict mode keeps symbolic.
     """
-    known: set[str] = set()
+    texts: set[str] = set()
     for length in LENGTHS[: 1 if strict else None]:
         try:
-            made = symbolic(text, at, pieces=pieces, length=length)
-        except Unclear:
+            pair = symbolic(text, at, pieces=pieces, length=length)
+        except CannotRewrite:
             return
-        if made[0].text not in known:
-            known.add(made[0].text)
-            yield made
+        if pair[0].text not in texts:
+            texts.add(pair[0].text)
+            yield pair
 
 
 def _fix(
@@ -96,13 +100,13 @@ def _fix(
     progress: Report | None,
 ) -> Fix | None:
     """A rewrite as a fix, tried; None if it leads to nothing better."""
-    edit = Edit(unedited(place.file), text, made[0].text, (made[0].function,))
-    edit, found = _tried(request, edit)
-    bounds = bounded(found, progress)
-    goes_on = found is not None and leads_on(found, diagnosis, edit)
+    edit = Edit(original_file(place.file), text, made[0].text, (made[0].function,))
+    edit, attempt = _try_edit(request, edit)
+    bounds = find_bounds_fix(attempt, progress)
+    goes_on = attempt is not None and leads_on(attempt, diagnosis, edit)
     if bounds is None and not goes_on:
         return None
-    if bounds is not None and bounds.narrows and goes_on and _fails_later(found, place):
+    if bounds is not None and bounds.narrows and goes_on and _fails_later(attempt, place):
         bounds = None  # what a fix of that line keeps, no bound need reject
     what, asked = "size", "the number of a size"
     if isinstance(diagnosis.facts, DataDependent):
@@ -111,11 +115,11 @@ def _fix(
     fix = Fix(
         kind="code",
         title=f"Keep the {what} in line {place.line} symbolic",
-        why=f"{_listed(made[1])} {verb} {asked}. The {what} then stays symbolic.",
+        why=f"{_join_names(made[1])} {verb} {asked}. The {what} then stays symbolic.",
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
+        leads_to=attempt if isinstance(attempt, Exported) else None,
     )
     if bounds is None:
         return fix
@@ -125,30 +129,33 @@ def _fix(
 def _fails_later(found: Attempt | None, place: Location) -> bool:
     """Whether an attempt fails in another line than it did."""
     stack = diagnose(found).stack if isinstance(found, Failed) else ()
-    return bool(stack) and (unedited(stack[-1].file), stack[-1].line) != (place.file, place.line)
+    return bool(stack) and (original_file(stack[-1].file), stack[-1].line) != (
+        place.file,
+        place.line,
+    )
 
 
-def _tried(request: Request, edit: Edit) -> tuple[Edit, Attempt | None]:
+def _try_edit(request: Request, edit: Edit) -> tuple[Edit, Attempt | None]:
     """The attempt with an edit, and with those of the lines at which a size is a number then."""
-    found = tried(request, edit)
+    attempt = try_edit(request, edit)
     for _ in range(_MOST_ROUNDS):
-        if not isinstance(found, Failed):
+        if not isinstance(attempt, Failed):
             break
-        explained = replace(found, diagnosis=diagnose(found))
-        file = edited_file(request, edit)
-        lines = {each.line for each in _places(explained) if each.file == file}
+        explained = replace(attempt, diagnosis=diagnose(attempt))
+        file = name_edited_file(request, edit)
+        lines = {place.line for place in _places(explained) if place.file == file}
         try:
-            made, _ = symbolic(edit.after, lines)
-        except (Unclear, ValueError):
+            rewritten, _ = symbolic(edit.after, lines)
+        except (CannotRewrite, ValueError):
             break
-        edit = further(edit, made)
-        found = tried(request, edit)
-    return edit, found
+        edit = further(edit, rewritten)
+        attempt = try_edit(request, edit)
+    return edit, attempt
 
 
 def _places(attempt: Failed) -> list[Location]:
     return list(dict.fromkeys(stack[-1] for stack in stacks_of(attempt) if stack))
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return " and ".join(f"`{name}`" for name in dict.fromkeys(names))

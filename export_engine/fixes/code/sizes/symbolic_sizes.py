@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 import re
 
-from export_engine.fixes.code.editing.assignments import assigned
-from export_engine.fixes.code.editing.conditions import Unclear
+from export_engine.fixes.code.editing.assignments import find_assignment
+from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.sizes.chunk_split import in_pieces
 from export_engine.fixes.code.sizes.number_lists import by_indices
-from export_engine.fixes.code.sizes.size_pieces import in_pieces
 from export_engine.fixes.rules.factories import by_arange
 
 _FORMAT = re.compile(r"(?<!\{)\{([^{}:!]+):[^{}]*\}")
@@ -47,23 +47,23 @@ def symbolic(
         Unclear: nothing there asks a size for its number.
     """
     source = Source(text, min(lines))
-    found = _Idioms(source, length)
+    idioms = _Idioms(source, length)
     for node in ast.walk(source.function):
         if isinstance(node, ast.Call):
-            found.of_a_named_list(node, lines)
+            idioms.of_a_named_list(node, lines)
         if isinstance(node, ast.Call) and _lines(node) & lines:
-            found.call(node)
+            idioms.call(node)
         elif isinstance(node, ast.JoinedStr) and _lines(node) & lines:
-            found.text(node)
+            idioms.text(node)
     for statement in ast.walk(source.function):
         if isinstance(statement, ast.stmt) and _lines(statement) & lines:
             cut = in_pieces(source, statement, unpacked=pieces)
             if cut:
-                found.names.append(source.text[cut[-1].start : cut[-1].end])
-                found.pieces += cut
-    if not found.pieces:
-        raise Unclear("nothing there asks a size for its number")
-    return source.changed(found.outermost()), found.names
+                idioms.names.append(source.text[cut[-1].start : cut[-1].end])
+                idioms.pieces += cut
+    if not idioms.pieces:
+        raise CannotRewrite("nothing there asks a size for its number")
+    return source.replace(idioms.list_pieces()), idioms.names
 
 
 def _lines(node: ast.expr | ast.stmt) -> set[int]:
@@ -82,7 +82,7 @@ class _Idioms:
         self.numpy, self.math = source.names_of("numpy"), source.names_of("math")
         self.pieces: list[Piece] = []
         self.names: list[str] = []
-        self.list_takers = {f"{self.torch}.{each}" for each in ("tensor", "as_tensor")}
+        self.list_takers = {f"{self.torch}.{other_text}" for other_text in ("tensor", "as_tensor")}
         self.inside: set[ast.AST] = set()
         """Of calls that are replaced as a whole, all that is in them."""
         self.rounded = {
@@ -101,7 +101,7 @@ class _Idioms:
         }
         """Keys of dicts, which no symbol is."""
 
-    def outermost(self) -> list[Piece]:
+    def list_pieces(self) -> list[Piece]:
         """The pieces, none of which overlap: each is a name, or a bracket, of its own."""
         kept: list[Piece] = []
         for piece in sorted(set(self.pieces)):
@@ -111,49 +111,52 @@ class _Idioms:
 
     def call(self, node: ast.Call) -> None:
         """Records what replaces a call."""
-        made = self._replaced(node) if node not in self.inside else None
-        if made is not None:
+        pieces = self._replace(node) if node not in self.inside else None
+        if pieces is not None:
             self.names.append(self.source.of(node.func))
-            self.pieces += made
-            if made == self._named(node, made[0].text):
+            self.pieces += pieces
+            if pieces == self._name_value(node, pieces[0].text):
                 self.inside |= set(ast.walk(node))
 
     def of_a_named_list(self, node: ast.Call, lines: set[int]) -> None:
         """Records what replaces `torch.tensor(rows)`, of a list that gets its name at a line."""
         name = node.args[0] if node.args and isinstance(node.args[0], ast.Name) else None
-        made = assigned(self.source.function, name.id) if name is not None else None
-        if name is None or made is None or not _lines(made) & lines:
+        assignment = find_assignment(self.source.function, name.id) if name is not None else None
+        if name is None or assignment is None or not _lines(assignment) & lines:
             return
         uses = [n for n in ast.walk(self.source.function) if getattr(n, "id", "") == name.id]
         if len(uses) != 2 or self.source.of(node.func) not in self.list_takers:
             return
-        whole = ast.Call(node.func, [made.value, *node.args[1:]], node.keywords)
+        whole = ast.Call(node.func, [assignment.value, *node.args[1:]], node.keywords)
         computed = by_indices(whole, self.torch, self.math, self.source.of)
         if computed is not None:
-            self.names.append(self.source.of(made.value))
-            self.pieces += [*self._named(node, computed), *self._named(made.value, "None")]
+            self.names.append(self.source.of(assignment.value))
+            self.pieces += [
+                *self._name_value(node, computed),
+                *self._name_value(assignment.value, "None"),
+            ]
 
     def text(self, node: ast.JoinedStr) -> None:
         """Records an f-string without its formats of numbers, which a symbol does not take."""
-        made = _FORMAT.sub(r"{\1!s}", self.source.of(node))
-        if made != self.source.of(node):
+        message = _FORMAT.sub(r"{\1!s}", self.source.of(node))
+        if message != self.source.of(node):
             self.names.append(self.source.of(node))
-            self.pieces += self._named(node, made)
+            self.pieces += self._name_value(node, message)
 
-    def _replaced(self, node: ast.Call) -> list[Piece] | None:
+    def _replace(self, node: ast.Call) -> list[Piece] | None:
         function = node.func
-        rounded = self._rounded_tensor(node)
+        rounded = self._find_rounded(node)
         if rounded:
-            return self._named(node, rounded)
+            return self._name_value(node, rounded)
         if isinstance(function, ast.Name):
             return self._builtin(node, function.id)
         if not isinstance(function, ast.Attribute):
             return None
         owner = self.source.of(function.value)
         if owner == self.torch or owner.endswith((".fft", "functional")) or owner == "F":
-            made = by_arange(node, function.attr, self.torch, self.source.of)
-            if made is not None:
-                return self._named(node, made)
+            message = by_arange(node, function.attr, self.torch, self.source.of)
+            if message is not None:
+                return self._name_value(node, message)
         if not isinstance(function.value, ast.Name):
             return None
         name = function.attr
@@ -162,7 +165,7 @@ class _Idioms:
         if owner == self.torch:
             return self._of_torch(node, name)
         if owner == "copy" and name in ("copy", "deepcopy") and self._is_shape(node.args[:1]):
-            return self._unwrapped(node, "", "")
+            return self._unwrap(node, "", "")
         return None
 
     def _builtin(self, node: ast.Call, name: str) -> list[Piece] | None:
@@ -172,16 +175,16 @@ class _Idioms:
                 return None  # the inner call is replaced, and gives an int
             if self._is_tensor(inner) or node in self.looked_up:
                 return None
-            return self._named(node.func, f"{self.torch}.{_TO_NUMBER[name]}")
+            return self._name_value(node.func, f"{self.torch}.{_TO_NUMBER[name]}")
         if name == "map" and node.args and isinstance(node.args[0], ast.Name):
             to = _TO_NUMBER.get(node.args[0].id)
-            return self._named(node.args[0], f"{self.torch}.{to}") if to else None
+            return self._name_value(node.args[0], f"{self.torch}.{to}") if to else None
         if name == "len" and len(node.args) == 1 and isinstance(node.args[0], ast.Name):
-            return self._unwrapped(node, "", self.length)
+            return self._unwrap(node, "", self.length)
         if name == "isinstance" and len(node.args) == 2:
             kind = node.args[1]
             if isinstance(kind, ast.Name) and kind.id == "int":
-                return self._named(kind, f"(int, {self.torch}.SymInt)")
+                return self._name_value(kind, f"(int, {self.torch}.SymInt)")
         return None
 
     def _rounds(self, node: ast.expr) -> bool:
@@ -191,7 +194,7 @@ class _Idioms:
             return False
         return called.attr in (*_ROUNDED, "prod")
 
-    def _rounded_tensor(self, node: ast.Call) -> str:
+    def _find_rounded(self, node: ast.Call) -> str:
         """`torch.ceil(torch.tensor(n / 2)).long()`, or `int` of it, by `math`; empty for others.
 
         The tensor is a float32, so that from 2**24 on it is the less exact of the two.
@@ -226,33 +229,31 @@ class _Idioms:
         if len(node.args) != 1 or node.keywords:
             return None
         if name == "sqrt":
-            return self._named(node.func, f"{self.torch}.sym_sqrt")
+            return self._name_value(node.func, f"{self.torch}.sym_sqrt")
         if name in _COMPUTED and node not in self.rounded:
             double = f"dtype={self.torch}.float64"
-            return self._unwrapped(
-                node, f"{self.torch}.{name}({self.torch}.tensor(", f", {double}))"
-            )
+            return self._unwrap(node, f"{self.torch}.{name}({self.torch}.tensor(", f", {double}))")
         if owner in self.math:
             return None
         if name in (*_ROUNDED, "prod"):
-            return self._named(node.func, f"{self._math}.{name}")
+            return self._name_value(node.func, f"{self._math}.{name}")
         return None
 
     def _of_torch(self, node: ast.Call, name: str) -> list[Piece] | None:
         if name in ("tensor", "as_tensor"):
             computed = by_indices(node, self.torch, self.math, self.source.of)
             if computed is not None:
-                return self._named(node, computed)
+                return self._name_value(node, computed)
         if name == "as_tensor" and node.args and self._is_shape(node.args[:1]):
             argument = node.args[0]
             at, end = self.source.start(argument), self.source.end(argument)
             star = not isinstance(argument, ast.List | ast.Tuple)
             return [
-                *self._named(node.func, f"{self.torch}.tensor"),
+                *self._name_value(node.func, f"{self.torch}.tensor"),
                 *([Piece(at, at, "[*"), Piece(end, end, "]")] if star else []),
             ]
         if name == "_shape_as_tensor" and len(node.args) == 1:
-            return self._unwrapped(node, f"{self.torch}.tensor([*", ".shape])")
+            return self._unwrap(node, f"{self.torch}.tensor([*", ".shape])")
         return None
 
     def _is_shape(self, values: list[ast.expr]) -> bool:
@@ -268,10 +269,10 @@ class _Idioms:
                 return True
         return False
 
-    def _named(self, node: ast.expr, text: str) -> list[Piece]:
+    def _name_value(self, node: ast.expr, text: str) -> list[Piece]:
         return [Piece(self.source.start(node), self.source.end(node), text)]
 
-    def _unwrapped(self, node: ast.Call, before: str, after: str) -> list[Piece]:
+    def _unwrap(self, node: ast.Call, before: str, after: str) -> list[Piece]:
         """The call's argument with other text around it."""
         argument = node.args[0]
         return [

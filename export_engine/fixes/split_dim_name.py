@@ -1,0 +1,105 @@
+"""One name for two sizes of the example: it moves to another axis, or each size gets its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import torch
+
+from export_engine.attempt import Exported, Failed, Fix, Request
+from export_engine.diagnose import SizesViolated, diagnose, one_name_two_sizes
+from export_engine.fixes import shapes
+from export_engine.fixes.try_fixes import try_request
+from export_engine.progress import Progress, Report
+from export_engine.shapes import (
+    InputDim,
+    Named,
+    Shapes,
+    ShapesError,
+    Spec,
+    Static,
+    leaf_values,
+    shapes_of,
+    size_facts,
+)
+
+
+def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The name where the size is the same, if that leads to a program; else a name of its own."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.facts != SizesViolated(()):
+        return
+    facts, before = size_facts(attempt), shapes_of(request)
+    pair = one_name_two_sizes(facts) if facts is not None else None
+    if pair is None or before is None or before.unbacked:
+        return
+    first, second = pair
+    for title, after in _ways(request, before, first, second):
+        if progress:
+            progress(Progress(0, 0, f"trying {after}", "fix"))
+        result = try_request(request.with_changes(shapes=after))
+        if isinstance(result, Failed):
+            related = _suggest_relation(result, progress)
+            if related is not None:
+                yield replace(related, before=str(before))
+                return
+        elif isinstance(result, Exported) and _agrees(result):
+            yield Fix(
+                kind="shapes",
+                title=title,
+                why="One name is one size everywhere, and these are two in the example.",
+                change=lambda request, after=after: request.with_changes(  # type: ignore[misc]
+                    shapes=after
+                ),
+                before=str(before),
+                after=str(after),
+                leads_to=result,
+            )
+            return
+
+
+def _ways(
+    request: Request, before: Shapes, first: InputDim, second: InputDim
+) -> Iterator[tuple[str, Shapes]]:
+    """What may have been meant, the likelier first, each as a title and shapes."""
+    wanted, path, position = second.wanted, second.place.path, second.place.position
+    value = leaf_values(request).get(path)
+    if not isinstance(wanted, Named) or not isinstance(value, torch.Tensor) or position < 0:
+        return
+    specs: list[Spec] = list(before.leaves[path])
+    same = [axis for axis, size in enumerate(value.shape) if size == first.example]
+    if first.wanted == wanted and len(same) == 1 and isinstance(specs[same[0]], Static):
+        moved = list(specs)
+        moved[same[0]], moved[position] = wanted, Static()
+        title = f"Call {path}.shape[{same[0]}] {wanted.name}, not {second.place}"
+        yield from _shapes(before, path, moved, title)
+    own = f"{wanted.name}_{path.replace('.', '_')}"
+    if own.isidentifier() and own not in before.dims():
+        specs[position] = Named(own)
+        yield from _shapes(before, path, specs, f"Give {second.place} a name of its own")
+
+
+def _shapes(
+    before: Shapes, path: str, specs: Sequence[Spec], title: str
+) -> Iterator[tuple[str, Shapes]]:
+    try:
+        yield title, replace(before, leaves={**before.leaves, path: tuple(specs)})
+    except ShapesError:
+        return
+
+
+def _suggest_relation(made: Failed, progress: Report | None) -> Fix | None:
+    """The relation that the code needs of two sizes, each with a name, as a fix; None if none."""
+    explained = replace(made, diagnosis=diagnose(made))
+    for fix in shapes.suggest_shapes(explained, progress):
+        if isinstance(fix, Fix) and not fix.lossy and not fix.narrows and fix.is_known_to_export:
+            return fix
+    return None
+
+
+def _agrees(made: Exported) -> bool:
+    """Whether a program agrees with eager, at other sizes too."""
+    if made.agreement is None or made.agreement.verdict != "agrees":
+        return False
+    return any(trial.sizes and trial.outcome == "agrees" for trial in made.agreement.trials)

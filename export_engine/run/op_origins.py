@@ -1,0 +1,64 @@
+"""Which node of a graph that a backend made of a program has the value of which op of the program.
+
+An op becomes several nodes, and the last of them has its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export_engine.torch_internals import origins
+
+
+def ops_of(program: ExportedProgram, made: Iterable[Node]) -> dict[str, str]:
+    """Per node of a graph that was made of a program, by name, the op that has its value.
+
+    Nodes that have the value of none are left out.
+
+    Args:
+        program: the one that it was made of.
+        made: the graph's nodes, in order.
+    """
+    ops = {node.name: node for node in program.graph.nodes if node.op == "call_function"}
+    histories = {name: origins(node) for name, node in ops.items()}
+    nodes = [node for node in made if node.op == "call_function"]
+    sources = {node: _source(node, histories) for node in nodes}
+    names: dict[str, str] = {}
+    for node, source in sources.items():
+        op = _find_getitem(node, ops[source]) if source else None
+        read = any(sources.get(user) != source for user in node.users)
+        if op is not None and read and _alike(node, op):
+            names[op.name] = node.name  # a later one takes the place of an earlier one
+    return {node: source for source, node in names.items()}
+
+
+def _source(node: Node, histories: dict[str, list[str]]) -> str:
+    """The op that a node was made of: its history begins with the op's own and the op's name."""
+    history = origins(node)
+    for at in reversed(range(len(history))):
+        if histories.get(history[at]) == history[:at]:
+            return history[at]
+    return ""
+
+
+def _find_getitem(node: Node, op: Node) -> Node | None:
+    """The op, or of one with several results the node that picks the same one as a node does.
+
+    torch's record of what picks a result names the op, and not what picked it before.
+    """
+    if not isinstance(op.meta.get("val"), tuple | list):
+        return op
+    if getattr(node.target, "__name__", "") != "getitem":
+        return None
+    return next((user for user in op.users if user.args[1:] == node.args[1:]), None)
+
+
+def _alike(node: Node, op: Node) -> bool:
+    one, other = node.meta.get("val"), op.meta.get("val")
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return False
+    return one.dtype == other.dtype and one.dim() == other.dim()
