@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 Switch = tuple[Callable[[], Any], Callable[[Any], object]]
@@ -19,6 +19,7 @@ Switch = tuple[Callable[[], Any], Callable[[Any], object]]
 def switches_kept() -> Iterator[None]:
     """Restores on exit those that changed inside. Torch's and NumPy's only if imported before."""
     before: list[tuple[Switch, Any]] = []
+    functions = _torch_functions()
     for switch in _switches():
         with suppress(RuntimeError):  # torch refuses to tell where its old and new names are mixed
             before.append((switch, switch[0]()))
@@ -29,6 +30,8 @@ def switches_kept() -> Iterator[None]:
             with suppress(RuntimeError):  # as above, or the user froze torch's flags
                 if read() != value:
                     write(value)
+        if functions is not None:
+            functions.__exit__(None, None, None)
 
 
 def _switches() -> Iterator[Switch]:
@@ -37,6 +40,22 @@ def _switches() -> Iterator[Switch]:
         yield from _of_numpy()
     if "torch" in sys.modules:
         yield from _of_torch()
+
+
+def _torch_functions() -> AbstractContextManager[None] | None:
+    """What sets again on exit whether torch calls `__torch_function__`, as it is now.
+
+    A guard of Dynamo that raises while it says why it failed leaves all of them disabled
+    (`GuardManager.check_verbose`, torch 2.11 to 2.15).
+    """
+    if "torch" not in sys.modules:
+        return None
+    import torch
+
+    state: AbstractContextManager[None] = torch.DisableTorchFunction()
+    state.__enter__()
+    state.__exit__(None, None, None)
+    return state
 
 
 def _folder() -> str:

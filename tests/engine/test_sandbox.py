@@ -16,6 +16,7 @@ from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.fixes import explain
 from export_engine.run import Plan, profile, run
+from export_engine.verify import run as call
 from export_engine.verify import verify
 
 
@@ -67,3 +68,17 @@ def test_random_numbers_go_on_as_if_nothing_had_been_done(name: str) -> None:
     before = generators()
     ACTIONS[name](found)
     assert generators() == before
+
+
+class DisablingFunctions(nn.Module):
+    """Leaves torch's calls of `__torch_function__` disabled, as a guard that raises does."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        torch.DisableTorchFunction().__enter__()
+        return x + 1
+
+
+def test_torch_function_is_called_as_before() -> None:
+    call(DisablingFunctions(), Request(target=DisablingFunctions(), args=(torch.ones(3),)), 0)
+
+    assert not torch._C._is_torch_function_all_disabled()
