@@ -45,6 +45,8 @@ from export_engine.fixes.code.editing.try_edit import (
 )
 from export_engine.fixes.excluded_calls import allows_any, calls_without, iter_excluded_calls
 from export_engine.fixes.rejected_sizes import as_failure
+from export_engine.fixes.rewrite.form import Refusal
+from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
 from export_engine.progress import Progress, Report
 from export_engine.shapes import ShapeViolation, assumable, shapes_of
 from export_engine.source import Location, code_of, original_file
@@ -69,17 +71,20 @@ def suggest_size_branch(attempt: Failed, progress: Report | None = None) -> Iter
         texts: set[str] = set()
         narrower: Fix | None = None
         for way in _WAYS if branch.others else ():
-            try:
-                rewritten = way.rewrite(text, at)
-            except CannotRewrite:
-                continue
-            if rewritten.text in texts:
-                continue
-            texts.add(rewritten.text)
-            edit = Edit(original_file(file), text, rewritten.text, (rewritten.function,))
             title = way.title.format(line=line)
             if progress:
                 progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
+            try:
+                if way.rewrite is None:
+                    edit = rewrite_control_flow(request, original_file(file), text, at).edit
+                else:
+                    rewritten = way.rewrite(text, at)
+                    edit = Edit(original_file(file), text, rewritten.text, (rewritten.function,))
+            except (CannotRewrite, Refusal):
+                continue
+            if edit.after in texts:
+                continue
+            texts.add(edit.after)
             fix = _try_branch(attempt, edit, branch, title, progress)
             if fix is None:
                 continue
@@ -260,7 +265,8 @@ class _Way(NamedTuple):
     title: str
     """With `{line}`."""
     why: str
-    rewrite: Callable[[str, int], Rewritten]
+    rewrite: Callable[[str, int], Rewritten] | None
+    """None for that of the whole function, in which both ways are left."""
     bounded: bool = True
     """Whether it comes before others where sizes must be bounded, too."""
 
@@ -306,5 +312,10 @@ _WAYS = (
         "needs as much memory as the slice.",
         copy_slices,
         bounded=False,
+    ),
+    _Way(
+        "Rewrite the branch in line {line}",
+        "Both branches are in the program, and the size of a call selects one.",
+        None,
     ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -106,13 +106,27 @@ def takes_what_eager_takes(
         _run_each(request.edits, list(enumerate(inputs)), keep_result, patience)
         for number, theirs in taken.items():
             try:
-                ours = run(program, inputs[number], seed=number, patience=patience)
+                with _buffers_kept(program):
+                    ours = run(program, inputs[number], seed=number, patience=patience)
                 if answers and not compare(ours, theirs).same:
                     return False
             except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
                 log_internal_error(error, "running a program on an input that the model takes")
                 return False
     return True
+
+
+@contextmanager
+def _buffers_kept(program: Callable[..., Any]) -> Iterator[None]:
+    """While a program may write its buffers, which the next input has to find as they were."""
+    buffers = list(program.buffers()) if isinstance(program, torch.nn.Module) else []
+    before = [each.detach().clone() for each in buffers]
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for buffer, value in zip(buffers, before, strict=True):
+                buffer.copy_(value)
 
 
 def agrees_at(request: Request, edit: Edit, others: Sequence[Request]) -> bool:
