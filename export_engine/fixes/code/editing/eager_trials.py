@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from export_engine.attempt import Edit, EditError, Request, apply_edits
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.fixes.code.editing.try_edit import with_edit
-from export_engine.process import Deadline
+from export_engine.process import Deadline, undone
 from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
 from export_engine.torch_internals import pytree
 from export_engine.verify import compare, find_code_numbers, fresh_request, run
@@ -106,7 +106,7 @@ def takes_what_eager_takes(
         _run_each(request.edits, list(enumerate(inputs)), keep_result, patience)
         for number, theirs in taken.items():
             try:
-                with _buffers_kept(program):
+                with _keep_buffers(program):
                     ours = run(program, inputs[number], seed=number, patience=patience)
                 if answers and not compare(ours, theirs).same:
                     return False
@@ -116,11 +116,11 @@ def takes_what_eager_takes(
     return True
 
 
-@contextmanager
-def _buffers_kept(program: Callable[..., Any]) -> Iterator[None]:
+@undone
+def _keep_buffers(program: Callable[..., Any]) -> Iterator[None]:
     """While a program may write its buffers, which the next input has to find as they were."""
     buffers = list(program.buffers()) if isinstance(program, torch.nn.Module) else []
-    before = [each.detach().clone() for each in buffers]
+    before = [buffer.detach().clone() for buffer in buffers]
     try:
         yield
     finally:
