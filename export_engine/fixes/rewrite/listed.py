@@ -2,6 +2,7 @@
 
 `outs = [None] * n` with `outs[t] = v` is a list that is appended to; `outs.insert(0, v)` is one
 that is turned behind the loop. Of `torch.split(x, lengths.tolist())` each piece is a slice of `x`.
+Of a loop over the rows of `x`, `x[i:i + 1]` is `x[i].unsqueeze(0)`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ def cut_pieces(function: Function) -> Function:
     """A function that cuts tensors where it went through pieces of them; the same without any."""
     names = Namer(find_names(function.node))
     return function.with_body(_cutting(function.node, function.node.body, names))
+
+
+def take_rows(function: Function) -> Function:
+    """A function that reads the slices of one row that its loops cut by their rows."""
+    return function.with_body([_Rows().visit(statement) for statement in function.node.body])
 
 
 def _at(node: ast.stmt, origin: ast.stmt, part: str = "") -> ast.stmt:
@@ -208,4 +214,74 @@ class _Cutting:
         return node if result is node else mark(result, node)
 
 
-__all__ = ["append_in_order", "cut_pieces"]
+# -- slices of one row ---------------------------------------------------------------------------
+
+
+class _Rows:
+    """Reads `x[i:i + 1]` as a row of `x`, in a loop whose `i` is the number of each."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, tuple[str, int]] = {}
+        """By the variable of a loop, the tensor and the dim whose rows it numbers."""
+
+    def visit(self, node: ast.AST) -> Any:
+        """A node: the same object where nothing in it changes."""
+        match node:
+            case ast.For(target=ast.Name(id=index)) if index not in _find_rebound(node):
+                numbered = _find_numbered(node.iter)
+            case _:
+                index, numbered = "", None
+        if numbered is not None:
+            outer, self.rows = self.rows, {**self.rows, index: numbered}
+            result = map_children(node, self.visit)
+            self.rows = outer
+        else:
+            result = map_children(node, self.visit)
+        if isinstance(result, ast.Subscript) and isinstance(result.ctx, ast.Load):
+            result = self._take_row(result)
+        return node if result is node else mark(result, node)
+
+    def _take_row(self, node: ast.Subscript) -> ast.expr:
+        whole = isinstance(node.slice, ast.Tuple)
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for dim, index in enumerate(indices):
+            match index:
+                case ast.Slice(ast.Name(id=name), ast.BinOp(ast.Name(id=again), ast.Add(), more)):
+                    is_one = isinstance(more, ast.Constant) and more.value == 1
+                case _:
+                    continue
+            of = (ast.unparse(node.value), dim)
+            sliced = all(isinstance(before, ast.Slice) for before in indices[:dim])
+            if name != again or not is_one or not sliced or self.rows.get(name) != of:
+                continue
+            taken = [*indices[:dim], load(name), *indices[dim + 1 :]]
+            at = ast.Tuple(taken, ast.Load()) if whole else load(name)
+            row = ast.Subscript(node.value, at, ast.Load())
+            return method(row, "unsqueeze", ast.Constant(dim))
+        return node
+
+
+def _find_rebound(loop: ast.For) -> set[str]:
+    """Names that the body of a loop binds."""
+    names = [n for statement in loop.body for n in ast.walk(statement) if isinstance(n, ast.Name)]
+    return {name.id for name in names if not isinstance(name.ctx, ast.Load)}
+
+
+def _find_numbered(over: ast.expr) -> tuple[str, int] | None:
+    """The tensor and the dim that a loop counts through: `range(x.shape[0])`, `range(len(x))`."""
+    match over:
+        case ast.Call(ast.Name(id="range"), [count], []):
+            pass
+        case _:
+            return None
+    match count:
+        case ast.Call(ast.Name(id="len"), [of], []):
+            return ast.unparse(of), 0
+        case ast.Subscript(ast.Attribute(of, "shape"), ast.Constant(int(dim))) | ast.Call(
+            ast.Attribute(of, "size"), [ast.Constant(int(dim))], []
+        ):
+            return ast.unparse(of), dim
+    return None
+
+
+__all__ = ["append_in_order", "cut_pieces", "take_rows"]

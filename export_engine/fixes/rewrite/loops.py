@@ -191,7 +191,8 @@ class Loops:
         if len(items) == 1:
             items = [first, "_item"]
         end = [method(load(name), "clone") for name in carried]
-        shown = [_fresh(out) for out in outs] or [method(load(carried[0]), "clone")]
+        nothing = method(load(carried[0]), "new_zeros", ast.Tuple([], ast.Load()))
+        shown = [_fresh(out) for out in outs] or [nothing]  # scan stacks what it is shown
         last = ast.Return(ast.Tuple([as_tuple(end), as_tuple(shown)], ast.Load()))
         statements: Block = [make_function(step, items, [*opening, *body, last])]
         asked = call("scan", load(step), as_tuple(starts), as_tuple(rows))

@@ -22,7 +22,7 @@ from export_engine.fixes.rewrite.form import (
     parse_function,
 )
 from export_engine.fixes.rewrite.instrument import instrument
-from export_engine.fixes.rewrite.listed import append_in_order, cut_pieces
+from export_engine.fixes.rewrite.listed import append_in_order, cut_pieces, take_rows
 from export_engine.fixes.rewrite.lower import Lowering
 from export_engine.fixes.rewrite.normalize import Normal
 from export_engine.fixes.rewrite.probe import probing
@@ -134,7 +134,8 @@ def probe(request: Request, file: str, text: str, line: int) -> Staged:
     Raises:
         Refusal: it cannot be run in another form.
     """
-    function = cut_pieces(append_in_order(loop_over_all(parse_function(text, line))))
+    function = loop_over_all(take_rows(parse_function(text, line)))
+    function = cut_pieces(append_in_order(function))
     names = Names(function.node)
     whole = Normal(function, names, lambda node: isinstance(node, _ALL), is_probed=True).find_form()
     message = instrument(function, whole)
