@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.loops.no_gradients import try_without_gradients
-from export_engine.fixes.rewrite.form import Refusal
+from export_engine.fixes.rewrite.form import NotStaged, Refusal
 from export_engine.fixes.rewrite.rewriting import Rewritten, rewrite
 from export_engine.shapes import Shapes
 
@@ -74,25 +75,36 @@ def differences(model: Any, program: Any) -> list[str]:
     return found
 
 
-def check_composition(seed: int, depth: int) -> None:
+def find_end(seed: int, depth: int) -> str:
+    """How a random function ends: `cured`, `left`, `nothing to rewrite`, or where it is wrong."""
     source = Composer(seed, depth).write()
-    request, made = rewritten(source, f"composition_{depth}_{seed}")
-    found, _ = try_without_gradients(request, made.edit)
-
-    assert isinstance(found, Exported), source
-    assert not differences(request.target, found.program.module()), source
+    try:
+        request, made = rewritten(source, f"composition_{depth}_{seed}")
+    except NotStaged:
+        return "nothing to rewrite"
+    except Refusal:
+        return "left"
+    attempt, _ = try_without_gradients(request, made.edit)
+    if not isinstance(attempt, Exported):
+        return "left"
+    wrong = differences(request.target, attempt.program.module())
+    return f"{wrong} in:\n{source}" if wrong else "cured"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_compositions_answer_as_eager_does(seed: int) -> None:
-    check_composition(seed, 2)
+    assert find_end(seed, 2) == "cured"
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("seed", "depth"), [*itertools.product(range(100, 150), (2, 3))])
-def test_many_compositions_answer_as_eager_does(seed: int, depth: int) -> None:
-    check_composition(seed, depth)
+def test_nine_of_ten_compositions_are_cured_and_none_is_wrong() -> None:
+    ends = Counter(find_end(seed, depth) for seed in range(100, 150) for depth in (2, 3))
+
+    asked = 100 - ends.pop("nothing to rewrite", 0)
+    cured, left = ends.pop("cured"), ends.pop("left", 0)
+    assert not ends
+    assert cured >= 0.9 * asked, f"{cured} of {asked} cured, {left} left"
 
 
 @pytest.mark.slow

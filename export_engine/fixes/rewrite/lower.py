@@ -841,7 +841,7 @@ def _return_directly(lines: Block, outs: list[str]) -> Block:
     assert isinstance(end, ast.Return)
     match lines[-2], end.value:
         case ast.Assign([ast.Name(id=name)], value), ast.Call(ast.Attribute(attr="clone")):
-            if name != outs[0]:
+            if name != outs[0] or _is_write(value):
                 return lines
             fresh = isinstance(value, ast.BinOp) or _is_fresh(value)
             expression = value if fresh else method(value, "clone")
