@@ -352,7 +352,7 @@ class AlwaysDrops(nn.Module):
 def test_training_mode_is_said_of_a_model_in_training_mode() -> None:
     assert findings_of(StandardizesWeights()) == ()
     found = [each for each in findings_of(AlwaysDrops()) if each.kind is Kind.TRAINING_MODE]
-    assert found[0].sentence.startswith("The model is in eval mode, and dropout is in the program")
+    assert found[0].sentence.startswith("The model is in eval mode, but dropout is in the program")
     assert found[0].fix is None  # exported in eval mode, it would drop as well
 
 

@@ -120,8 +120,9 @@ def test_autofix_reports_its_steps() -> None:
     report = ex.autofix()
     assert ex.ok
     assert [step.kept for step in report.steps] == [True]
-    said = "It exports with one fix, for fewer sizes than the model takes: Require "
+    said = "It exports with one fix, for fewer sizes than the model takes: "
     assert report.sentence.startswith(said)
+    assert "require b ≥ 17, d ≥ 17 and c = b" in report.sentence
     assert "Agrees with eager" in report.sentence
 
 
