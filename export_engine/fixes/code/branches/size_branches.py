@@ -91,7 +91,8 @@ def suggest_size_branch(attempt: Failed, progress: Report | None = None) -> Iter
             title = fix.title
             if way.rewrite is copy_slices:
                 title = title.replace(_SLICE, "copy another slice")
-            fix = replace(fix, title=title, why=way.why, beyond_bounds=fix.narrows)
+            beyond = fix.narrows and way.rewrite is not None  # else it may need more than bounds do
+            fix = replace(fix, title=title, why=way.why, beyond_bounds=beyond)
             if way.bounded or not (fix.after and fix.narrows):
                 yield fix
                 return
