@@ -116,24 +116,24 @@ def test_a_fix_is_written_into_the_code_and_undone(lab: Lab) -> None:
     dialog = lab.page.locator(".jp-Dialog")
 
     # A code fix goes into the cell of the function, once its diff is accepted.
-    fix = explorer(lab, 0).get_by_test_id("fix").filter(has_text="torch.cond").first
+    fix = explorer(lab, 0).get_by_test_id("fix").filter(has_text="torch.where").first
     fix.get_by_role("button", name="Apply to my code").click()
-    expect(dialog).to_contain_text("torch.cond")
+    expect(dialog).to_contain_text("torch.where")
     lab.screenshot("editor-link-diff")
     dialog.get_by_role("button", name="Cancel").click()
     assert source(lab, 1) == before[1]
     fix.get_by_role("button", name="Apply to my code").click()
     dialog.get_by_role("button", name="Write").click()
-    expect(editor(lab, 1)).to_contain_text("torch.cond")
+    expect(editor(lab, 1)).to_contain_text("torch.where")
     expect(explorer(lab, 0).get_by_test_id("outcome")).to_contain_text("Written into Cell In[2]")
-    assert "torch.cond" in source(lab, 1)
+    assert "torch.where" in source(lab, 1)
 
     # What is there now is not what was exported: it is not written twice.
     fix.get_by_role("button", name="Apply to my code").click()
     expect(explorer(lab, 0).get_by_test_id("outcome")).to_contain_text("edited since the export")
     editor(lab, 1).click()
     lab.page.keyboard.press("Control+z")
-    expect(editor(lab, 1)).not_to_contain_text("torch.cond")
+    expect(editor(lab, 1)).not_to_contain_text("torch.where")
     assert source(lab, 1) == before[1]
 
     # A fix of shapes goes into the line of %export.
@@ -167,10 +167,10 @@ def test_a_failure_stands_in_its_cell_with_its_fix(lab: Lab) -> None:
     lab.screenshot("editor-squiggle-dark-700")
     tip.get_by_role("button", name="Apply to my code").click()
     dialog = lab.page.locator(".jp-Dialog")
-    expect(dialog).to_contain_text("torch.cond")
+    expect(dialog).to_contain_text("torch.where")
     lab.screenshot("editor-diff-dark-700")
     dialog.get_by_role("button", name="Write").click()
-    expect(editor(lab, 1)).to_contain_text("torch.cond")
+    expect(editor(lab, 1)).to_contain_text("torch.where")
     expect(squiggle).to_have_count(0)
     editor(lab, 1).click()
     lab.page.keyboard.press("Control+z")

@@ -63,7 +63,9 @@ class Hand:
         tab = self.view.get_by_role("tab", name=name).or_(
             self.view.get_by_role("button", name=name, exact=True)
         )
-        if not tab.first.is_visible():
+        try:
+            expect(tab.first).to_be_visible(timeout=1_000)  # a pane appears a moment after its tab
+        except AssertionError:
             self.presses += 1
             self.view.get_by_role("button", name="Other tabs").first.click()
         self.presses += 1

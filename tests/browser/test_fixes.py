@@ -86,9 +86,9 @@ def test_a_branch_on_data_is_rewritten_and_the_cell_stays(lab: Lab) -> None:
     expect(failure.locator(".tx-diff-added").first).to_be_visible()
     root.get_by_role("button", name="Fix automatically").click()
     expect(root.get_by_test_id("verdict")).to_contain_text("exported")
-    expect(root.get_by_test_id("outcome")).to_contain_text("Fixed by Rewrite the branch")
-    assert "torch.cond" in lab.value("list(ex.fixed_source.values())[0]")
-    assert "torch.cond" not in lab.value("__import__('inspect').getsource(Fork.forward)")
+    expect(root.get_by_test_id("outcome")).to_contain_text("Fixed by Rewrite line")
+    assert "torch.where" in lab.value("list(ex.fixed_source.values())[0]")
+    assert "torch.where" not in lab.value("__import__('inspect').getsource(Fork.forward)")
 
 
 def test_a_slow_fix_shows_progress_and_stops_with_the_last_good_state(lab: Lab) -> None:

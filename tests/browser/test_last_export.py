@@ -66,7 +66,7 @@ def test_a_fix_is_written_into_a_file_and_undone(lab: Lab) -> None:
         ]
     )
     lab.run_all()
-    fix = explorer(lab).get_by_test_id("fix").filter(has_text="torch.cond").first
+    fix = explorer(lab).get_by_test_id("fix").filter(has_text="torch.where").first
     fix.get_by_role("button", name="Apply to my code").click()
     dialog = lab.page.locator(".jp-Dialog")
     expect(dialog).to_contain_text("forks.py")
@@ -75,12 +75,12 @@ def test_a_fix_is_written_into_a_file_and_undone(lab: Lab) -> None:
 
     # It stands in the file's editor, unsaved, and is one step of its undo.
     written = lab.page.locator(".jp-FileEditor .cm-content")
-    expect(written).to_contain_text("torch.cond")
+    expect(written).to_contain_text("torch.where")
     lab.screenshot("fix-into-a-file")
     assert file.read_text(encoding="utf-8") == text
     written.click()
     lab.page.keyboard.press("Control+z")
-    expect(written).not_to_contain_text("torch.cond")
+    expect(written).not_to_contain_text("torch.where")
     lab.command("docmanager:save")
     assert file.read_text(encoding="utf-8") == text
 
@@ -98,7 +98,7 @@ def test_two_notebooks_with_the_same_cells_are_told_apart(lab: Lab) -> None:
     _activate(lab, 1)
     lab.command("export-explorer:apply-fix")
     lab.page.locator(".jp-Dialog").get_by_role("button", name="Write").click()
-    expect(front.locator(".cm-content").nth(1)).to_contain_text("torch.cond")
+    expect(front.locator(".cm-content").nth(1)).to_contain_text("torch.where")
 
     # The other notebook's cell is as it was, and keeps its squiggle.
     assert first

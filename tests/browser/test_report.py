@@ -211,7 +211,7 @@ def test_shapes_and_a_fixed_program_are_read_on_a_phone(browser: Browser, tmp_pa
     assert page.locator(".tx-main").evaluate("main => main.clientHeight") > 500
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.get_by_role("tab", name="Source").tap()
-    expect(page.get_by_role("region", name="Source")).to_contain_text("torch.cond(")
+    expect(page.get_by_role("region", name="Source")).to_contain_text("torch.where(")
     phone.close()
 
 
