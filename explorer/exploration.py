@@ -536,6 +536,8 @@ class Exploration(OldNames):
         self._require("program")
         result = probe_named(self.record, sizes)
         attempt = self.session.entry.attempt
+        if attempt is None:  # a file, which is read without torch
+            return result
         from export_engine.attempt import Exported
 
         if not isinstance(attempt, Exported):

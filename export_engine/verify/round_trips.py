@@ -122,7 +122,10 @@ def re_exported(subject: Subject) -> Guarantee:
         return _guarantee("re-exported", RE_EXPORTED, sentence, [])
     inputs = {node.name for node in subject.program.graph.nodes if node.op == "placeholder"}
     problems = [difference.text]
-    if difference.node and difference.node not in inputs:
+    fixed = _find_fixed_size(subject.program, again.program)
+    if fixed:
+        problems, difference = [fixed[1]], difference._replace(node=fixed[0])
+    elif difference.node and difference.node not in inputs:
         if subject.without_values:
             text = f"Its graph is another: {difference.text}. {subject.without_values}"
             return without_weights("re-exported", RE_EXPORTED, text)
@@ -131,6 +134,32 @@ def re_exported(subject: Subject) -> Guarantee:
             problems = [apart, difference.text] if apart else []
         sentence = f"Agrees at {sizes_tried(tried)}; its graph is another: {difference.text}."
     return _guarantee("re-exported", RE_EXPORTED, sentence, problems, difference.node)
+
+
+def _find_fixed_size(
+    program: torch.export.ExportedProgram, again: torch.export.ExportedProgram
+) -> tuple[str, str] | None:
+    """The first input of which a size that varied is fixed now, and what is said of it."""
+    ours, theirs = _find_inputs(program), _find_inputs(again)
+    for one, other in zip(ours, theirs, strict=False):
+        sizes = zip(one.meta["val"].shape, other.meta["val"].shape, strict=False)
+        for dim, (before, after) in enumerate(sizes):
+            # torch leaves a SymInt that is a number where it specialized a size
+            if str(after).isdigit() and not str(before).isdigit():
+                return one.name, f"{one.name}: dim {dim} is fixed at {after}"
+    return None
+
+
+def _find_inputs(program: torch.export.ExportedProgram) -> list[torch.fx.Node]:
+    """The nodes of the tensors that a call gives."""
+    names = set(program.graph_signature.user_inputs)
+    return [
+        node
+        for node in program.graph.nodes
+        if node.op == "placeholder"
+        and node.name in names
+        and isinstance(node.meta.get("val"), torch.Tensor)
+    ]
 
 
 def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[list[dict[str, int]], str]:

@@ -45,7 +45,9 @@ def ops(collection: str) -> Iterator[tuple[str, Request]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         name = "common_methods_invocations" if collection == "op_db" else collection
-        module = pytest.importorskip(f"torch.testing._internal.{name}")
+        module = pytest.importorskip(
+            f"torch.testing._internal.{name}", reason="torch lacks its samples of ops"
+        )
     for op in {each.name: each for each in getattr(module, collection)}.values():
         try:
             sample = next(iter(op.sample_inputs("cpu", torch.float32, requires_grad=False)))

@@ -96,7 +96,9 @@ def test_a_damaged_manifest_is_refused(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.thorough
 def test_what_transformers_writes_is_read(tmp_path: Path) -> None:
-    exporters: Any = pytest.importorskip("transformers.exporters")
+    exporters: Any = pytest.importorskip(
+        "transformers.exporters", reason="transformers lacks its exporters"
+    )
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(

@@ -185,7 +185,7 @@ def test_a_program_that_rejects_its_own_example_is_no_fix_but_a_reason() -> None
 
     assert not report.kept
     assert isinstance(report.attempt, Failed)
-    reason = report.attempt.refusals[0]
+    reason = report.attempt.refusals[-1]
     assert "it exports, but the program rejects the example: The size of tensor a (4)" in reason
     assert "The call sets `known` of the model, which the program does not." in reason
 

@@ -39,6 +39,7 @@ NEWER = {
 }
 """Names that are looked at from torch 2.14 on."""
 AFTER_EXPORT = {
+    "torch.fx.GraphModule._lineno_map",
     "torch._inductor.config.cpp.enable_kernel_profile",
     "torch._inductor.config.patch",
     "torch._inductor.config.trace.provenance_tracking_level",
@@ -47,7 +48,7 @@ AFTER_EXPORT = {
     "torch._logging.structured.INTERN_TABLE",
     "torch.onnx._internal.exporter._registration.ONNXRegistry",
 }
-"""Names that stages and delegates look at: the story compiles nothing."""
+"""Names that stages, delegates and generated code look at: the story compiles nothing."""
 _DEPTH = 2
 """A place is the function that looks, and who calls it."""
 Place = tuple[str, tuple[str, ...]]
