@@ -677,8 +677,8 @@ def component(name: str, model: torch.nn.Module) -> CutComponent:
 def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     class Looping(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            total = x[:, 0]
-            for step in range(1, x.shape[1]):  # <- the loop
+            total = x.new_zeros(x.shape[0])
+            for step in range(x.shape[1]):  # <- the loop
                 total = total + x[:, step]
             return total
 
@@ -693,7 +693,7 @@ def test_a_component_is_mended_before_its_sizes_are_left_to_torch() -> None:
     assert found.ok
     assert why.startswith("With every size dynamic, `prefill` does not export")
     assert f"test_generation.py:{line})" in why
-    assert "It exports with what was applied: Rewrite the loop" in why
+    assert "It exports with what was applied: Rewrite line" in why
     longer = torch.randn(4, 7)
     torch.testing.assert_close(found.program.module()(longer), looping(longer))
 

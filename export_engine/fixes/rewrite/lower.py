@@ -10,6 +10,7 @@ from typing import Any
 from export_engine.fixes.rewrite.analysis import (
     Liveness,
     find_appended,
+    find_root,
     find_seen_writes,
     find_shared,
     find_written_in_place,
@@ -276,6 +277,9 @@ class Lowering(Loops):
 
     def _where(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
         then, other = self.block(node.body, live), self.block(node.orelse, live)
+        for effect in (*_find_effects(then), *_find_effects(other)):
+            text = ast.unparse(effect)
+            raise Refusal(f"line {find_site(node)[0]} decides about `{text}`, which has an effect")
         then, first = self._take_collected(then)
         other, second = self._take_collected(other)
         ways = (then, other)
@@ -805,6 +809,17 @@ def _rename_in_order(way: Block, names: dict[str, str]) -> Block:
         active |= stored
         statements += rename([statement], active)
     return statements
+
+
+def _find_effects(way: Block) -> Iterator[ast.Expr]:
+    """Calls for an effect that both ways of a choice would have: of what the way has not made."""
+    own = find_stored(*way)
+    for statement in way:
+        match statement:
+            case ast.Expr(ast.Call(function)):
+                root = find_root(function.value) if isinstance(function, ast.Attribute) else None
+                if root not in own and not ast.unparse(function).startswith("torch."):
+                    yield statement
 
 
 def _is_write(value: ast.expr) -> bool:
