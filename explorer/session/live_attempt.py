@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from export_engine.record import Record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # it holds tensors, which say for each element if it is equal
 class LiveAttempt(StoredAttempt):
     """An attempt in memory."""
 

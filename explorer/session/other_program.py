@@ -131,7 +131,7 @@ def _is_of(value: Any, entry: Entry) -> bool:
     """Whether it is what an entry shows: as the current attempt, or as its program."""
     session = getattr(value, "session", None)
     if isinstance(session, Session):
-        return session.entry.stored == entry.stored
+        return session.entry.stored is entry.stored
     attempt = entry.attempt
     return attempt is not None and getattr(attempt, "program", None) is value
 

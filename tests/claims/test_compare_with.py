@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -65,6 +66,16 @@ def test_every_way_to_compare_says_the_same(
     assert {each.summary for each in ways} == {ways[0].summary}
     assert not any(each.ok for each in ways)
     assert relu.diff(relu.program).ok
+
+
+def test_another_export_of_the_same_model_is_offered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Activated(torch.relu)
+    one, other = (explorer.explore(model, (torch.randn(3, 4),)) for _ in range(2))
+    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(one=one, other=other, again=one))
+
+    assert [each["name"] for each in asked(one, "others")["programs"]] == ["other"]
 
 
 def test_what_cannot_be_compared_is_said(relu: explorer.Exploration) -> None:
