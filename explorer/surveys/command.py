@@ -95,11 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("survey", nargs="?", metavar="SURVEY.toml", help="what to try")
     parser.add_argument("--journal", metavar="FILE.jsonl", help="default: beside the survey")
-    parser.add_argument("--workers", type=int, metavar="N", help="trials at once (default: cores)")
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="models of this name: 'bert*'"
-    )
-    parser.add_argument("--part", default="1/1", metavar="K/N", help="one part of several: 2/8")
+    add_selection(parser)
     parser.add_argument(
         "--again",
         action="append",
@@ -117,5 +113,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--compare", nargs=2, metavar="JOURNAL", help="compare two surveys by their journals"
     )
-    parser.add_argument("--quiet", action="store_true", help="print no line for each trial")
     return parser
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that say which trials run, and how many at once."""
+    parser.add_argument("--workers", type=int, metavar="N", help="trials at once (default: cores)")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="models of this name: 'bert*'"
+    )
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="one part of several: 2/8")
+    parser.add_argument("--quiet", action="store_true", help="print no line for each trial")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from explorer.exit_codes import BAD, OK
-from explorer.surveys.command import parse_part, print_row, say
+from explorer.surveys.command import add_selection, parse_part, print_row, say
 from explorer.surveys.environments import InstallError
 from explorer.surveys.upgrading import remove_environments, upgrade
 
@@ -89,13 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--remove", action="store_true", help="delete the environments in the end, keep the rows"
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="trials at once (default: cores)")
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="models of this name: 'bert*'"
-    )
-    parser.add_argument("--part", default="1/1", metavar="K/N", help="one part of several: 2/8")
+    add_selection(parser)
     parser.add_argument(
         "--output", action="append", default=[], metavar="FILE", help="write it: .json or .txt"
     )
-    parser.add_argument("--quiet", action="store_true", help="print no line for each trial")
     return parser
