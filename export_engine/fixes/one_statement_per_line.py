@@ -13,8 +13,8 @@ from functools import partial
 
 from export_engine.attempt import Edit, Failed, Fix, Request, text_in_effect
 from export_engine.diagnose import diagnose
-from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
@@ -54,7 +54,7 @@ def on_own_lines(text: str, line: int) -> Rewritten:
     """The text with each statement of the function around a line on a line of its own.
 
     Raises:
-        Unclear: they are, or there is no function.
+        CannotRewrite: they are, or there is no function.
     """
     source = Source(text, line)
     owner = source.function

@@ -26,7 +26,7 @@ from export_engine.fixes import (
     specs,
     split_dim_name,
 )
-from export_engine.fixes.code import try_rewrites
+from export_engine.fixes.code import line_rewrites
 from export_engine.fixes.code.branches import (
     checks_and_numpy,
     is_exporting_branches,
@@ -71,7 +71,7 @@ PROVIDERS: tuple[Provider, ...] = (
     containers.suggest_registrations,
     fake_kernels.suggest_fake_kernel,
     shrinking.suggest_nms,
-    try_rewrites.suggest_rewrites,
+    line_rewrites.suggest_rewrites,
     checks_and_numpy.suggest_rewrites,
     size_guards.suggest_guards,
     is_exporting_branches.suggest_eager_answer,
@@ -81,7 +81,7 @@ PROVIDERS: tuple[Provider, ...] = (
 _ONE_LINE = frozenset(
     {
         shrinking.suggest_nms,
-        try_rewrites.suggest_rewrites,
+        line_rewrites.suggest_rewrites,
         checks_and_numpy.suggest_rewrites,
     }
 )

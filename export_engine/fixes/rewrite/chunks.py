@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
-from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
 from export_engine.fixes.code.editing.edited_text import stacks_of
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.editing.try_edit import plain_fix, try_edit
@@ -122,7 +122,7 @@ def without_chunks(text: str, line: int) -> AtOnce:
     """The text with one chunk at a line.
 
     Raises:
-        Unclear: no chunks are made there, or more is done with a position than to cut at it.
+        CannotRewrite: no chunks are made there, or more is done with a position than to cut at it.
     """
     source = Source(text, line)
     for node in ast.walk(source.function):

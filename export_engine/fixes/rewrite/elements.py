@@ -133,7 +133,7 @@ class Elements:
     def _choose_by_key(self, site: Site, of: Any, key: Key) -> Any:
         names = [str(number) for number in range(len(of))]
         if set(of.keys()) != set(names):
-            raise Refusal("the keys that data choose from are not 0, 1, …")
+            raise Refusal("the keys of the dict are not 0, 1, …")
         every = [of[name] for name in names]
         kind = "tensors" if isinstance(every[0], torch.Tensor) else "modules"
         self.facts.notes[site] = ("keyed", kind)
@@ -147,7 +147,7 @@ class Elements:
         if every and all(callable(value) for value in every):
             self.facts.notes[site] = ("keyed", "list")
             return Chosen(every)
-        raise Refusal("the data choose an element of a list that is not of tensors")
+        raise Refusal("a list whose elements are no tensors is indexed by data")
 
     def _clamp_slices(self, site: Site, index: Any, places: tuple[int, ...]) -> Any:
         """An index whose slices end where only the data tell."""
@@ -204,7 +204,7 @@ def find_alike(values: list[Any]) -> Any:
     """
     kinds = {str(describe(value)[:3]) for value in values}
     if len(kinds) != 1 or not isinstance(values[0], torch.Tensor):
-        raise Refusal("the data choose between values of different shapes or dtypes")
+        raise Refusal("values of different shapes or dtypes are indexed by data")
     return values[0]
 
 

@@ -31,8 +31,6 @@ class Value(NamedTuple):
     """Ints, and torch's symbols."""
     constant: Any = None
     """Of a plain number."""
-    is_sized: bool = False
-    """Whether a number is one of torch's symbols."""
     is_contiguous: bool = True
     """Whether a tensor's elements lie in order."""
 
@@ -60,7 +58,6 @@ class Choice:
     """By name: its value on either way, whether both are one object, and whether of one shape."""
     is_unsafe: bool = False
     """Whether a way may raise an error where eager does not take it."""
-    depends_on_data: bool = False
     may_raise: bool = False
     """Whether a way runs ops that raise errors for some data, as an index out of range."""
     shared: set[str] = field(default_factory=set)
@@ -140,21 +137,14 @@ def describe(value: Any) -> Value:
     """What is known of a value."""
     match value:
         case torch.Tensor():
-            return Value(
-                "tensor", value.dtype, tuple(value.shape), None, False, value.is_contiguous()
-            )
-        case bool():
+            is_contiguous = value.is_contiguous()
+            return Value("tensor", value.dtype, tuple(value.shape), is_contiguous=is_contiguous)
+        case bool() | torch.SymBool():
             return Value("bool", constant=value)
-        case int():
+        case int() | torch.SymInt():
             return Value("int", constant=value)
-        case float():
+        case float() | torch.SymFloat():
             return Value("float", constant=value)
-        case torch.SymBool():
-            return Value("bool", constant=value, is_sized=True)
-        case torch.SymInt():
-            return Value("int", constant=value, is_sized=True)
-        case torch.SymFloat():
-            return Value("float", constant=value, is_sized=True)
         case None:
             return Value("none")
         case Masked():

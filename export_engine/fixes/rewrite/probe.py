@@ -190,7 +190,6 @@ class Probe(Elements):
         is_tensor = isinstance(value, torch.Tensor)
         choice.ways.add("tensor" if is_tensor else "symbol")
         choice.test = describe(test)
-        choice.depends_on_data |= is_tensor or bool(free_unbacked_symbols(value))
         choice.shared |= _find_sharing(dict(zip(reads, values, strict=True)))
         self.depth += 1
         try:

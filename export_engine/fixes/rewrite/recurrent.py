@@ -14,11 +14,10 @@ import torch
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
-from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name
 from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file
@@ -109,7 +108,7 @@ def _padded(packed, batch_first=False, padding_value=0.0, total_length=None):
 """
 _RNN = """
 def {name}(rnn, packed, hx=None):
-    # the same as {kind} of packed rows: a row's state stays as it is behind its end
+    # the same as {kind} of packed rows: a row's state stays as it is after its end
     from torch._higher_order_ops.scan import scan
 
     x, lengths = packed
@@ -220,7 +219,7 @@ def _rewrite_calls(
     """The text with a function's calls of torch's own recurrent modules as scans; their classes.
 
     Raises:
-        Unclear: there is no such call, or the module does what the scan does not.
+        CannotRewrite: there is no such call, or the module does what the scan does not.
     """
     calls = {
         node: modules[node.func.attr]
@@ -277,7 +276,7 @@ def _helper(source: Source, text: str) -> Piece:
     """A function that another one uses, before its first statement.
 
     Raises:
-        Unclear: the function has no statement.
+        CannotRewrite: the function has no statement.
     """
     first = _first_statement(source)
     at, indent = source.start(first), source.indent(first)
@@ -295,7 +294,7 @@ def _first_statement(source: Source) -> ast.stmt:
 
 
 def _refuse(module: torch.nn.RNNBase) -> None:
-    """Raises Unclear for a module that is more than its cells."""
+    """Raises CannotRewrite for a module that is more than its cells."""
     if module.proj_size:
         raise CannotRewrite("the module projects its state")
     if module.training and module.dropout and module.num_layers > 1:
@@ -354,7 +353,7 @@ def _rewrite_packed(
     """The text with a function's recurrent modules of packed rows as masked scans; their classes.
 
     Raises:
-        Unclear: the rows are packed otherwise, or a module does what the scan does not.
+        CannotRewrite: the rows are packed otherwise, or a module does what the scan does not.
     """
     calls = [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
     packs = [call for call in calls if _name(call) == _PACK]

@@ -13,11 +13,10 @@ from functools import partial
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix
-from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.fixes.code.editing.edited_text import failing_text
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.refusal import CannotRewrite
+from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name, spans
 from export_engine.fixes.code.editing.try_edit import leads_on, with_edit
 from export_engine.fixes.code.loops.no_gradients import COSTS, try_without_gradients
 from export_engine.fixes.rewrite.analysis import Liveness
@@ -120,7 +119,7 @@ def _asks(test: ast.expr, name: str, forms: tuple[str, ...]) -> bool:
 
 
 class QueueLoop:
-    """One loop, and what each of its statements is; Unclear is raised where it does more."""
+    """One loop, and what each of its statements is; CannotRewrite is raised where it does more."""
 
     mask: ast.expr | None = None
     """The test of what stays."""
@@ -300,7 +299,7 @@ def over_all(text: str, line: int, *, probed: bool = False) -> Masked:
             error where that differs: an element's value is of the others as well, then.
 
     Raises:
-        Unclear: there is none, or it does more.
+        CannotRewrite: there is none, or it does more.
     """
     source = Source(text, line)
     loops = [n for n in ast.walk(source.function) if isinstance(n, ast.While) and spans(n, line)]
@@ -455,7 +454,7 @@ class _Shrinking(QueueLoop):
             raise CannotRewrite("a statement spans lines")
         text = f"\n{indent}".join(lines).replace(_TURN, turn)
         if any(n in self.list_bound_names() for n in self._read_later()):
-            raise CannotRewrite("what an iteration computes is used behind the loop")
+            raise CannotRewrite("what an iteration computes is used after the loop")
         piece = Piece(source.start(loop), source.line_end(loop.body[-1]), text)
         changed = source.replace([piece])
         at = next(n for n, part in enumerate(changed.text.split("\n"), 1) if part.strip() == head)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from functools import partial
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate
@@ -164,7 +164,7 @@ def in_ops(text: str, line: int) -> InOps:
     """The text with the first such function at a line computed from other ops.
 
     Raises:
-        Unclear: there is none, or what it is given is not told apart.
+        CannotRewrite: there is none, or what it is given is not told apart.
     """
     source = Source(text, line)
     for node in ast.walk(source.function):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 
@@ -21,7 +21,7 @@ def keep_as_tensor(text: str, line: int, *, whole: bool = False) -> Rewritten:
         whole: whether they are ints, which Python computes with in any size.
 
     Raises:
-        Unclear: no number is read there that Python need not know.
+        CannotRewrite: no number is read there that Python need not know.
     """
     source = Source(text, line)
     pieces: list[Piece] = []
@@ -55,51 +55,11 @@ def _replace_method(source: Source, node: ast.Call, instead: str) -> Piece:
     return Piece(source.text.rindex(".", 0, end), end, instead)
 
 
-def truncate_to_int(
-    text: str, line: int, *, all_of_them: bool = False, listed: bool = False
-) -> Rewritten:
-    """The text with `int(x)` at a line as `x.long().item()`: a number of the program.
-
-    Args:
-        text: of the file.
-        line: at which a number is made an int.
-        all_of_them: whether to do so in the other lines of the function, too.
-        listed: whether only those that become elements of a list.
-
-    Raises:
-        Unclear: there is no `int` of something at that line that Python need not know.
-    """
-    source = Source(text, line)
-    pieces: list[Piece] = []
-    pythons = _pythons_own(source)
-    elements = {
-        inner
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.ListComp)
-        or getattr(getattr(node, "func", 0), "attr", 0) == "append"
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(source.function):
-        if not isinstance(node, ast.Call) or not (all_of_them or spans(node, line)):
-            continue
-        if node in pythons or (listed and node not in elements):
-            continue
-        named = isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1
-        if named and not isinstance(node.args[0], ast.Constant):
-            inner = source.of(node.args[0]).removesuffix(".item()")
-            plain = isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript | ast.Call)
-            message = f"{inner if plain else f'({inner})'}.long().item()"
-            pieces.append(Piece(source.start(node), source.end(node), message))
-    if not pieces:
-        raise CannotRewrite("no number is made an int at that line")
-    return source.replace(pieces)
-
-
 def pass_plain_bools(text: str, line: int) -> Rewritten:
     """The text with flags that a call at a line is given as plain bools.
 
     Raises:
-        Unclear: no call there is given a comparison.
+        CannotRewrite: no call there is given a comparison.
     """
     source = Source(text, line)
     pieces: list[Piece] = []
@@ -126,7 +86,7 @@ def copy_by_torch(text: str, line: int) -> Rewritten:
     Those at a line; where it copies nothing, those of its function, whose copies it may use.
 
     Raises:
-        Unclear: nothing is copied there, or not a name.
+        CannotRewrite: nothing is copied there, or not a name.
     """
     source = Source(text, line)
     modules = source.names_of("copy")

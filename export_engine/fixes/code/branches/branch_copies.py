@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Function, Piece, Source
 
@@ -17,7 +17,7 @@ def clone_branch_results(text: str, line: int) -> Rewritten:
         line: in the branch, or of its `return`.
 
     Raises:
-        Unclear: the line is in no branch that is a function of its own.
+        CannotRewrite: the line is in no branch that is a function of its own.
     """
     source = Source(text, line)
     branch = source.function

@@ -20,7 +20,7 @@ from export_engine.fixes.code.branches.raise_to_check import NO_BRANCH, only_rai
 from export_engine.fixes.code.branches.state_tests import state_asked
 from export_engine.fixes.code.branches.torch_check import add_check
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_while
 from export_engine.fixes.code.editing.text_edits import Source
@@ -125,7 +125,7 @@ def _suggest_assumptions(
 def _assume_branch(
     diagnosis: Diagnosis, text: str, line: int, holds: bool
 ) -> tuple[Rewritten, str]:
-    """The text with one way of a branch assumed, and the condition; raises Unclear."""
+    """The text with one way of a branch assumed, and the condition; raises CannotRewrite."""
     facts = diagnosis.facts
     if diagnosis.kind is Kind.BRANCH_ON_DATA or not getattr(facts, "condition", "number"):
         return way_taken(text, line, holds, tensor=True)

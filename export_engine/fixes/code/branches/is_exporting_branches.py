@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, Request, text_in_effect
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.editing.try_edit import code_fix
@@ -67,7 +67,7 @@ def as_in_eager(text: str, line: int) -> tuple[Rewritten, int]:
     """The text with eager's answer to every question of a function, and the first one's line.
 
     Raises:
-        Unclear: the function at the line asks none.
+        CannotRewrite: the function at the line asks none.
     """
     source = Source(text, line)
     asked = [node for node in ast.walk(source.function) if _asks(node)]

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from export_engine.fixes.code.branches.take_branch import one_way
 from export_engine.fixes.code.calls.copied_slices import copy_slices, dims_of
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, branch_at, spans
 
@@ -28,7 +28,7 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
         line: of the test.
 
     Raises:
-        Unclear: there is no such branch.
+        CannotRewrite: there is no such branch.
     """
     source = Source(text, line)
     choice = _choice_at(source, line)
@@ -54,7 +54,7 @@ def without_early_return(text: str, line: int) -> Rewritten:
         line: of the test.
 
     Raises:
-        Unclear: there is no such branch.
+        CannotRewrite: there is no such branch.
     """
     source = Source(text, line)
     branch = branch_at(source, line)
@@ -77,7 +77,7 @@ def crop_always(text: str, line: int) -> Rewritten:
         line: of the test.
 
     Raises:
-        Unclear: there is no such branch.
+        CannotRewrite: there is no such branch.
     """
     source = Source(text, line)
     choice = _choice_at(source, line)

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite, predicate
+from export_engine.fixes.code.editing.conditions import predicate
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_elif, statement_at
 from export_engine.fixes.code.editing.text_edits import Piece, Source
@@ -39,7 +40,7 @@ def way_taken(text: str, line: int, holds: bool, *, tensor: bool) -> tuple[Rewri
         The text, and the condition that it checks.
 
     Raises:
-        Unclear: there is no branch at that line.
+        CannotRewrite: there is no branch at that line.
     """
     source = Source(text, line)
     statement = statement_at(source, line)

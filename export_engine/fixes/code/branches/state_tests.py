@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from torch import nn
 
 from export_engine.attempt import Request
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Source, spans
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Source, branch_at, with_way
 
@@ -18,8 +18,8 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
         taken: whether the branch is kept, without its test.
 
     Raises:
-        Unclear: there is none, what is left out raises an error, what is kept leaves the block, or
-            a loop might not end without what is left out.
+        CannotRewrite: there is none, what is left out raises an error, what is kept leaves the
+            block, or a loop might not end without what is left out.
     """
     source = Source(text, line)
     branch = branch_at(source, line)

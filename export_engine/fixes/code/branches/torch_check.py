@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 
@@ -30,7 +30,7 @@ def add_check(text: str, line: int, holds: bool) -> tuple[Rewritten, str]:
         holds: whether the test is to hold.
 
     Raises:
-        Unclear: there is no branch at that line, or its test is more than one comparison.
+        CannotRewrite: there is no branch at that line, or its test is more than one comparison.
     """
     source = Source(text, line)
     statement, test = _branch(source, line)

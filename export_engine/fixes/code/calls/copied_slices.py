@@ -10,10 +10,9 @@ from __future__ import annotations
 import ast
 from contextlib import suppress
 
-from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name, spans
 
 
 def copy_slices(text: str, line: int) -> Rewritten:
@@ -24,7 +23,7 @@ def copy_slices(text: str, line: int) -> Rewritten:
         line: of the slices.
 
     Raises:
-        Unclear: there is none at that line.
+        CannotRewrite: there is none at that line.
     """
     source = Source(text, line)
     pieces = [
@@ -46,7 +45,7 @@ def copy_in_branches(text: str, line: int) -> Rewritten:
         line: of the slices, or of a call whose functions stand in the same block.
 
     Raises:
-        Unclear: there is none.
+        CannotRewrite: there is none.
     """
     try:
         return copy_slices(text, line)

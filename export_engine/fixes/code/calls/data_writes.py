@@ -11,7 +11,7 @@ def write_in_the_open(text: str, line: int) -> Rewritten:
     """The text with `.data` at a line as `.detach()`, a write that tracing sees.
 
     Raises:
-        Unclear: there is no `.data` at that line.
+        CannotRewrite: there is no `.data` at that line.
     """
     return rewrite_text(text, _Data(line))
 

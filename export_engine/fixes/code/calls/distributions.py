@@ -6,7 +6,7 @@ import ast
 
 import torch.distributions
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 
@@ -15,7 +15,7 @@ def disable_validation(text: str, line: int) -> Rewritten:
     """The text with `validate_args=False` for every distribution that a function makes.
 
     Raises:
-        Unclear: the function at the line makes none that checks its arguments.
+        CannotRewrite: the function at the line makes none that checks its arguments.
     """
     source = Source(text, line)
     nodes = [node for node in ast.walk(source.function) if _makes(node)]

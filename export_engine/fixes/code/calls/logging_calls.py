@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
-from export_engine.fixes.code.editing.liveness import iter_stored_names
+from export_engine.fixes.code.editing.bound_names import iter_stored_names
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.statements import is_elif, statement_at
+from export_engine.fixes.code.editing.statements import statement_at
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 
 _NOTED = ("warn", "warning", "warn_once", "warning_once", "info", "debug", "error", "print", "log")
@@ -17,7 +17,7 @@ def without_note(text: str, line: int) -> Rewritten:
     """The text with an `if` that only warns, logs or prints skipped while exporting.
 
     Raises:
-        Unclear: there is no such branch at that line.
+        CannotRewrite: there is no such branch at that line.
     """
     source = Source(text, line)
     statement = statement_at(source, line)
@@ -36,7 +36,7 @@ def skip_logging(text: str, line: int) -> Rewritten:
     """The text with a statement that only warns, logs or prints skipped while exporting.
 
     Raises:
-        Unclear: there is no such statement at that line.
+        CannotRewrite: there is no such statement at that line.
     """
     source = Source(text, line)
     notes = [
@@ -49,34 +49,6 @@ def skip_logging(text: str, line: int) -> Rewritten:
     start, indent = source.start(notes[0]), source.indent(notes[0])
     test = f"if not {source.torch}.compiler.is_exporting():\n{indent}    "
     return source.replace([Piece(start, start, test)])
-
-
-def note_apart(text: str, line: int) -> tuple[Rewritten, int]:
-    """The text where a branch that warns and does more warns in an `if` of its own before it.
-
-    The one that warns is skipped while exporting; the other may then be rewritten.
-
-    Returns:
-        The text, and the line of the branch in it.
-
-    Raises:
-        Unclear: there is no such branch at that line.
-    """
-    source = Source(text, line)
-    statement = statement_at(source, line)
-    if not isinstance(statement, ast.If) or is_elif(source, statement):
-        raise CannotRewrite("there is no `if` at that line")
-    notes = [other_statement for other_statement in statement.body if _says(other_statement)]
-    if not notes or len(notes) == len(statement.body) or source.is_beside(statement.body[0]):
-        raise CannotRewrite("the branch does not warn, or does nothing else")
-    indent = source.indent(statement)
-    inner = source.indent(statement.body[0])
-    test = f"not {source.torch}.compiler.is_exporting() and ({source.of(statement.test)})"
-    texts = [f"{inner}{source.of(note)}\n" for note in notes]
-    first = f"{indent}if {test}:\n{''.join(texts)}"
-    start = source.line_start(statement)
-    gone = [Piece(source.line_start(note), source.line_after(note), "") for note in notes]
-    return source.replace([Piece(start, start, first), *gone]), line + first.count("\n")
 
 
 def _only_says(block: list[ast.stmt]) -> bool:

@@ -14,8 +14,8 @@ import torch
 from torch.nn import functional
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, as_module, text_in_effect
-from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import code_fix
@@ -61,7 +61,7 @@ def in_two_dimensions(text: str, line: int) -> Rewritten:
     """The text with `torch.max_pool1d(…)` at a line as `torch.max_pool2d` over rows of height 1.
 
     Raises:
-        Unclear: there is no such call at that line, or its arguments cannot be told apart.
+        CannotRewrite: there is no such call at that line, or its arguments cannot be told apart.
     """
     source = Source(text, line)
     for node in ast.walk(source.function):

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.eager_trials import agrees
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import code_fix
@@ -69,7 +69,7 @@ def remove_conversion(text: str, line: int, column: int) -> Rewritten:
         column: at which it begins, in characters from 0.
 
     Raises:
-        Unclear: nothing is converted there.
+        CannotRewrite: nothing is converted there.
     """
     source = Source(text, line)
     statement = _statement(source, line)

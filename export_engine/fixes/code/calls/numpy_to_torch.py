@@ -18,7 +18,7 @@ from export_engine.fixes.code.calls.numpy_names import (
     METHODS,
     TAKES_DTYPE,
 )
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.sizes.inner_functions import Computed, in_place, only_computes
@@ -46,7 +46,7 @@ def with_torch(text: str, line: int) -> Rewritten:
     """The text with the NumPy code of the function at a line written with torch.
 
     Raises:
-        Unclear: a part of it has no torch equivalent.
+        CannotRewrite: a part of it has no torch equivalent.
     """
     source = Source(text, line)
     rewriter = _Arrays(source)

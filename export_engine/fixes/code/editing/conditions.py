@@ -5,26 +5,14 @@ from __future__ import annotations
 import libcst as cst
 import libcst.matchers as m
 
-
-class CannotRewrite(ValueError):
-    """Why code cannot be rewritten soundly. The message can be shown as it is."""
-
-
-def predicate_text(test: str) -> str:
-    """The text of a test, as a predicate of torch.cond.
-
-    Raises:
-        Unclear: a part of it is plain Python without a tensor equivalent.
-    """
-    result = predicate(cst.parse_expression(f"({test})"))
-    return cst.Module(body=[]).code_for_node(result.with_changes(lpar=[], rpar=[]))
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 
 
 def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
     """A test as a predicate of torch.cond.
 
     Raises:
-        Unclear: a part of it is plain Python without a tensor equivalent.
+        CannotRewrite: a part of it is plain Python without a tensor equivalent.
     """
     if m.matches(test, m.Call(func=m.Name("bool"), args=[m.Arg()])):
         return predicate(cst.ensure_type(test, cst.Call).args[0].value)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 
 NO_STATEMENT = "there is no such statement in a function at that line"
 
@@ -81,7 +81,7 @@ def rewrite_text(before: str, rewriter: Rewriter) -> Rewritten:
     """The text with what a rewriter changes of it.
 
     Raises:
-        Unclear: there is no such place, or the text is not Python's.
+        CannotRewrite: there is no such place, or the text is not Python's.
     """
     if not before:
         raise CannotRewrite("the source text is not available")
@@ -112,7 +112,7 @@ def _split_around(text: str, tree: ast.Module, line: int) -> tuple[_Above, str, 
     libcst takes most of a second for a file of transformers, and milliseconds for a class of it.
 
     Raises:
-        Unclear: no statement is at that line.
+        CannotRewrite: no statement is at that line.
     """
     spans = [
         (_start(statement), statement.end_lineno or statement.lineno) for statement in tree.body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.text_edits import Source
 
 
@@ -14,7 +14,7 @@ def statement_at(source: Source, line: int) -> ast.stmt:
     Of `if test: return x` it is the branch, unless what follows chooses, too.
 
     Raises:
-        Unclear: there is none.
+        CannotRewrite: there is none.
     """
     nodes: list[ast.stmt] = []
     for node in ast.walk(source.function):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -34,7 +34,7 @@ class Source:
     """A text, its tree, and the innermost function around a line.
 
     Raises:
-        Unclear: it is not valid Python, or there is no function at the line.
+        CannotRewrite: it is not valid Python, or there is no function at the line.
     """
 
     def __init__(self, text: str, line: int) -> None:
@@ -85,7 +85,7 @@ class Source:
         """The text before a statement in its line.
 
         Raises:
-            Unclear: that is another statement.
+            CannotRewrite: that is another statement.
         """
         before = self._lines[node.lineno - 1][: node.col_offset]
         if before.strip():
@@ -100,7 +100,7 @@ class Source:
         """The lines of a block of a statement, moved to an indent.
 
         Raises:
-            Unclear: a string in it spans lines.
+            CannotRewrite: a string in it spans lines.
         """
         if any(map(_spans_lines, kept)):
             raise CannotRewrite("the branch holds a text of several lines")
@@ -126,17 +126,6 @@ class Source:
     def names(self) -> set[str]:
         """The names that the function uses."""
         return {node.id for node in ast.walk(self.function) if isinstance(node, ast.Name)}
-
-    def names_before(self, statement: ast.stmt) -> set[str]:
-        """The parameters of the function, and the names that it binds above a statement."""
-        args = self.function.args
-        names = {argument.arg for argument in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
-        return names | {
-            node.id
-            for node in ast.walk(self.function)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-            if node.lineno < statement.lineno
-        }
 
     def names_of(self, module: str) -> frozenset[str]:
         """What a module is called in this text; its usual names, where another cell imports it."""
@@ -223,7 +212,7 @@ def branch_at(source: Source, line: int) -> ast.If:
     """The `if` whose test is at a line.
 
     Raises:
-        Unclear: there is none.
+        CannotRewrite: there is none.
     """
     for node in ast.walk(source.function):
         if isinstance(node, ast.If) and spans(node.test, line):
@@ -235,7 +224,7 @@ def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
     """A branch replaced by one of its blocks; by nothing where that is empty.
 
     Raises:
-        Unclear: it is an `elif`, or the block is one.
+        CannotRewrite: it is an `elif`, or the block is one.
     """
     indent = source.indent(branch)
     if any(
@@ -275,3 +264,10 @@ def _find_function(tree: ast.AST, line: int, path: tuple[str, ...]) -> tuple[Fun
         if function is not None:
             return function
     return None
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """A name like this one that is not taken."""
+    while name in taken:
+        name += "_"
+    return name

@@ -23,7 +23,6 @@ from export_engine.diagnose import diagnose
 from export_engine.fixes import couple_dims
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.try_fixes import try_request
-from export_engine.shapes import Pinned, Static, shapes_of
 from export_engine.source import original_file
 from export_engine.verify import runs_in_eager
 
@@ -63,13 +62,6 @@ def try_edit(request: Request, edit: Edit) -> Attempt | None:
         return try_request(with_edit(request, edit))
     except EditError:
         return None
-
-
-def is_dynamic(request: Request) -> bool:
-    """Whether a size is to be dynamic."""
-    shapes = shapes_of(request)
-    leaves = shapes.leaves.values() if shapes is not None else ()
-    return any(not isinstance(spec, Static | Pinned) for specs in leaves for spec in specs)
 
 
 def runs(request: Request) -> bool:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import CannotRewrite
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.refusal import CannotRewrite
+from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name
 
 _PARAMETERS = {
     "split": (("split_size_or_sections", "split_size"), "dim"),

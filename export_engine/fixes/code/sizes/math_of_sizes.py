@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, Request, text_in_effect
 from export_engine.diagnose import diagnose
-from export_engine.fixes.code.editing.assignments import find_assignment
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.bound_names import find_assignment
 from export_engine.fixes.code.editing.eager_trials import agrees_at
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import code_fix, try_edit
@@ -89,7 +89,7 @@ def by_ops(text: str, line: int, *, all_ints: bool = False) -> Rewritten:
         all_ints: also those that torch keeps symbolic, as `n // 3` and `max(n, 5)`.
 
     Raises:
-        Unclear: nothing there asks a size for its number, or no op computes it.
+        CannotRewrite: nothing there asks a size for its number, or no op computes it.
     """
     source = Source(text, line)
     ops = ScalarOps(source, all_ints=all_ints)

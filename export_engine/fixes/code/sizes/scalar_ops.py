@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.text_edits import Source
 
 _FLOAT_OPS = frozenset({"log", "log2", "log10", "log1p", "exp", "exp2", "sqrt", "sin", "cos"})
@@ -38,7 +38,7 @@ class ScalarOps:
         """The expression in ops where something in it asks a size for its number.
 
         Raises:
-            Unclear: it has what no op computes.
+            CannotRewrite: it has what no op computes.
         """
         if not any(self._asks(inner) for inner in ast.walk(node)):
             if not all(map(_is_of_sizes, ast.walk(node))):

@@ -21,7 +21,7 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import DataDependent, diagnose
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.editing.try_edit import runs, try_edit, with_edit
 from export_engine.progress import Progress, Report
@@ -42,7 +42,7 @@ def iter_check_fixes(
         progress: called before each export.
 
     Raises:
-        Unclear: the condition has no text that is valid in front of the line.
+        CannotRewrite: the condition has no text that is valid in front of the line.
     """
     stack, place = diagnosis.stack, diagnosis.stack[-1]
     before, line = text_in_effect(request.edits, place.file, place.line)

@@ -19,7 +19,7 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import UnbackedSize
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
 from export_engine.fixes.code.editing.try_edit import leads_on, try_edit, with_edit
@@ -88,7 +88,7 @@ def wrap_in_guards(text: str, line: int) -> Rewritten:
     """The text with the deciding comparisons at a line wrapped in guard_or_false.
 
     Raises:
-        Unclear: there is none, or its statement does not begin its line.
+        CannotRewrite: there is none, or its statement does not begin its line.
     """
     source = Source(text, line)
     nodes = [node for node in _deciding(source.function) if spans(node, line)]

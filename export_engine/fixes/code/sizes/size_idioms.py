@@ -27,8 +27,8 @@ from export_engine.fixes.code.editing.bounded_edit import (
     find_bounds_fix,
     with_bounds,
 )
-from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.edited_text import stacks_of
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.try_edit import (
     further,

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.diagnose import SizeLookedUp, SizesViolated
-from export_engine.fixes.code.editing.comprehensions import free_name
-from export_engine.fixes.code.editing.conditions import CannotRewrite
 from export_engine.fixes.code.editing.eager_trials import agrees_at
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name, spans
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
 from export_engine.shapes import with_size
@@ -69,7 +68,7 @@ def without_lookups(text: str, line: int) -> tuple[Rewritten, str]:
     """The text with the dict that is asked at a line taken as empty, and the dict.
 
     Raises:
-        Unclear: none is asked there, or the function does not make what the dict lacks.
+        CannotRewrite: none is asked there, or the function does not make what the dict lacks.
     """
     source = Source(text, line)
     for node in ast.walk(source.function):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import re
 
-from export_engine.fixes.code.editing.assignments import find_assignment
-from export_engine.fixes.code.editing.conditions import CannotRewrite
+from export_engine.fixes.code.editing.bound_names import find_assignment
+from export_engine.fixes.code.editing.refusal import CannotRewrite
 from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.text_edits import Piece, Source
 from export_engine.fixes.code.sizes.chunk_split import in_pieces
@@ -44,7 +44,7 @@ def symbolic(
         length: what takes the place of `len`, behind its argument.
 
     Raises:
-        Unclear: nothing there asks a size for its number.
+        CannotRewrite: nothing there asks a size for its number.
     """
     source = Source(text, min(lines))
     idioms = _Idioms(source, length)

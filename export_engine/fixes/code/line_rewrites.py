@@ -1,0 +1,145 @@
+"""Code fixes: rewrites of the failing line, in memory, and tried.
+
+Only sound rewrites: what cannot keep its meaning is refused, with the reason. A rewrite is offered
+if the call then exports and agrees with eager, or fails somewhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from export_engine.attempt import Diagnosis, Edit, Failed, Fix, Kind, text_in_effect
+from export_engine.fixes.code.branches.bool_tests_to_tensors import (
+    copy_by_torch,
+    keep_as_tensor,
+    pass_plain_bools,
+)
+from export_engine.fixes.code.branches.branch_copies import clone_branch_results
+from export_engine.fixes.code.calls.data_writes import write_in_the_open
+from export_engine.fixes.code.calls.distributions import disable_validation
+from export_engine.fixes.code.calls.logging_calls import skip_logging, without_note
+from export_engine.fixes.code.editing.refusal import CannotRewrite
+from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.try_edit import code_fix
+from export_engine.progress import Progress
+from export_engine.source import original_file
+
+__all__ = ["suggest_rewrites"]
+
+
+class Way(NamedTuple):
+    """A rewrite of a line, and what is said of it."""
+
+    title: str
+    """With `{line}` and `{function}`."""
+    why: str
+    rewrite: Callable[[str, int], Rewritten]
+    gives_up: str = ""
+    is_tentative: bool = False
+    """Whether another way that leads to a program is better than this one that leads on."""
+
+
+_NOTE = Way(
+    "Skip the message in line {line} while exporting",
+    "The branch only warns or prints, so no output depends on it.",
+    without_note,
+    gives_up="The program does not warn.",
+)
+_UNSAID = Way(
+    "Skip the message in line {line} while exporting",
+    "A message needs the numbers that it is made of, and no output depends on it.",
+    skip_logging,
+    gives_up="The program does not print, log or warn.",
+)
+_TENSOR = Way(
+    "Keep the number in line {line} a tensor",
+    "A number that stays a tensor is computed at run time.",
+    keep_as_tensor,
+    is_tentative=True,
+)
+_WRITE = Way(
+    "Write through detach() in line {line}",
+    "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
+    "the write.",
+    write_in_the_open,
+)
+_COPY = Way(
+    "Clone in line {line}",
+    "A branch of torch.cond returns new tensors and mutates none of its inputs.",
+    clone_branch_results,
+)
+_BOOL = Way(
+    "Make the flag in line {line} a plain bool",
+    "The op does not take a symbolic bool. Python then decides it for all sizes in the range.",
+    pass_plain_bools,
+)
+_UNCHECKED = Way(
+    "Set validate_args=False in `{function}`",
+    "torch.distributions then does not read the values of its arguments to validate them.",
+    disable_validation,
+    gives_up="The program accepts arguments that the distribution rejects.",
+)
+
+_COPIED = Way(
+    "Let torch make the tensor copies of `{function}`",
+    "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
+    copy_by_torch,
+)
+
+
+def _find_ways(diagnosis: Diagnosis) -> list[Way]:
+    """What may help at a line, the likeliest first; each refuses code that it does not fit."""
+    match diagnosis.kind:
+        case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
+            return [_NOTE, _UNCHECKED]
+        case Kind.UNBACKED_SIZE | Kind.SHAPES_VIOLATED:
+            return [_UNSAID]
+        case Kind.DATA_WRITE:
+            return [_WRITE]
+        case Kind.COND_ALIASES | Kind.COND_MUTATES:
+            return [_COPY]
+        case Kind.OUTPUT_FROM_DATA:
+            return [_NOTE, _UNSAID, _COPIED, _UNCHECKED, _TENSOR]
+        case Kind.GRAPH_BREAK:
+            return [_UNSAID, _UNCHECKED, _BOOL, _COPIED]
+        case Kind.TENSOR_LEAK:
+            return [_COPIED]
+        case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
+            return [_BOOL]
+    return []
+
+
+def suggest_rewrites(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix]:
+    """The first rewrite of the diagnosed line that leads on; a tentative one if no other does."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    texts = {text}
+    tentative: Fix | None = None
+    for way in _find_ways(diagnosis):
+        try:
+            rewritten = way.rewrite(text, line)
+        except CannotRewrite:
+            continue
+        if rewritten.text in texts:
+            continue
+        texts.add(rewritten.text)
+        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
+        title = way.title.format(line=place.line, function=place.function)
+        if progress:
+            progress(Progress(0, 0, title, "fix"))
+        fix = code_fix(request, diagnosis, edit, title=title, why=way.why, gives_up=way.gives_up)
+        if fix is None:
+            continue
+        if fix.leads_to is None and way.is_tentative:
+            tentative = tentative or fix
+            continue
+        yield fix if tentative is None or fix.leads_to is not None else tentative
+        return
+    if tentative is not None:
+        yield tentative
