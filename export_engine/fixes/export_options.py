@@ -108,7 +108,7 @@ def _try_options(
     rejected = _describe_rejected(attempt, request, diagnosis)
     if rejected is None:
         return None
-    rejected = rejected or _describe_refused(attempt)
+    rejected = rejected or describe_refused(attempt)
     (title, *more), whys, losses = zip(*(_OPTIONS[name] for name in names), strict=True)
     seen = _find_small_agreement(attempt) if _OBLIVIOUS in names else ""
     if seen:
@@ -142,13 +142,17 @@ def _find_small_agreement(found: Exported) -> str:
     return "No size of 0 or 1 that the model takes is answered." if small and refused else ""
 
 
-def _describe_refused(found: Exported) -> str:
-    """A sentence on sizes that the program rejects and the model takes, of those that were run."""
-    trials = found.agreement.trials if found.agreement is not None else ()
-    refused = next((trial for trial in trials if trial.outcome == "refused" and trial.sizes), None)
-    if refused is None:
-        return ""
-    return f"The program rejects {sizes_shown(refused.sizes)}, which the model takes."
+def describe_refused(found: Exported, least: int = 0) -> str:
+    """A sentence on sizes that the program rejects and the model takes, of those that were run.
+
+    Args:
+        found: the attempt, compared with eager.
+        least: the smallest size that counts.
+    """
+    for trial in found.agreement.trials if found.agreement is not None else ():
+        if trial.outcome == "refused" and trial.sizes and min(trial.sizes.values()) >= least:
+            return f"The program rejects {sizes_shown(trial.sizes)}, which the model takes."
+    return ""
 
 
 def _describe_rejected(found: Exported, request: Request, diagnosis: Diagnosis) -> str | None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from export_engine.verify.refusals import refusal as refusal
     from export_engine.verify.uninitialized import describe_unwritten as describe_unwritten
     from export_engine.verify.uninitialized import find_unwritten as find_unwritten
+    from export_engine.verify.uninitialized import memory_filled_in_calls as memory_filled_in_calls
     from export_engine.verify.uninitialized import without_unwritten as without_unwritten
     from export_engine.verify.untraced_sizes import sizes_of as sizes_of
     from export_engine.verify.verification_record import with_verification as with_verification

@@ -187,12 +187,12 @@ class Elements:
         raise Refusal("a row is read that may not be there")
 
     def _is_whole(self, of: torch.Tensor, parts: tuple[Any, ...], place: int) -> bool:
-        """Whether a loop that counts from 0 takes every row of a tensor."""
+        """Whether a loop takes every row of a tensor, from some number on."""
         if not all(isinstance(part, slice) and part == slice(None) for part in parts[:place]):
             return False
         return any(
-            parts[place] is number and statically_known_true(length == of.shape[place])
-            for number, length in self.counts
+            parts[place] is number and statically_known_true(stop == of.shape[place])
+            for number, stop in self.counts
         )
 
 

@@ -403,6 +403,10 @@ class Loops:
         outer = self.answers.rows_of
         bound, expressions = find_stored(*node.body), dict[str, ast.expr]()
         counter = node.target.id if isinstance(node.target, ast.Name) else ""
+        start: ast.expr | None = None
+        match node.iter:
+            case ast.Call(ast.Name(id="range"), [first, _, *_]):
+                start = self.answer(first)
 
         def row(subscript: ast.Subscript, place: int) -> ast.expr | None:
             parts = subscript.slice
@@ -411,13 +415,14 @@ class Loops:
                 return cast("ast.expr | None", outer(subscript, place))
             if find_loaded(subscript.value) & bound or not isinstance(subscript.value, ast.Name):
                 return None
-            rows = subscript.value
-            text = f"{rows.id},{place}"
+            text = f"{subscript.value.id},{place}"
             if text not in expressions:
-                expressions[text] = load(self.names.new(f"{rows.id}_{counter}"))
-                whole = method(rows, "movedim", ast.Constant(place), ast.Constant(0))
-                name = getattr(expressions[text], "id", "")
-                elements.append(Element(ast.Name(name, ast.Store()), whole if place else rows))
+                name = self.names.new(f"{subscript.value.id}_{counter}")
+                expressions[text] = load(name)
+                rows = subscript.value if start is None else _from(subscript.value, place, start)
+                if place:
+                    rows = method(rows, "movedim", ast.Constant(place), ast.Constant(0))
+                elements.append(Element(ast.Name(name, ast.Store()), rows))
             return expressions[text]
 
         self.answers.rows_of = row
@@ -430,6 +435,13 @@ class Loops:
         rows = self._elements(node)[0][0].rows
         assert isinstance(rows, ast.expr)
         return rows
+
+
+def _from(of: ast.expr, dim: int, start: ast.expr) -> ast.expr:
+    """The rows of a tensor from a number on."""
+    parts: list[ast.expr] = [*(ast.Slice() for _ in range(dim)), ast.Slice(start)]
+    index = ast.Tuple(parts, ast.Load()) if dim else parts[0]
+    return ast.Subscript(of, index, ast.Load())
 
 
 def _is_peeled(carried: list[str], facts: Iteration) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-import torch
-
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Request, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
@@ -17,6 +15,7 @@ from export_engine.fixes.code.loops.no_gradients import (
     edit_without_gradients,
     try_without_gradients,
 )
+from export_engine.fixes.export_options import describe_refused
 from export_engine.fixes.rewrite.form import NotStaged, Refusal
 from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
 from export_engine.progress import Progress, Report
@@ -110,26 +109,26 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     if made.probes and not agrees(request, edit, made.probes, fewest=_FEWEST):
         return None
     result, quiet = try_without_gradients(request, edit)
-    if isinstance(result, Exported):
-        program = result.program.module()
-        with torch.no_grad():
-            alike = takes_what_eager_takes(request, edit, program, answers=True)
-        if not alike:
-            return None
+    if isinstance(result, Exported) and not takes_what_eager_takes(request, edit, result):
+        return None
     costs = [_COSTS[text] for text in _NAMES if text in _kinds(made) and text in _COSTS]
+    least = 1 if "scan" in _kinds(made) else 0  # that a scan rejects a length of 0 is its cost
+    rejected = describe_refused(result, least) if isinstance(result, Exported) else ""
     fix = Fix(
         kind="code",
         title=title_of(made) + (", and export in strict mode" if switched else ""),
         why="Python cannot decide these lines while tracing; the operators decide at run time.",
-        gives_up=" ".join([*costs, *([COSTS] if quiet else [])]),
+        narrows=bool(rejected),
+        gives_up=" ".join([*costs, *([COSTS] if quiet else []), rejected]).rstrip(),
         change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
         leads_to=result if isinstance(result, Exported) else None,
     )
-    if diagnosis.kind is Kind.SHAPES_VIOLATED and not isinstance(result, Exported):
+    bounded = with_needed_bounds(request, diagnosis, edit, fix, result, progress)
+    if diagnosis.kind is Kind.SHAPES_VIOLATED and bounded and not bounded.is_known_to_export:
         return None
-    return with_needed_bounds(request, diagnosis, edit, fix, result, progress)
+    return bounded
 
 
 def in_mode(request: Request, *, edit: Edit, is_quiet: bool, is_strict: bool) -> Request:

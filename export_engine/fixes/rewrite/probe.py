@@ -65,7 +65,7 @@ class Probe(Elements):
         self.nones: dict[Site, set[bool]] = {}
         """What was answered where code asks whether a value is None."""
         self.counts: list[tuple[Any, Any]] = []
-        """Of the loops around that count from 0: the number, and the length."""
+        """Of the loops around that count up one by one: the number, and where they stop."""
         self.held: list[Any] = []
         self.is_in_loop = False
 
@@ -311,7 +311,7 @@ class Probe(Elements):
             taken = {name: _carry(value, name in outs) for name, value in entries.items()}
             item = sequence.element()
             if isinstance(sequence, _Range) and sequence.is_plain:
-                self.counts.append((item, sequence.length))
+                self.counts.append((item, sequence.start + sequence.length))
             found = body(item, *[taken[name] for name in reads])
             result = dict(zip(outs, found, strict=True))
             for name, value in result.items():
@@ -657,7 +657,7 @@ class _Sequence:
 class _Range(_Sequence):
     def __init__(self, start: Any, step: Any, length: Any) -> None:
         self.start, self.step, self.length = start, step, length
-        self.is_plain = type(start) is int and start == 0 and step == 1
+        self.is_plain = type(start) is int and start >= 0 and step == 1
 
     @staticmethod
     def of(*args: Any) -> _Range:

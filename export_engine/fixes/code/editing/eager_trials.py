@@ -14,14 +14,21 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Edit, EditError, Request, apply_edits
+from export_engine.attempt import Edit, EditError, Exported, Request, apply_edits
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
+from export_engine.findings import ops_of
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.process import Deadline, undone
 from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
 from export_engine.torch_internals import pytree
-from export_engine.verify import compare, find_code_numbers, fresh_request, run
+from export_engine.verify import (
+    compare,
+    find_code_numbers,
+    fresh_request,
+    memory_filled_in_calls,
+    run,
+)
 
 REACHED = "Export Explorer: this way is taken"
 """The message of the error that a probe raises."""
@@ -79,21 +86,20 @@ def agrees(
         return bool(accepted) and all(map(is_reached, probes))
 
 
-def takes_what_eager_takes(
-    request: Request, edit: Edit, program: Callable[..., Any], *, answers: bool = False
-) -> bool:
-    """Whether a program takes other values that the model takes, in the example's sizes.
+def takes_what_eager_takes(request: Request, edit: Edit, found: Exported) -> bool:
+    """Whether a program answers other values that the model takes, in the example's sizes, as it.
 
     The ways of torch.cond share what torch assumes of sizes: of every input may be asserted what
-    only one of them needs.
+    only one of them needs. Memory that nobody wrote is filled alike on both sides.
 
     Args:
         request: with the edits in effect so far.
         edit: with which the program was exported.
-        program: as a module, to be called.
-        answers: whether it has to answer as the model, too.
+        found: the attempt that gave it.
     """
-    with as_exported(request):
+    program = found.program.module()
+    filled = memory_filled_in_calls(op.name for op in ops_of(found.program))
+    with as_exported(request), filled, torch.no_grad():
         inputs = [*_inputs(request, _FEW[0], range(0)), *_of_other_magnitudes(request, edit)]
         taken: dict[int, Any] = {}
 
@@ -108,7 +114,7 @@ def takes_what_eager_takes(
             try:
                 with _keep_buffers(program):
                     ours = run(program, inputs[number], seed=number, patience=patience)
-                if answers and not compare(ours, theirs).same:
+                if not compare(ours, theirs).same:
                     return False
             except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
                 log_internal_error(error, "running a program on an input that the model takes")
