@@ -9,7 +9,6 @@ from __future__ import annotations
 EXTRAS = {
     "torch": "torch",
     "numpy": "torch",
-    "libcst": "torch",
     "psutil": "torch",
     "anywidget": "notebook",
     "ipywidgets": "notebook",

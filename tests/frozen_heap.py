@@ -10,7 +10,7 @@ import gc
 import importlib
 import os
 
-IMPORTED = ["torch", "torch._dynamo", "torch.export._trace", "torch._inductor", "libcst.metadata"]
+IMPORTED = ["torch", "torch._dynamo", "torch.export._trace", "torch._inductor"]
 if "PYTEST_XDIST_WORKER" in os.environ and "WITHOUT_MODELS" not in os.environ:
     # It runs a share of all tests, some of which need these
     models = ("bert", "gpt2", "llama")

@@ -25,7 +25,6 @@ PACKAGES = (
     "notebook",
     "marimo",
     "msgspec",
-    "libcst",
     "onnxruntime",
     "onnxscript",
     "executorch",

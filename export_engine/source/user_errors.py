@@ -17,7 +17,7 @@ from export_engine.defects import find_user_code, is_own_frame, message_of
 from export_engine.source.file_owner import TORCH, is_own, package_of
 from export_engine.source.user_frames import Location, is_shown, parse_stack_trace
 
-_TOOLS = frozenset({"libcst", "mpmath", "msgspec", "numpy", "onnx", "optree", "pygments", "sympy"})
+_TOOLS = frozenset({"mpmath", "msgspec", "numpy", "onnx", "optree", "pygments", "sympy"})
 """Packages that we call ourselves: what one of them raises is not the user's error."""
 _GENERATED = "<eval_with_key>"
 _NODE = re.compile(r"\s*(\w+)")

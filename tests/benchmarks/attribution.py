@@ -93,7 +93,7 @@ def watched(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        from export_engine.fixes.code.editing.refusal import CannotRewrite
+        from export_engine.fixes.code.editing.text_edits import CannotRewrite
 
         if module in _OFF:
             raise CannotRewrite("switched off")

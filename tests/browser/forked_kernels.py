@@ -25,7 +25,6 @@ IMPORTED = (
     "torch",
     "torch._dynamo",
     "torch.export._trace",
-    "libcst.metadata",
     "msgspec",
     "transformers.models.bert.modeling_bert",
     "transformers.models.gpt2.modeling_gpt2",

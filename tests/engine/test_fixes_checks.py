@@ -14,7 +14,7 @@ from export_engine.fixes.code.branches.branch_copies import clone_branch_results
 from export_engine.fixes.code.branches.raise_to_check import way_taken
 from export_engine.fixes.code.calls.distributions import disable_validation
 from export_engine.fixes.code.calls.logging_calls import without_note
-from export_engine.fixes.code.editing.refusal import CannotRewrite
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 
 from .test_fixes_code import defined
 

@@ -16,7 +16,7 @@ from export_engine.diagnose import diagnose
 from export_engine.fixes import apply_fixes, autofix
 from export_engine.fixes.code.branches import checks_and_numpy
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
-from export_engine.fixes.code.editing.refusal import CannotRewrite
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.shapes import Shapes
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])

@@ -7,7 +7,7 @@ import pytest
 from export_engine.attempt import Exported, Failed
 from export_engine.fixes.code.branches.is_exporting_branches import as_in_eager
 from export_engine.fixes.code.calls.module_conversions import remove_conversion
-from export_engine.fixes.code.editing.refusal import CannotRewrite
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 
 from .test_fixes_checks import fixed
 

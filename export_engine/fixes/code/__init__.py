@@ -1,1 +1,1 @@
-"""Fixes of the user's source: functions rewritten in memory with libcst and ast, and tried."""
+"""Fixes of the user's source: functions rewritten in memory, and tried."""

@@ -19,8 +19,7 @@ from export_engine.fixes.code.branches.branch_copies import clone_branch_results
 from export_engine.fixes.code.calls.data_writes import write_in_the_open
 from export_engine.fixes.code.calls.distributions import disable_validation
 from export_engine.fixes.code.calls.logging_calls import skip_logging, without_note
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress
 from export_engine.source import original_file

@@ -16,9 +16,7 @@ from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
 from export_engine.fixes.code.editing.edited_text import stacks_of
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.code.editing.try_edit import plain_fix, try_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, original_file

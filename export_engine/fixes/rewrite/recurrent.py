@@ -15,9 +15,13 @@ import torch
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    free_name,
+)
 from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file

@@ -15,8 +15,13 @@ from typing import NamedTuple
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix
 from export_engine.fixes.code.editing.eager_trials import agrees
 from export_engine.fixes.code.editing.edited_text import failing_text
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Source,
+    free_name,
+    spans,
+)
 from export_engine.fixes.code.editing.try_edit import leads_on, with_edit
 from export_engine.fixes.code.loops.no_gradients import COSTS, try_without_gradients
 from export_engine.fixes.rewrite.analysis import Liveness

@@ -11,9 +11,13 @@ from collections import defaultdict
 from functools import partial
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate
 from export_engine.fixes.rules.match import Rule, Texts, apply_rules
 

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 
 
 def keep_as_tensor(text: str, line: int, *, whole: bool = False) -> Rewritten:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Function, Piece, Source
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Function,
+    Piece,
+    Rewritten,
+    Source,
+)
 
 
 def clone_branch_results(text: str, line: int) -> Rewritten:

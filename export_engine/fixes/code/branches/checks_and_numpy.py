@@ -20,10 +20,8 @@ from export_engine.fixes.code.branches.raise_to_check import NO_BRANCH, only_rai
 from export_engine.fixes.code.branches.state_tests import state_asked
 from export_engine.fixes.code.branches.torch_check import add_check
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_while
-from export_engine.fixes.code.editing.text_edits import Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten, Source
 from export_engine.fixes.code.editing.try_edit import code_fix, runs, with_edit
 from export_engine.fixes.code.sizes.size_checks import iter_check_fixes
 from export_engine.progress import Progress

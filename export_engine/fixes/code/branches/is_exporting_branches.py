@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, Request, text_in_effect
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, original_file

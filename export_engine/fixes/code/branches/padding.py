@@ -13,9 +13,14 @@ from contextlib import suppress
 
 from export_engine.fixes.code.branches.take_branch import one_way
 from export_engine.fixes.code.calls.copied_slices import copy_slices, dims_of
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, branch_at, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    branch_at,
+    spans,
+)
 
 
 def missing_to_multiple(text: str, line: int) -> Rewritten:

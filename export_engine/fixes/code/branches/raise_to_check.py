@@ -9,13 +9,9 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-import libcst as cst
-
 from export_engine.fixes.code.editing.conditions import predicate
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import is_elif, statement_at
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
 
 _EXACT: dict[type[ast.cmpop], str] = {ast.Eq: "!=", ast.NotEq: "=="}
 _ORDERS: dict[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
@@ -184,12 +180,7 @@ def _predicate(source: Source, test: ast.expr, holds: bool) -> str:
     """A test as a tensor, or its opposite."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _predicate(source, test.operand, not holds)
-    text = source.of(test) if test.end_lineno else ast.unparse(test)
-    if isinstance(test, ast.BoolOp):
-        text = " and " if isinstance(test.op, ast.And) else " or "
-        text = text.join(f"({source.of(expression)})" for expression in test.values)
-    wanted = cst.Module(body=[]).code_for_node(predicate(cst.parse_expression(text)))
-    wanted = wanted.replace("torch.", f"{source.torch}.") if source.torch != "torch" else wanted
+    wanted = predicate(source, test)
     return wanted if holds else f"{source.torch}.logical_not({wanted})"
 
 

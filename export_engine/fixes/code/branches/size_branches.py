@@ -34,8 +34,7 @@ from export_engine.fixes.code.branches.take_branch import one_way
 from export_engine.fixes.code.calls.copied_slices import copy_in_branches, copy_slices
 from export_engine.fixes.code.editing.bounded_edit import both_titles, find_bounds_fix, with_bounds
 from export_engine.fixes.code.editing.eager_trials import agrees_at
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.code.editing.try_edit import (
     further,
     leads_on,

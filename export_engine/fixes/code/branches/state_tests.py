@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from torch import nn
 
 from export_engine.attempt import Request
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Source, spans
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten, Source, spans
 
 
 def state_asked(request: Request, text: str, line: int, made: Rewritten) -> list[str]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Source, branch_at, with_way
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Rewritten,
+    Source,
+    branch_at,
+    with_way,
+)
 
 
 def one_way(text: str, line: int, taken: bool) -> Rewritten:

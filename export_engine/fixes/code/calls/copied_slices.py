@@ -10,9 +10,14 @@ from __future__ import annotations
 import ast
 from contextlib import suppress
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    free_name,
+    spans,
+)
 
 
 def copy_slices(text: str, line: int) -> Rewritten:

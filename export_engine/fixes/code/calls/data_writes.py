@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import libcst as cst
+import ast
 
-from export_engine.fixes.code.editing.rewrite import Rewriter, Rewritten, rewrite_text
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 
 
 def write_in_the_open(text: str, line: int) -> Rewritten:
@@ -13,17 +19,9 @@ def write_in_the_open(text: str, line: int) -> Rewritten:
     Raises:
         CannotRewrite: there is no `.data` at that line.
     """
-    return rewrite_text(text, _Data(line))
-
-
-class _Data(Rewriter):
-    """`x.data`."""
-
-    def leave_Attribute(
-        self, original_node: cst.Attribute, updated_node: cst.Attribute
-    ) -> cst.BaseExpression:
-        is_data = updated_node.attr.value == "data"
-        if self.done or not self.path or not is_data or not self.spans(original_node):
-            return updated_node
-        self.finish()
-        return cst.Call(updated_node.with_changes(attr=cst.Name("detach")))
+    source = Source(text, line)
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.Attribute) and node.attr == "data" and spans(node, line):
+            end = source.end(node)
+            return source.replace([Piece(end - len("data"), end, "detach()")])
+    raise CannotRewrite("there is no `.data` at that line")

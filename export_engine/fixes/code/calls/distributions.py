@@ -6,9 +6,7 @@ import ast
 
 import torch.distributions
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
 
 
 def disable_validation(text: str, line: int) -> Rewritten:

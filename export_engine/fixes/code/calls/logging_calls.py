@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 
 from export_engine.fixes.code.editing.bound_names import iter_stored_names
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
 from export_engine.fixes.code.editing.statements import statement_at
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 
 _NOTED = ("warn", "warning", "warn_once", "warning_once", "info", "debug", "error", "print", "log")
 

@@ -15,9 +15,13 @@ from torch.nn import functional
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, as_module, text_in_effect
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, code_of, original_file

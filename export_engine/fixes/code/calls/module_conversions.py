@@ -12,9 +12,13 @@ from typing import TypeGuard
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.editing.eager_trials import agrees
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file

@@ -18,9 +18,7 @@ from export_engine.fixes.code.calls.numpy_names import (
     METHODS,
     TAKES_DTYPE,
 )
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.code.sizes.inner_functions import Computed, in_place, only_computes
 from export_engine.fixes.code.sizes.number_lists import by_indices, of_whole_numbers
 from export_engine.fixes.rules.factories import by_arange

@@ -2,103 +2,93 @@
 
 from __future__ import annotations
 
-import libcst as cst
-import libcst.matchers as m
+import ast
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Source
 
 
-def predicate(test: cst.BaseExpression) -> cst.BaseExpression:
-    """A test as a predicate of torch.cond.
+def predicate(source: Source, test: ast.expr) -> str:
+    """The text of a test as a predicate of torch.cond.
+
+    Args:
+        source: the text that the test is in.
+        test: a test, whole or a part of one.
 
     Raises:
         CannotRewrite: a part of it is plain Python without a tensor equivalent.
     """
-    if m.matches(test, m.Call(func=m.Name("bool"), args=[m.Arg()])):
-        return predicate(cst.ensure_type(test, cst.Call).args[0].value)
-    if m.matches(test, m.Call(func=m.Attribute(attr=m.Name("item")), args=[])):
-        return cst.ensure_type(cst.ensure_type(test, cst.Call).func, cst.Attribute).value
-    if m.matches(test, _ALLCLOSE):  # which reads its answer
-        close = cst.ensure_type(test, cst.Call).with_changes(func=cst.parse_expression(_ISCLOSE))
-        return cst.Call(func=cst.Attribute(close.with_changes(lpar=[], rpar=[]), cst.Name("all")))
-    if m.matches(test, _COUNT):
-        return _compare_with_zero(test, cst.NotEqual())
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        if m.matches(test.expression, _COUNT):
-            return _compare_with_zero(test.expression, cst.Equal())
-        return _call("torch.logical_not", predicate(test.expression))
-    if isinstance(test, cst.BooleanOperation):
-        name = "torch.logical_and" if isinstance(test.operator, cst.And) else "torch.logical_or"
-        return _call(name, predicate(test.left), predicate(test.right))
-    if isinstance(test, cst.Comparison):
-        return _comparison(test)
-    if isinstance(test, cst.BinaryOperation) and isinstance(test.operator, cst.Modulo):
-        return _compare_with_zero(test, cst.NotEqual())
-    if isinstance(test, cst.NamedExpr):
+    match test:
+        case ast.Call(func=ast.Name("bool"), args=[value], keywords=[]):
+            return predicate(source, value)
+        case ast.Call(func=ast.Attribute(ast.Name("torch"), "allclose")):  # it reads its answer
+            return f"torch.isclose{source.text[source.end(test.func) : source.end(test)]}.all()"
+        case ast.UnaryOp(op=ast.Not(), operand=value):
+            if _is_count(value):
+                return f"{source.of(value)} == 0"
+            return f"{source.torch}.logical_not({predicate(source, value)})"
+        case ast.BoolOp(op=op, values=values):
+            name = "logical_and" if isinstance(op, ast.And) else "logical_or"
+            return _join(source, name, [predicate(source, value) for value in values])
+        case ast.Compare():
+            return _comparison(source, test)
+        case ast.NamedExpr():
+            raise CannotRewrite("the test binds a name")
+    remainder = isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod)
+    if remainder or _is_count(test):
+        return f"{source.of(test)} != 0"
+    return _without_item(source, test)
+
+
+def _is_count(value: ast.expr) -> bool:
+    """Whether it is a number of elements, or of rows, which holds where it is not 0."""
+    match value:
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="numel"), args=[], keywords=[]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="size") | ast.Name("len"), args=[_], keywords=[]):
+            return True
+    return False
+
+
+def _comparison(source: Source, test: ast.Compare) -> str:
+    """A comparison, without `.item()`; each of a chain, joined. Operands are computed twice."""
+    sides = [test.left, *test.comparators]
+    if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in test.ops):
+        raise CannotRewrite(f"`{source.of(test)}` asks Python, not the tensor")
+    bound = ast.NamedExpr | ast.Await
+    if len(test.ops) > 1 and any(isinstance(n, bound) for side in sides for n in ast.walk(side)):
         raise CannotRewrite("the test binds a name")
-    return test.with_changes(lpar=[], rpar=[]) if _is_wrapped(test) else test
+    texts = [_without_item(source, side) for side in sides]
+    signs = [_SIGNS[type(op)] for op in test.ops]
+    pairs = zip(texts, signs, texts[1:], strict=False)
+    return _join(source, "logical_and", [" ".join(pair) for pair in pairs])
 
 
-_ALLCLOSE = m.Call(func=m.Attribute(value=m.Name("torch"), attr=m.Name("allclose")))
-_ISCLOSE = "torch.isclose"
-_COUNT = (
-    m.Call(func=m.Attribute(attr=m.Name("numel")), args=[])
-    | m.Call(func=m.Attribute(attr=m.Name("size")), args=[m.Arg()])
-    | m.Call(func=m.Name("len"), args=[m.Arg()])
-    | m.Subscript(value=m.Attribute(attr=m.Name("shape")))
-)
-"""A number of elements, or of rows, which holds where it is not 0."""
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_LOOSER = (ast.Compare, ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)
+"""What needs parentheses beside a sign of a comparison."""
 
 
-def _compare_with_zero(value: cst.BaseExpression, how: cst.BaseCompOp) -> cst.Comparison:
-    zero = cst.ComparisonTarget(how, cst.Integer("0"))
-    return cst.Comparison(value.with_changes(lpar=[], rpar=[]), [zero])
+def _without_item(source: Source, value: ast.expr) -> str:
+    """The text of an operand, or of the tensor whose `.item()` it is."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=tensor, attr="item"), args=[], keywords=[]):
+            value = tensor
+    looser = isinstance(value, _LOOSER) or isinstance(getattr(value, "op", None), ast.Not)
+    return f"({source.of(value)})" if looser else source.of(value)
 
 
-def _comparison(test: cst.Comparison) -> cst.BaseExpression:
-    plain = cst.Is | cst.IsNot | cst.In | cst.NotIn
-    if any(isinstance(comparison.operator, plain) for comparison in test.comparisons):
-        raise CannotRewrite(f"`{_text(test)}` asks Python, not the tensor")
-    if len(test.comparisons) > 1:
-        return _chain(test)
-    return test.with_changes(
-        left=_without_item(test.left),
-        comparisons=[
-            comparison.with_changes(comparator=_without_item(comparison.comparator))
-            for comparison in test.comparisons
-        ],
-    )
-
-
-def _chain(test: cst.Comparison) -> cst.BaseExpression:
-    """`a < b < c` as both comparisons; what stands between is computed twice."""
-    lefts = [test.left, *(comparison.comparator for comparison in test.comparisons)]
-    single = [
-        _comparison(cst.Comparison(left=left, comparisons=[comparison]))
-        for left, comparison in zip(lefts, test.comparisons, strict=False)
-    ]
-    if any(m.findall(left, m.NamedExpr() | m.Await()) for left in lefts):
-        raise CannotRewrite("the test binds a name")
-    result = single.pop(0)
-    for item in single:
-        result = _call("torch.logical_and", result, item)
-    return result
-
-
-def _without_item(value: cst.BaseExpression) -> cst.BaseExpression:
-    if m.matches(value, m.Call(func=m.Attribute(attr=m.Name("item")), args=[])):
-        return cst.ensure_type(cst.ensure_type(value, cst.Call).func, cst.Attribute).value
-    return value
-
-
-def _is_wrapped(test: cst.BaseExpression) -> bool:
-    return bool(test.lpar) and isinstance(test, cst.Call | cst.Attribute | cst.Name)
-
-
-def _call(function: str, *values: cst.BaseExpression) -> cst.Call:
-    args = [cst.Arg(value.with_changes(lpar=[], rpar=[])) for value in values]
-    return cst.Call(func=cst.parse_expression(function), args=args)
-
-
-def _text(node: cst.CSTNode) -> str:
-    return cst.Module(body=[]).code_for_node(node)
+def _join(source: Source, function: str, texts: list[str]) -> str:
+    """`logical_and(logical_and(a, b), c)`."""
+    first, *others = texts
+    for text in others:
+        first = f"{source.torch}.{function}({first}, {text})"
+    return first

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.text_edits import Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Source
 
 
 def statement_at(source: Source, line: int) -> ast.stmt:

@@ -10,9 +10,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _USUAL = {"torch": ("torch",), "numpy": ("np", "numpy"), "math": ("math",), "copy": ("copy",)}
@@ -20,6 +17,18 @@ _USUAL = {"torch": ("torch",), "numpy": ("np", "numpy"), "math": ("math",), "cop
 
 _NO_TORCH = "__import__('torch')"
 """torch in a text that has no name for it."""
+
+
+class CannotRewrite(ValueError):
+    """Why code cannot be rewritten soundly. The message can be shown as it is."""
+
+
+class Rewritten(NamedTuple):
+    """A text with one function changed."""
+
+    text: str
+    function: str
+    """Its qualified name; of one inside another, the outermost's."""
 
 
 class Piece(NamedTuple):

@@ -21,7 +21,7 @@ from export_engine.attempt import (
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import diagnose
 from export_engine.fixes import couple_dims
-from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import Rewritten
 from export_engine.fixes.try_fixes import try_request
 from export_engine.source import original_file
 from export_engine.verify import runs_in_eager

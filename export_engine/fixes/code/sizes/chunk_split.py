@@ -10,8 +10,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Source, free_name
 
 _PARAMETERS = {
     "split": (("split_size_or_sections", "split_size"), "dim"),

@@ -15,9 +15,13 @@ from export_engine.diagnose import diagnose
 from export_engine.fixes.code.editing.bound_names import find_assignment
 from export_engine.fixes.code.editing.eager_trials import agrees_at
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 from export_engine.fixes.code.editing.try_edit import code_fix, try_edit
 from export_engine.fixes.code.sizes.padded_transforms import iter_padding_pieces
 from export_engine.fixes.code.sizes.scalar_ops import ScalarOps

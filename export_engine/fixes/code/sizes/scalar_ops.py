@@ -10,8 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.text_edits import Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Source
 
 _FLOAT_OPS = frozenset({"log", "log2", "log10", "log1p", "exp", "exp2", "sqrt", "sin", "cos"})
 """Functions of math and NumPy that are methods of a tensor."""

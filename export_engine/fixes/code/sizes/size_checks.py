@@ -21,8 +21,7 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import DataDependent, diagnose
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Source
 from export_engine.fixes.code.editing.try_edit import runs, try_edit, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import OPPOSITE

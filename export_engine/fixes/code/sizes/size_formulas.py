@@ -11,7 +11,7 @@ from export_engine.fixes.code.editing.bounded_edit import (
     with_bounds,
 )
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
-from export_engine.fixes.code.editing.refusal import CannotRewrite
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, try_edit
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.grids import find_scale_lines

@@ -19,9 +19,13 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import UnbackedSize
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 from export_engine.fixes.code.editing.try_edit import leads_on, try_edit, with_edit
 from export_engine.progress import Progress, Report
 from export_engine.shapes import Relation, assumable

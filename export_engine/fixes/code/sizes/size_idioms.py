@@ -28,8 +28,7 @@ from export_engine.fixes.code.editing.bounded_edit import (
     with_bounds,
 )
 from export_engine.fixes.code.editing.edited_text import stacks_of
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.code.editing.try_edit import (
     further,
     leads_on,

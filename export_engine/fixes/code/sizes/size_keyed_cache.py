@@ -12,9 +12,14 @@ from collections.abc import Iterator
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
 from export_engine.diagnose import SizeLookedUp, SizesViolated
 from export_engine.fixes.code.editing.eager_trials import agrees_at
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source, free_name, spans
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    free_name,
+    spans,
+)
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
 from export_engine.shapes import with_size

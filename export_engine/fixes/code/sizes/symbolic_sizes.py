@@ -9,9 +9,7 @@ import ast
 import re
 
 from export_engine.fixes.code.editing.bound_names import find_assignment
-from export_engine.fixes.code.editing.refusal import CannotRewrite
-from export_engine.fixes.code.editing.rewrite import Rewritten
-from export_engine.fixes.code.editing.text_edits import Piece, Source
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
 from export_engine.fixes.code.sizes.chunk_split import in_pieces
 from export_engine.fixes.code.sizes.number_lists import by_indices
 from export_engine.fixes.rules.factories import by_arange
