@@ -30,6 +30,8 @@ class Trial:
     """The largest absolute value of eager's output that `error` is of."""
     place: Location | None = None
     """Of one that differs, the user's line that asks for the size, if it was looked for."""
+    of_inputs: bool = False
+    """Of one that differs, whether only inputs after the call do: one of both lacks a write."""
 
     @property
     def refuses_small(self) -> bool:
@@ -49,6 +51,12 @@ class Agreement:
 
     both baked in the same value. The last trial then differs, too.
     """
+
+    @property
+    def lacks_writes(self) -> bool:
+        """Whether it differs by inputs after the call alone."""
+        bad = [trial for trial in self.trials if trial.outcome == "differs"]
+        return bool(bad) and all(trial.of_inputs for trial in bad)
 
     @property
     def verdict(self) -> Literal["agrees", "differs", "refused", "not checked"]:

@@ -220,7 +220,9 @@ def _of_written_out(attempt: Failed, progress: Report | None) -> list[Fix | NoFi
     failed, edit = again
     for provider in PROVIDERS:
         _ask(provider, failed, progress, fixes)
-    return [after(edit, fix) for fix in fixes if _leads_on(fix)]
+    lossless = [fix for fix in fixes if _leads_on(fix)]
+    lossy = [fix for fix in fixes if isinstance(fix, Fix) and fix.is_known_to_export]
+    return [after(edit, fix) for fix in lossless or lossy]
 
 
 def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:

@@ -239,7 +239,13 @@ def _trial(
         restore()
     difference = compare_calls(ours, eager)
     if not difference.same:
-        return Trial(sizes, "differs", difference.error, difference.detail)
+        return Trial(
+            sizes,
+            "differs",
+            difference.error,
+            difference.detail,
+            of_inputs=difference.of_inputs,
+        )
     return Trial(
         sizes, "agrees", difference.error, strides=difference.strides, reach=difference.reach
     )

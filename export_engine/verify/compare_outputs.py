@@ -41,6 +41,8 @@ class Difference(NamedTuple):
     """Where they are the same but for strides: which output has which, and eager's."""
     reach: float = 0.0
     """The largest absolute value of eager's output that `error` is of."""
+    of_inputs: bool = False
+    """Whether only inputs after the call differ, which one of both writes to."""
 
 
 def compare_calls(
@@ -59,7 +61,7 @@ def compare_calls(
         return difference
     written = compare_named(ours.inputs, eager.inputs, loose)
     if not written.same:
-        return written._replace(detail=f"inputs after the call, {written.detail}")
+        return written._replace(detail=f"inputs after the call, {written.detail}", of_inputs=True)
     return difference
 
 

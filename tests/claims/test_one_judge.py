@@ -21,6 +21,32 @@ class WritesInABranch(nn.Module):
         return torch.cond(which, write, lambda x: x.cos(), (x,))
 
 
+class WritesOnOneLine(nn.Module):
+    def forward(self, which: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        def write(x: torch.Tensor) -> torch.Tensor: x.add_(1); return x.sin()  # fmt: skip  # noqa: E702
+
+        return torch.cond(which, write, lambda x: x.cos(), (x,))
+
+
+class WritesToACopy(nn.Module):
+    def forward(self, which: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        def write(x: torch.Tensor) -> torch.Tensor:
+            x.add_(1)
+            return x.sin()
+
+        return torch.cond(which, write, lambda x: x.cos(), (x.clone(),))
+
+
+class ReadsWhatABranchWrote(nn.Module):
+    def forward(self, which: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        def write(y: torch.Tensor) -> torch.Tensor:
+            y.add_(1)
+            return y.sin()
+
+        y = x * 2
+        return torch.cond(which, write, lambda y: y.cos(), (y,)) + y
+
+
 class KeepsWhatNobodyWrote(nn.Module):
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         padded = torch.empty(x.shape[0] + 2, 4)
@@ -35,6 +61,34 @@ def test_a_branch_that_writes_to_its_input_has_no_lossless_fix_that_loses_the_wr
     assert not [each for each in ex.fixes if not each.lossy]
     ex.autofix()
     assert not ex.ok
+
+
+@pytest.mark.parametrize("model", [WritesInABranch(), WritesOnOneLine()])
+@pytest.mark.parametrize("which", [True, False])
+def test_a_clone_that_hides_a_write_is_lossy_and_shows_the_loss(
+    model: nn.Module, which: bool
+) -> None:
+    ex = explorer.explore(model, (torch.tensor(which), torch.randn(3)))
+    (fix,) = ex.fixes
+    assert fix.lossy
+    assert "its caller does not see the new values" in fix.gives_up
+    ex.apply(fix)
+    assert ex.ok
+    assert ex.release_report().verdict == "not ready" or not which
+    assert any("does not see the new values" in each for each in ex.record.given_up)
+
+
+def test_a_clone_of_a_copy_hides_nothing_and_is_lossless() -> None:
+    for which in (True, False):
+        ex = explorer.explore(WritesToACopy(), (torch.tensor(which), torch.randn(3)))
+        assert [each.lossy for each in ex.fixes] == [False]
+
+
+def test_a_clone_that_changes_a_later_value_is_offered_by_no_example_that_shows_it() -> None:
+    ex = explorer.explore(ReadsWhatABranchWrote(), (torch.tensor(True), torch.randn(3)))
+    assert not ex.fixes
+    ex = explorer.explore(ReadsWhatABranchWrote(), (torch.tensor(False), torch.randn(3)))
+    assert all(each.lossy for each in ex.fixes)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from export_engine.fixes.code.branches.bool_tests_to_tensors import (
     keep_as_tensor,
     pass_plain_bools,
 )
-from export_engine.fixes.code.branches.branch_copies import clone_branch_results
+from export_engine.fixes.code.branches.branch_copies import clone_branch_results, clone_new_operands
 from export_engine.fixes.code.calls.data_writes import write_in_the_open
 from export_engine.fixes.code.calls.distributions import disable_validation
 from export_engine.fixes.code.calls.logging_calls import skip_logging, without_note
@@ -37,6 +37,8 @@ class Way(NamedTuple):
     gives_up: str = ""
     is_tentative: bool = False
     """Whether another way that leads to a program is better than this one that leads on."""
+    loses_writes: bool = False
+    """Whether the program may lack what eager writes to its inputs."""
 
 
 _NOTE = Way(
@@ -68,6 +70,11 @@ _COPY = Way(
     "A branch of torch.cond returns new tensors and mutates none of its inputs.",
     clone_branch_results,
 )
+_COPY_NEW = _COPY._replace(rewrite=clone_new_operands)
+_COPY_WRITTEN = _COPY._replace(
+    gives_up="The branch writes to a copy, so its caller does not see the new values.",
+    loses_writes=True,
+)
 _BOOL = Way(
     "Make the flag in line {line} a plain bool",
     "The op does not take a symbolic bool. Python then decides it for all sizes in the range.",
@@ -96,8 +103,10 @@ def _find_ways(diagnosis: Diagnosis) -> list[Way]:
             return [_UNSAID]
         case Kind.DATA_WRITE:
             return [_WRITE]
-        case Kind.COND_ALIASES | Kind.COND_MUTATES:
+        case Kind.COND_ALIASES:
             return [_COPY]
+        case Kind.COND_MUTATES:
+            return [_COPY_NEW, _COPY_WRITTEN]
         case Kind.OUTPUT_FROM_DATA:
             return [_NOTE, _UNSAID, _COPIED, _UNCHECKED, _TENSOR]
         case Kind.GRAPH_BREAK:
@@ -132,7 +141,15 @@ def suggest_rewrites(
         title = way.title.format(line=place.line, function=place.function)
         if progress:
             progress(Progress(0, 0, title, "fix"))
-        fix = code_fix(request, diagnosis, edit, title=title, why=way.why, gives_up=way.gives_up)
+        fix = code_fix(
+            request,
+            diagnosis,
+            edit,
+            title=title,
+            why=way.why,
+            gives_up=way.gives_up,
+            loses_writes=way.loses_writes,
+        )
         if fix is None:
             continue
         if fix.leads_to is None and way.is_tentative:

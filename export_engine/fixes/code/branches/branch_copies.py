@@ -45,6 +45,58 @@ def clone_branch_results(text: str, line: int) -> Rewritten:
     return source.replace(pieces)
 
 
+def clone_new_operands(text: str, line: int) -> Rewritten:
+    """As `clone_branch_results`, where no caller can see what the branch writes to.
+
+    Args:
+        text: of the file.
+        line: in the branch.
+
+    Raises:
+        CannotRewrite: an operand that the branch mutates may be a tensor that is used elsewhere.
+    """
+    branch = Source(text, line).function
+    if not isinstance(branch, ast.FunctionDef):
+        raise CannotRewrite("the branch is not a function")
+    names = [argument.arg for argument in branch.args.args]
+    calls = _find_calls(text, branch)
+    for at, name in enumerate(names):
+        if name in _find_mutated(branch) and not all(_is_new(call, at) for call in calls):
+            raise CannotRewrite(f"`{name}` may be used outside of the branch")
+    if not calls:
+        raise CannotRewrite("the call of the branch is not in the file")
+    return clone_branch_results(text, line)
+
+
+def _find_calls(text: str, branch: ast.FunctionDef) -> list[ast.Call]:
+    """The calls that name a branch, in the block of code that defines it."""
+    owners = [
+        owner
+        for owner in ast.walk(ast.parse(text))
+        for node in ast.iter_child_nodes(owner)
+        if isinstance(node, ast.FunctionDef)
+        and (node.name, node.lineno) == (branch.name, branch.lineno)
+    ]
+    return [
+        node
+        for owner in owners
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Call)
+        and any(isinstance(e, ast.Name) and e.id == branch.name for e in (*node.args, node.func))
+    ]
+
+
+def _is_new(call: ast.Call, at: int) -> bool:
+    """Whether an operand of a `torch.cond` is a tensor that this expression makes."""
+    operands = call.args[-1] if call.args else None
+    if not isinstance(operands, ast.Tuple | ast.List) or at >= len(operands.elts):
+        return False
+    operand = operands.elts[at]
+    if isinstance(operand, ast.Call):
+        return isinstance(operand.func, ast.Attribute) and operand.func.attr == "clone"
+    return isinstance(operand, ast.BinOp)
+
+
 def _clone_returned(source: Source, value: ast.expr) -> list[Piece]:
     if isinstance(value, ast.Tuple | ast.List):
         return [piece for expression in value.elts for piece in _clone_returned(source, expression)]

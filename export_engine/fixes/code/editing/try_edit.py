@@ -75,7 +75,14 @@ def runs(request: Request) -> bool:
 
 
 def code_fix(
-    request: Request, diagnosis: Diagnosis, edit: Edit, *, title: str, why: str, gives_up: str = ""
+    request: Request,
+    diagnosis: Diagnosis,
+    edit: Edit,
+    *,
+    title: str,
+    why: str,
+    gives_up: str = "",
+    loses_writes: bool = False,
 ) -> Fix | None:
     """The fix by an edit, once it was tried; None if it does not lead on.
 
@@ -86,11 +93,17 @@ def code_fix(
         title: as of `Fix`, and so are the others.
         why: why it helps.
         gives_up: what is lost by it.
+        loses_writes: whether `gives_up` is what eager writes to inputs, so that it may be missing.
     """
     attempt = try_edit(request, edit)
-    if attempt is None or not leads_on(attempt, diagnosis, edit):
+    if attempt is None:
         return None
-    return plain_fix(request, diagnosis, edit, attempt, title=title, why=why, gives_up=gives_up)
+    agreement = attempt.agreement if isinstance(attempt, Exported) else None
+    lost = loses_writes and agreement is not None and agreement.lacks_writes
+    if not lost and not leads_on(attempt, diagnosis, edit):
+        return None
+    fix = plain_fix(request, diagnosis, edit, attempt, title=title, why=why, gives_up=gives_up)
+    return replace(fix, lossy=loses_writes)
 
 
 def plain_fix(
