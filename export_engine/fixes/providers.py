@@ -28,7 +28,7 @@ from export_engine.fixes import (
 )
 from export_engine.fixes.code import line_rewrites
 from export_engine.fixes.code.branches import (
-    checks_and_numpy,
+    assumed_branches,
     is_exporting_branches,
     size_branches,
 )
@@ -72,7 +72,7 @@ PROVIDERS: tuple[Provider, ...] = (
     fake_kernels.suggest_fake_kernel,
     shrinking.suggest_nms,
     line_rewrites.suggest_rewrites,
-    checks_and_numpy.suggest_rewrites,
+    assumed_branches.suggest_decisions,
     size_guards.suggest_guards,
     is_exporting_branches.suggest_eager_answer,
     module_conversions.suggest_without_conversion,
@@ -82,7 +82,7 @@ _ONE_LINE = frozenset(
     {
         shrinking.suggest_nms,
         line_rewrites.suggest_rewrites,
-        checks_and_numpy.suggest_rewrites,
+        assumed_branches.suggest_decisions,
     }
 )
 """Not asked where the whole function is rewritten without loss."""
@@ -91,7 +91,7 @@ LAST_RESORTS: tuple[Provider, ...] = (
     other_mode.suggest_mode,
     export_options.suggest_options,
     math_of_sizes.suggest_size_ops,
-    checks_and_numpy.assume_branch_on_data,
+    assumed_branches.assume_branch_on_data,
 )
 """Each costs an export or two: used if no lossless fix is known to lead to a program."""
 _KEEPING_ALL: tuple[Provider, ...] = (export_options.keeping_all_sizes,)

@@ -11,7 +11,6 @@ import torch
 from export_engine.attempt import Exported, Failed, Request, apply_edits
 from export_engine.fixes import AutofixReport, autofix
 from export_engine.fixes.code.branches.branch_copies import clone_branch_results
-from export_engine.fixes.code.branches.raise_to_check import way_taken
 from export_engine.fixes.code.calls.distributions import disable_validation
 from export_engine.fixes.code.calls.logging_calls import without_note
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
@@ -135,17 +134,9 @@ def test_values_of_different_shapes_are_not_selected_but_a_way_can_be_assumed() 
     assert fix.title == "Assume `x.max() > 0.5`"
     assert fix.lossy
     assert "rejects inputs" in fix.gives_up
-
-
-def test_an_assumed_way_replaces_the_branch() -> None:
-    text = "import torch\ndef f(x):\n    if x.sum() > 0:\n        y = 1  # kept\n    else:\n"
-    text += "        y = 2\n    return x + y\n"
-    made, condition = way_taken(text, 3, holds=True, tensor=True)
-    assert condition == "x.sum() > 0"
-    assert "    y = 1  # kept\n    return x + y" in made.text
-    other, condition = way_taken(text, 3, holds=False, tensor=True)
-    assert condition == "not (x.sum() > 0)"
-    assert "    y = 2\n    return x + y" in other.text
+    (edit,) = fix.edits
+    assert "    torch._assert_async(x.max() > 0.5, " in edit.after
+    assert "y = (x.sum())" in edit.after
 
 
 WRITES = {

@@ -14,7 +14,8 @@ from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
 from export_engine.fixes import apply_fixes, autofix
-from export_engine.fixes.code.branches import checks_and_numpy
+from export_engine.fixes.code import line_rewrites
+from export_engine.fixes.code.branches import assumed_branches
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.shapes import Shapes
@@ -29,7 +30,8 @@ def failed(target: Callable[..., Any], *args: Any, strict: bool = False) -> Fail
 
 
 def only_fix(attempt: Failed) -> Fix:
-    fixes = list(checks_and_numpy.suggest_rewrites(attempt))
+    providers = line_rewrites.suggest_rewrites, assumed_branches.suggest_decisions
+    fixes = [fix for provider in providers for fix in provider(attempt, None)]
     assert len(fixes) == 1, attempt.diagnosis
     assert isinstance(fixes[0], Fix), fixes[0]
     return fixes[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from export_engine.attempt import Diagnosis, Edit, Failed, Fix, Kind, text_in_effect
+from export_engine.attempt import Diagnosis, Edit, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.branches.bool_tests_to_tensors import (
     copy_by_torch,
     keep_as_tensor,
@@ -19,7 +19,8 @@ from export_engine.fixes.code.branches.branch_copies import clone_branch_results
 from export_engine.fixes.code.calls.data_writes import write_in_the_open
 from export_engine.fixes.code.calls.distributions import disable_validation
 from export_engine.fixes.code.calls.logging_calls import skip_logging, without_note
-from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
+from export_engine.fixes.code.calls.numpy_to_torch import with_torch
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten, Source
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress
 from export_engine.source import original_file
@@ -94,13 +95,31 @@ _COPIED = Way(
 )
 
 
+def _without_numpy(text: str, line: int) -> Rewritten:
+    """The function in torch, where NumPy is called at a line that fails by a size."""
+    source = Source(text, line)
+    if not any(f"{name}." in text.split("\n")[line - 1] for name in source.names_of("numpy")):
+        raise CannotRewrite("the line does not call NumPy")
+    return with_torch(text, line)
+
+
+_NUMPY = Way(
+    "Replace NumPy with torch in `{function}`",
+    "torch has the same functions as ops, which the graph can capture.",
+    with_torch,
+)
+_NUMPY_OF_SIZE = _NUMPY._replace(rewrite=_without_numpy)
+
+
 def _find_ways(diagnosis: Diagnosis) -> list[Way]:
     """What may help at a line, the likeliest first; each refuses code that it does not fit."""
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
             return [_NOTE, _UNCHECKED]
         case Kind.UNBACKED_SIZE | Kind.SHAPES_VIOLATED:
-            return [_UNSAID]
+            return [_UNSAID, _NUMPY_OF_SIZE]
+        case Kind.NUMPY:
+            return [_NUMPY]
         case Kind.DATA_WRITE:
             return [_WRITE]
         case Kind.COND_ALIASES:
@@ -108,19 +127,19 @@ def _find_ways(diagnosis: Diagnosis) -> list[Way]:
         case Kind.COND_MUTATES:
             return [_COPY_NEW, _COPY_WRITTEN]
         case Kind.OUTPUT_FROM_DATA:
-            return [_NOTE, _UNSAID, _COPIED, _UNCHECKED, _TENSOR]
+            return [_NOTE, _UNSAID, _COPIED, _UNCHECKED, _TENSOR, _NUMPY_OF_SIZE]
         case Kind.GRAPH_BREAK:
-            return [_UNSAID, _UNCHECKED, _BOOL, _COPIED]
+            return [_UNSAID, _UNCHECKED, _BOOL, _COPIED, _NUMPY_OF_SIZE]
         case Kind.TENSOR_LEAK:
             return [_COPIED]
         case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
-            return [_BOOL]
+            return [_BOOL, _NUMPY_OF_SIZE]
     return []
 
 
 def suggest_rewrites(
     attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix]:
+) -> Iterator[Fix | NoFix]:
     """The first rewrite of the diagnosed line that leads on; a tentative one if no other does."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or not diagnosis.stack:
@@ -132,7 +151,9 @@ def suggest_rewrites(
     for way in _find_ways(diagnosis):
         try:
             rewritten = way.rewrite(text, line)
-        except CannotRewrite:
+        except CannotRewrite as reason:
+            if way is _NUMPY:
+                yield NoFix(f"NumPy cannot be replaced with torch here: {reason}.")
             continue
         if rewritten.text in texts:
             continue

@@ -38,16 +38,3 @@ def statement_at(source: Source, line: int) -> ast.stmt:
         if isinstance(statement, ast.If) and innermost in statement.body
     ]
     return around[0] if around else innermost
-
-
-def is_elif(source: Source, statement: ast.stmt) -> bool:
-    """Whether a branch is an `elif` of another."""
-    return source.text[source.start(statement) :].startswith("elif")
-
-
-def is_while(text: str, line: int) -> bool:
-    """Whether a `while` asks at a line."""
-    try:
-        return isinstance(statement_at(Source(text, line), line), ast.While)
-    except CannotRewrite:
-        return False

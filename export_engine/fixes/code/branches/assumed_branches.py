@@ -1,0 +1,290 @@
+"""Conditions on data that are assumed: the program asserts them, and takes one way of a branch.
+
+An op asks, too: `scaled_dot_product_attention` whether its keys are empty, a convolution whether
+its input is. A number that is data-dependent has no value while tracing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import replace
+
+from torch import nn
+
+from export_engine.attempt import (
+    Attempt,
+    Diagnosis,
+    Edit,
+    Exported,
+    Failed,
+    Fix,
+    Kind,
+    NoFix,
+    Request,
+    text_in_effect,
+)
+from export_engine.diagnose import DataDependent, diagnose
+from export_engine.fixes.assumptions import join_texts
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Source,
+    spans,
+    with_way,
+)
+from export_engine.fixes.code.editing.try_edit import (
+    code_fix,
+    further,
+    plain_fix,
+    runs,
+    try_edit,
+    with_edit,
+)
+from export_engine.progress import Progress, Report
+from export_engine.source import original_file
+
+_SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_NO_BRANCH = "there is no branch at that line"
+_MOST_ROUNDS = 4
+_Checks = list[tuple[str, str]]
+"""Conditions, each with the call of torch that checks it."""
+
+
+def assume_branch_on_data(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The example's way of a branch on tensor values, assumed for every input."""
+    yield from _suggest(attempt, progress, {Kind.BRANCH_ON_DATA})
+
+
+def suggest_decisions(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """One way of a branch on a number; where no statement branches, what an op asks."""
+    yield from _suggest(attempt, progress, {Kind.BRANCH_ON_UNBACKED, Kind.UNBACKED_SIZE})
+
+
+def _suggest(attempt: Failed, progress: Report | None, kinds: set[Kind]) -> Iterator[Fix | NoFix]:
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack or diagnosis.kind not in kinds:
+        return
+    try:
+        fix = _assume_branch(request, diagnosis, progress)
+        if fix is None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
+            fix = _assume_of_op(request, diagnosis, progress)
+    except CannotRewrite as reason:
+        yield NoFix(f"The branch cannot be assumed here: {reason}.")
+        return
+    if fix is not None:
+        yield fix
+
+
+def _assume_branch(request: Request, diagnosis: Diagnosis, progress: Report | None) -> Fix | None:
+    """The example's way of the branch at a line; None where no branch is there."""
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
+    of_data = diagnosis.kind is Kind.BRANCH_ON_DATA
+    is_tensor = of_data or not getattr(diagnosis.facts, "condition", "number")
+    source = Source(text, line)
+    pair = _find_branch(source, line)
+    if pair is None:
+        return None
+    for holds in (True, False):
+        checks = list_checks(source.torch, pair[1].test, holds=holds, is_tensor=is_tensor)
+        rewritten = source.replace(_take_way(source, *pair, holds, checks))
+        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
+        if not runs(with_edit(request, edit)):
+            continue  # the example takes the other branch
+        condition = " and ".join(asked for asked, _ in checks)
+        if progress:
+            progress(Progress(0, 0, f"assuming {condition}", "fix"))
+        fix = code_fix(
+            request,
+            diagnosis,
+            edit,
+            title=f"Assume `{condition}`",
+            why="The example takes this branch. The program asserts at run time that every input "
+            "does.",
+            gives_up=f"The program rejects inputs for which `{condition}` does not hold.",
+        )
+        return _with_state(request, source, pair[1].test, fix) if fix is not None else None
+    return None
+
+
+def _with_state(request: Request, source: Source, test: ast.expr, fix: Fix) -> Fix:
+    """A fix that is lossless where a test asks parameters and buffers alone, which nothing writes.
+
+    That is read of the program in which one way is taken.
+    """
+    state = _find_state(request, source, test, fix.leads_to)
+    if not state:
+        return replace(fix, lossy=True)
+    asked = join_texts([f"`{name}`" for name in state])
+    why = f"Only {asked} decides it, which no input changes. The program asserts it."
+    return replace(fix, why=why, gives_up=f"With other values in {asked}, the program may raise.")
+
+
+def _find_branch(source: Source, line: int) -> tuple[ast.stmt, ast.If | ast.IfExp] | None:
+    """The statement before which the test at a line can be checked, and the branch."""
+    for statement in ast.walk(source.function):
+        if isinstance(statement, ast.If) and spans(statement.test, line):
+            return statement, statement
+        if isinstance(statement, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
+            for part in ast.walk(statement):
+                if isinstance(part, ast.IfExp) and spans(part.test, line):
+                    return statement, part
+    return None
+
+
+def _take_way(
+    source: Source, statement: ast.stmt, branch: ast.If | ast.IfExp, holds: bool, checks: _Checks
+) -> list[Piece]:
+    """Checks, and one way of a branch in its place."""
+    indent, start = source.indent(statement), source.line_start(statement)
+    lines = "".join(f"{indent}{check}\n" for _, check in checks)
+    if isinstance(branch, ast.IfExp):
+        way = f"({source.of(branch.body if holds else branch.orelse)})"
+        return [Piece(start, start, lines), Piece(source.start(branch), source.end(branch), way)]
+    if any(block and isinstance(block[-1], ast.Raise) for block in (branch.body, branch.orelse)):
+        raise CannotRewrite("a way of it only raises an error")
+    piece = with_way(source, branch, branch.body if holds else branch.orelse)
+    return [piece._replace(text=lines + piece.text.removeprefix(f"{indent}pass\n"))]
+
+
+def list_checks(torch: str, test: ast.expr, *, holds: bool, is_tensor: bool) -> _Checks:
+    """The conditions that make a test hold, or not hold.
+
+    Args:
+        torch: what torch is called there.
+        test: of a branch.
+        holds: whether it is to hold.
+        is_tensor: whether it is a tensor, and not a number.
+
+    Raises:
+        CannotRewrite: it asks what is no value, or compares several.
+    """
+    match test:
+        case ast.UnaryOp(ast.Not(), inner):
+            return list_checks(torch, inner, holds=not holds, is_tensor=is_tensor)
+        case ast.Call(ast.Name("bool"), [inner], []):
+            return list_checks(torch, inner, holds=holds, is_tensor=is_tensor)
+        case ast.BoolOp(operator, values) if isinstance(operator, ast.And if holds else ast.Or):
+            parts = [list_checks(torch, e, holds=holds, is_tensor=is_tensor) for e in values]
+            return [check for part in parts for check in part]
+        case ast.BoolOp(operator, values):
+            sign = " & " if isinstance(operator, ast.And) else " | "
+            text = sign.join(f"({ast.unparse(value)})" for value in values)
+        case ast.Compare(left, [operator], [right]) if type(operator) in _SIGNS:
+            sign = _SIGNS[type(operator)] if holds else _OPPOSITE[_SIGNS[type(operator)]]
+            text, holds = f"{ast.unparse(left)} {sign} {ast.unparse(right)}", True
+        case ast.Compare() | ast.NamedExpr():
+            raise CannotRewrite("the test is more than one comparison of values")
+        case _ if is_tensor:
+            text = ast.unparse(test)
+        case _:
+            text, holds = f"{ast.unparse(test)} {'!=' if holds else '=='} 0", True
+    said = text if holds else f"not ({text})" if " " in text else f"not {text}"
+    if not is_tensor:
+        return [(said, f"{torch}._check({text if holds else f'{torch}.sym_not({text})'})")]
+    asked = text if holds else f"{torch}.logical_not({text})"
+    return [(said, f'{torch}._assert_async({asked}, "the example takes the other branch")')]
+
+
+def _find_state(
+    request: Request, source: Source, test: ast.expr, found: Exported | None
+) -> list[str]:
+    """The parameters and buffers that a test asks, `self.ready`; none if it asks more."""
+    model = getattr(request.target, "__self__", request.target)
+    arguments = source.function.args.args
+    if found is None or not isinstance(model, nn.Module) or not arguments:
+        return []
+    own = arguments[0].arg
+    chains = {ast.unparse(node) for node in ast.walk(test) if isinstance(node, ast.Attribute)}
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)} - {own}
+    if any(not hasattr(builtins, name) and name != source.torch for name in names):
+        return []
+    signature = found.program.graph_signature
+    written = [*signature.buffers_to_mutate.values()]
+    paths = [*dict(model.named_parameters()), *dict(model.named_buffers())]
+    state = set[str]()
+    for chain in chains:
+        if not chain.startswith(f"{own}.") or any(
+            other.startswith(f"{chain}.") for other in chains
+        ):
+            continue
+        parts = chain.split(".")[1:]
+        ends = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+        named = next((end for end in ends if _ends_in(paths, end)), "")
+        if not named or _ends_in(written, named):
+            return []
+        state.add(f"{own}.{named}")
+    return sorted(state)
+
+
+def _ends_in(paths: list[str], name: str) -> bool:
+    return any(f".{path}".endswith(f".{name}") for path in paths)
+
+
+def _assume_of_op(request: Request, diagnosis: Diagnosis, progress: Report | None) -> Fix | None:
+    """Checks for all that the op at a failing line asks of data-dependent numbers."""
+    first, place = diagnosis, diagnosis.stack[-1]
+    before, line = text_in_effect(request.edits, place.file, place.line)
+    edit = Edit(original_file(place.file), before, before, ())
+    conditions: list[str] = []
+    attempt: Attempt | None = None
+    for _ in range(_MOST_ROUNDS):
+        edit, condition = _add_check(request, edit, line, diagnosis)
+        line += 1
+        conditions.append(condition)
+        if progress:
+            progress(Progress(0, 0, f"checking {condition}", "fix"))
+        attempt = try_edit(request, edit)
+        if not isinstance(attempt, Failed):
+            break
+        diagnosis = diagnose(attempt)
+        if not isinstance(diagnosis.facts, DataDependent) or not diagnosis.facts.condition:
+            return None
+        if not diagnosis.stack or diagnosis.stack[-1].line != line:
+            return None
+    if not isinstance(attempt, Exported) or (
+        attempt.agreement is not None and attempt.agreement.verdict in ("differs", "refused")
+    ):
+        return None
+    listed = " and ".join(f"`{text}`" for text in conditions)
+    fix = plain_fix(
+        request,
+        first,
+        edit,
+        attempt,
+        title=f"Check that {listed} before line {place.line}",
+        why="The op asks this of a number that is computed from data. The program asserts it at "
+        "run time.",
+        gives_up=f"The program rejects inputs for which {listed} does not hold.",
+    )
+    of_empty = all(text.endswith((" != 0", " > 0", " >= 0", " >= 1")) for text in conditions)
+    return replace(fix, narrows=True, lossy=not of_empty)
+
+
+def _add_check(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) -> tuple[Edit, str]:
+    """An edit with a check more, which holds on the example, and what it checks.
+
+    The opposite of what is asked is tried first: a special case is seldom the example's.
+    """
+    facts = diagnosis.facts
+    asked = facts.condition if isinstance(facts, DataDependent) else ""
+    source = Source(edit.after, line)
+    kinds = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return | ast.Expr
+    nodes = [n for n in ast.walk(source.function) if isinstance(n, kinds) and spans(n, line)]
+    try:
+        test = ast.parse(asked, mode="eval").body
+    except SyntaxError as error:
+        raise CannotRewrite("what the op asks is not valid Python") from error
+    if not nodes or not isinstance(test, ast.Compare):
+        raise CannotRewrite("what the op asks cannot be checked before the line")
+    statement = max(nodes, key=source.start)
+    at, indent = source.start(statement), source.indent(statement)
+    for holds in (False, True):
+        (condition, check), *_ = list_checks(source.torch, test, holds=holds, is_tensor=False)
+        more = further(edit, source.replace([Piece(at, at, f"{check}\n{indent}")]))
+        if runs(with_edit(request, more)):
+            return more, condition
+    raise CannotRewrite("what the op asks cannot be checked before the line")
