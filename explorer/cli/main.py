@@ -28,6 +28,7 @@ from explorer.sets.programs import Programs
 from explorer.text.escape import escape_log, harmless
 from explorer.validate_options import check_ahead
 from export_engine.missing_packages import missing_package
+from export_engine.pte import is_pte
 
 __all__ = ["BAD", "DEFECT", "OK", "UNCHECKED", "USAGE", "main"]
 
@@ -222,7 +223,7 @@ def _check_torch(asked: argparse.Namespace) -> None:
 
 
 def _run(asked: argparse.Namespace) -> int:
-    if str(asked.program).endswith(".pte"):
+    if str(asked.program).endswith(".pte") or is_pte(asked.program):
         return _read_pte(asked)
     _check_torch(asked)
     check_ahead(asked.decompose, [asked.save, asked.html, asked.json], asked.run, asked.backend)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from explorer.comparing.comparison import Comparison
+from explorer.session.given_program import programs_in
 from explorer.session.other_program import lend_program
 from explorer.sets.comparison import SetComparison
 from explorer.sets.programs import Programs
@@ -44,7 +45,7 @@ def diff(before: Any, after: Any) -> Comparison | SetComparison:
 def _open(given: Any) -> Any:
     """What was given; of a path the program or the set in the file, of several programs a set."""
     from explorer.opening.loading import load
-    from explorer.opening.viewing import programs_in, view_several
+    from explorer.opening.viewing import view_several
 
     if isinstance(given, str | Path):
         return load(given)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from explorer.exploration import Exploration
 from explorer.session.entry import Entry
-from explorer.session.given_program import entry_of, is_exported_program
+from explorer.session.given_program import entry_of, is_exported_program, programs_in
 from explorer.session.notebook_cells import cell_names
 from explorer.session.session import Session
 
@@ -71,6 +72,11 @@ def explore(
     if is_exported_program(model):
         call = (tuple(args), dict(kwargs or {})) if args or kwargs else None
         return Exploration(Session([entry_of(model, title, call)]))
+    given: object = model
+    if isinstance(given, str | PathLike) or programs_in(given) is not None:
+        raise TypeError(
+            f"{type(model).__name__} is not a model. explorer.view opens programs and files."
+        )
     if without_weights:
         from export_engine.capture import copy_without_weights
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import overload
 
@@ -36,7 +37,12 @@ def load(
 
     Raises:
         ArchiveError: there is no such file or program, or it is not an archive of a program.
+        TypeError: it is not a path.
     """
+    if not isinstance(path, str | PathLike):
+        raise TypeError(
+            f"{type(path).__name__} is not a path. explorer.view opens a program that exists."
+        )
     if holds_export(Path(path)):
         kit = open_export(Path(path), trusted=trusted)
         return kit if model is None else kit[model]

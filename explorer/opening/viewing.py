@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
 
 from explorer.exploration import Exploration
-from explorer.session.given_program import Call, entry_of, is_program, refuse_inputs
+from explorer.session.given_program import Call, entry_of, programs_in, refuse_inputs
 from explorer.session.session import Session
+from explorer.text.attempt_text import cut
+from explorer.text.escape import harmless
 
 if TYPE_CHECKING:
     from explorer.results.pte import PteFile
@@ -50,10 +53,6 @@ def view(
         return program
     if isinstance(program, str | Path):
         refuse_inputs(inputs, "a file")
-        if Path(program).suffix == ".pte":
-            from explorer.results.pte import PteFile
-
-            return PteFile(program)
         return _open_path(Path(program)) or load(program)
     call = None if inputs is None else _call(inputs)
     if programs_in(program) is not None:
@@ -62,25 +61,41 @@ def view(
     return _open(program, title, call)
 
 
-def _open_path(path: Path) -> StagesResult | list[StagesResult] | list[PteFile] | None:
-    """The `.pte` files or kernels of a folder, or the kernels of a package without a program.
+def _open_path(path: Path) -> PteFile | StagesResult | list[StagesResult] | list[PteFile] | None:
+    """A `.pte` file, those of a folder, or the kernels of a folder or a package without programs.
 
     None of any other path.
     """
     from explorer.opening.transformers_folder import open_pte_export
+    from explorer.results.pte import PteFile
     from explorer.results.stages import read_stages
     from export_engine.archive import ArchiveError, holds_export, program_names
+    from export_engine.pte import is_pte
     from export_engine.stages import holds_stages
 
+    if is_pte(path) or (path.suffix == ".pte" and path.is_file() and not is_zipfile(path)):
+        return PteFile(path)
     if holds_export(path):
         return open_pte_export(path)
     if path.is_dir():
-        return read_stages(path)
+        if holds_stages(path):
+            return read_stages(path)
+        raise ArchiveError(_refuse_folder(path))
     try:
         has_program = bool(program_names(path))
     except ArchiveError:
         has_program = False
     return None if has_program or not holds_stages(path) else read_stages(path)
+
+
+def _refuse_folder(path: Path) -> str:
+    """What a folder holds that can be opened."""
+    if any(path.glob("archive_format")) or any(path.glob("*/archive_format")):
+        return f"{path.name} is an unpacked .pt2 file. Give the path of the .pt2 file itself."
+    files = sorted(file.name for file in path.iterdir() if file.suffix in (".pt2", ".pte"))
+    if files:
+        return harmless(f"{path.name} is a folder. Give one of its files: {cut(', '.join(files))}")
+    return f"{path.name} is a folder without a program: no export.json, no trace of TORCH_TRACE."
 
 
 def view_several(given: Any, title: str = "") -> Programs:
@@ -92,26 +107,6 @@ def view_several(given: Any, title: str = "") -> Programs:
         name: _open(value, f"{title or 'program'}: {name}") for name, value in several.items()
     }
     return Programs(explorations, title=title or type(given).__name__)
-
-
-def programs_in(given: Any) -> dict[str, Any] | None:
-    """The programs of a dict, or of an object that holds several under names.
-
-    ExecuTorch's `EdgeProgramManager` has `methods` and `exported_program(name)`, transformers'
-    `ExportedModel` has `components`, each with a `program`.
-    """
-    components = getattr(given, "components", None)
-    if isinstance(components, Mapping):
-        given = {
-            name: getattr(component, "program", None) for name, component in components.items()
-        }
-    if isinstance(given, Mapping) and given and all(map(is_program, given.values())):
-        return dict(given)
-    methods, get = getattr(given, "methods", None), getattr(given, "exported_program", None)
-    if is_program(given) or methods is None or not callable(get):
-        return None
-    names = methods() if callable(methods) else methods
-    return {name: get(name) for name in sorted(names)}
 
 
 def _open(program: Any, title: str, call: Call | None = None) -> Exploration:

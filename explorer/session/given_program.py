@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from explorer.session.entry import Entry
@@ -33,7 +34,7 @@ def entry_of(program: Any, title: str = "", call: Call | None = None) -> Entry:
 
     if not is_program(program):
         raise TypeError(
-            f"A {type(program).__name__} is not a program. Give an ExportedProgram, a GraphModule, "
+            f"{type(program).__name__} is not a program. Give an ExportedProgram, a GraphModule, "
             "a dict of them, or the path of a .pt2 file; explorer.explore exports a model."
         )
     kind = kind_of(program)
@@ -66,6 +67,26 @@ def is_program(given: object) -> bool:
     torch = sys.modules.get("torch")
     is_graph = torch is not None and isinstance(given, torch.fx.GraphModule)
     return is_graph or is_exported_program(given)
+
+
+def programs_in(given: Any) -> dict[str, Any] | None:
+    """The programs of a dict, or of an object that holds several under names.
+
+    ExecuTorch's `EdgeProgramManager` has `methods` and `exported_program(name)`, transformers'
+    `ExportedModel` has `components`, each with a `program`.
+    """
+    components = getattr(given, "components", None)
+    if isinstance(components, Mapping):
+        given = {
+            name: getattr(component, "program", None) for name, component in components.items()
+        }
+    if isinstance(given, Mapping) and given and all(map(is_program, given.values())):
+        return {name if isinstance(name, str) else repr(name): given[name] for name in given}
+    methods, get = getattr(given, "methods", None), getattr(given, "exported_program", None)
+    if is_program(given) or methods is None or not callable(get):
+        return None
+    names = methods() if callable(methods) else methods
+    return {name: get(name) for name in sorted(names)}
 
 
 def kind_of(program: torch.export.ExportedProgram | torch.fx.GraphModule) -> str:

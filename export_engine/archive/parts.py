@@ -17,6 +17,8 @@ GENERATION = "extra/export_explorer/generation.json"
 """Where it puts how they generate."""
 _BEFORE_2_8 = "serialized_exported_program.json"
 """Where torch put the one program of an archive."""
+_OPENED = (".pt2", ".pte", ".zip")
+"""Names of files that `explorer.view` opens."""
 _SHOWN = 20
 """Names in one sentence."""
 
@@ -76,6 +78,8 @@ class Parts:
             )
         if "constants.pkl" in self.others:
             return "It is a TorchScript file. Export the model with torch.export instead."
+        if self.others:
+            return f"It holds {_join_names(self.others)}: unpack it, and open what is in it."
         return "Write one with torch.export.save(program, path)."
 
 
@@ -83,7 +87,8 @@ def parts_of(members: Iterable[str]) -> Parts:
     """The parts, from the names of the members."""
     programs: dict[str, str] = {}
     compiled: dict[str, None] = {}
-    executorch, others = [], []
+    executorch: list[str] = []
+    others: list[str] = []
     for name in members:
         parts = name.replace("\\", "/").split("/")
         match parts:
@@ -95,6 +100,8 @@ def parts_of(members: Iterable[str]) -> Parts:
                 executorch.append(cut(part))
             case ["data.pkl" | "constants.pkl" as other]:
                 others.append(other)
+            case [*_, file] if file.endswith(_OPENED):
+                others.append(cut(name))
     if not programs and _BEFORE_2_8 in members:
         programs["model"] = _BEFORE_2_8
     return Parts(programs, tuple(compiled), tuple(executorch), tuple(others))

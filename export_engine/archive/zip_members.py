@@ -18,6 +18,7 @@ from typing import IO
 from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
 from export_engine.error_text import error_text
+from export_engine.pte import is_pte
 
 _ENCRYPTED = 0x1
 _LOCAL_HEADER = 30
@@ -210,6 +211,11 @@ def read_members(path: Path) -> Iterator[Members]:
             except ArchiveError:
                 raise
             except _DAMAGED as error:
+                if is_pte(path):
+                    raise ArchiveError(
+                        f"{title} is a .pte file of ExecuTorch's, which has no graph. "
+                        "explorer.view shows its methods, delegates and memory plan."
+                    ) from error
                 raise ArchiveError(
                     f"{title} is not a .pt2 archive: it is not a zip file, or it is truncated "
                     f"({error_text(error)}). Write one with torch.export.save(program, path)."

@@ -84,7 +84,7 @@ class LiveGraph:
                 node.op,
                 self._target(node),
                 read_value(value),
-                meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack"),
+                _module_stack(meta),
                 _stack_trace(node),
                 text,
                 inputs,
@@ -260,12 +260,26 @@ def attribute(module: Any, path: str) -> Any:
     return module
 
 
+def _module_stack(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The modules that a node was traced in; passes of the user's may have left anything there."""
+    stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
+    if not isinstance(stack, Mapping):
+        return None
+    pairs = (isinstance(entry, tuple | list) and len(entry) == 2 for entry in stack.values())
+    return stack if all(pairs) and all(isinstance(key, str) for key in stack) else None
+
+
 def _stack_trace(node: Node) -> str | None:
     """The recorded origin; for an operator that torch itself wraps around others, its results'.
 
     torch makes such calls out of `with torch.no_grad()` after tracing, and gives them no line.
     """
-    own: str | None = node.meta.get("stack_trace")
+    own = _text(node.meta.get("stack_trace"))
     if own or not isinstance(node.target, HigherOrderOperator):
         return own
-    return next((text for user in node.users if (text := user.meta.get("stack_trace"))), None)
+    texts = (_text(user.meta.get("stack_trace")) for user in node.users)
+    return next(filter(None, texts), None)
+
+
+def _text(noted: Any) -> str | None:
+    return noted if isinstance(noted, str) else None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from export_engine.pte.program import Placed as Placed
     from export_engine.pte.program import Plan as Plan
     from export_engine.pte.program import PteProgram as PteProgram
+    from export_engine.pte.reading import is_pte as is_pte
     from export_engine.pte.reading import read_pte as read_pte
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -11,7 +11,7 @@ from export_engine.pte.flatbuffer import Buffer, PteError, Table
 from export_engine.pte.program import Delegate, Instruction, Placed, Plan, PteProgram
 from export_engine.pte.xnnpack_payload import read_xnnpack_ops
 
-_HEADER = b"eh00"
+_HEADER, _MARK = b"eh00", b"ET"
 _DTYPES = {
     0: "uint8",
     1: "int8",
@@ -52,6 +52,15 @@ class _Segments(NamedTuple):
         return self.data[start : start + size] if start < len(self.data) else memoryview(b"")
 
 
+def is_pte(path: str | Path) -> bool:
+    """Whether a file has ExecuTorch's mark; its name says nothing. False if it cannot be read."""
+    try:
+        with Path(path).open("rb") as opened:
+            return opened.read(8)[4:].startswith(_MARK)
+    except OSError:
+        return False
+
+
 def read_pte(path: str | Path) -> PteProgram:
     """What a file holds. Nothing in it is run, and weights are not read.
 
@@ -73,7 +82,7 @@ def read_pte(path: str | Path) -> PteProgram:
 
 def _program(data: memoryview, path: str) -> PteProgram:
     identifier = bytes(data[4:8])
-    if not identifier.startswith(b"ET"):
+    if not identifier.startswith(_MARK):
         raise PteError(f"{path} is not a .pte file: it lacks ExecuTorch's mark, `ET12`.")
     base = 0
     if bytes(data[8:12]) == _HEADER and len(data) > _HEADER_END:

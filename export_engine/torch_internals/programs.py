@@ -71,12 +71,35 @@ def with_example(
 ) -> torch.export.ExportedProgram:
     """The same program with another example call; its graph and tensors are shared.
 
+    Arguments go where the export had them, by position or by keyword.
+
     Raises:
         ValueError: the call does not nest as the program's inputs do.
     """
     copied = copy.copy(program)
-    copied.example_inputs = (args, kwargs)
+    copied.example_inputs = _arrange_call(program, args, kwargs)
     return copied
+
+
+def _arrange_call(
+    program: torch.export.ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call by position and by keyword as the program takes them.
+
+    Raises:
+        ValueError: they have other names.
+    """
+    signature, spec = program.module_call_graph[0].signature, program.call_spec.in_spec
+    names = (signature and signature.forward_arg_names) or []
+    by_position, by_keyword = pytree.tree_unflatten([None] * spec.num_leaves, spec)
+    if len(names) != len(by_position) + len(by_keyword) or len(args) > len(names):
+        return args, kwargs
+    arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+    if arguments.keys() != set(names):
+        raise ValueError(f"The program takes {', '.join(names)}; given are {', '.join(arguments)}.")
+    values = [arguments[name] for name in names]
+    count = len(by_position)
+    return tuple(values[:count]), dict(zip(names[count:], values[count:], strict=True))
 
 
 def set_graph_module(program: torch.export.ExportedProgram, module: torch.fx.GraphModule) -> None:

@@ -79,7 +79,7 @@ def test_another_export_of_the_same_model_is_offered(
 
 
 def test_what_cannot_be_compared_is_said(relu: explorer.Exploration) -> None:
-    with pytest.raises(TypeError, match="A int is not a program"):
+    with pytest.raises(TypeError, match="int is not a program"):
         relu.diff(3)
     with pytest.raises(ValueError, match="holds 2 programs"):
         relu.diff({"a": relu.program, "b": relu.program})

@@ -190,7 +190,7 @@ def test_anything_that_is_a_program_can_be_compared(tmp_path: Path) -> None:
     for other in (first.program, str(plain), plain, first.save(tmp_path / "kept.pt2")):
         found = explorer.diff(first, other)
         assert not [graph for graph in found.diff.graphs if graph.added or graph.removed]
-    with pytest.raises(TypeError, match="A int is not a program"):
+    with pytest.raises(TypeError, match="int is not a program"):
         explorer.diff(first, 3)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import shutil
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.passes.shape_prop import ShapeProp
 
 import explorer
+from explorer.results.pte import PteFile
+from export_engine.archive import ArchiveError
 from export_engine.record import check_record
 
 
@@ -160,7 +165,7 @@ def test_several_programs_are_a_set() -> None:
 
 
 def test_what_is_no_program_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"A Net is not a program.*explorer\.explore exports"):
+    with pytest.raises(TypeError, match=r"Net is not a program.*explorer\.explore exports"):
         explorer.view(Net())
 
 
@@ -176,3 +181,73 @@ def test_an_edge_program_beside_the_program_that_it_came_from() -> None:
     assert isinstance(edge, explorer.Programs)
     assert edge["forward"].record.verdict.startswith("edge program")
     assert not explorer.diff(program, edge["forward"]).ok
+
+
+PTE = Path(__file__).parents[1] / "claims" / "delegated.pte"
+
+
+def test_a_file_is_what_its_bytes_say(tmp_path: Path) -> None:
+    torch.export.save(exported(), tmp_path / "program.pte")
+    assert explorer.view(tmp_path / "program.pte").record.verdict.startswith("loaded")
+    shutil.copy(PTE, tmp_path / "delegated.pt2")
+    assert isinstance(explorer.view(tmp_path / "delegated.pt2"), PteFile)
+    with pytest.raises(ArchiveError, match=r"is a \.pte file of ExecuTorch's"):
+        explorer.load(tmp_path / "delegated.pt2")
+    with pytest.raises(ArchiveError, match=r"nothing\.pte does not exist"):
+        explorer.view(tmp_path / "nothing.pte")
+
+
+def test_what_holds_files_names_them(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="is a folder without a program"):
+        explorer.view(tmp_path)
+    torch.export.save(exported(), tmp_path / "program.pt2")
+    with pytest.raises(ArchiveError, match=r"Give one of its files: program\.pt2"):
+        explorer.view(tmp_path)
+    with zipfile.ZipFile(tmp_path / "outer.zip", "w") as outer:
+        outer.write(tmp_path / "program.pt2", "program.pt2")
+    with pytest.raises(ArchiveError, match=r"It holds program\.pt2: unpack it"):
+        explorer.view(tmp_path / "outer.zip")
+    with zipfile.ZipFile(tmp_path / "program.pt2") as archive:
+        archive.extractall(tmp_path / "unpacked")
+    with pytest.raises(ArchiveError, match=r"is an unpacked \.pt2 file"):
+        explorer.view(tmp_path / "unpacked")
+
+
+@pytest.mark.parametrize(
+    "given", [{"one": Net()}, {}, "model.pt2", Path("model.pt2")], ids=["modules", "{}", "s", "p"]
+)
+def test_explore_and_load_name_view_for_what_they_do_not_open(given: object) -> None:
+    with pytest.raises(TypeError, match=r"is not callable|explorer\.view opens programs and files"):
+        explorer.explore(given)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"is not a path. explorer\.view opens"):
+        explorer.load({"one": exported()})  # type: ignore[call-overload]
+
+
+def test_meta_that_a_pass_left_in_another_form_is_left_out() -> None:
+    for key, noted in {"stack_trace": 3, "nn_module_stack": {"x": 1}, "val": object()}.items():
+        program = copy.deepcopy(exported())
+        for node in program.graph.nodes:
+            node.meta[key] = noted
+        assert explorer.view(program).record.graphs
+
+
+def test_names_of_a_set_may_be_numbers(tmp_path: Path) -> None:
+    kit = explorer.view({1: exported()})
+    assert isinstance(kit, explorer.Programs)
+    assert kit.save(tmp_path / "set.pt2")
+
+
+class Scaled(torch.nn.Module):
+    def forward(self, x: torch.Tensor, *, scale: torch.Tensor) -> torch.Tensor:
+        return x * scale
+
+
+def test_inputs_go_where_the_export_had_them() -> None:
+    x, scale = torch.ones(2), torch.full((2,), 3.0)
+    program = torch.export.export(Scaled(), (x,), {"scale": scale})
+    for inputs in ((x, scale), {"x": x, "scale": scale}):
+        example = explorer.view(program, inputs).program.example_inputs
+        assert example is not None
+        assert [len(example[0]), list(example[1])] == [1, ["scale"]]
+    with pytest.raises(ValueError, match="The program takes x, scale; given are x"):
+        explorer.view(program, {"x": x})

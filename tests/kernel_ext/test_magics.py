@@ -391,7 +391,7 @@ def test_a_program_in_hand_is_shown(shell: InteractiveShell) -> None:
     assert "ExportedProgram, 2 ops" in text
     run(shell, "seen = %view program")
     assert shell.user_ns["seen"].ok
-    for words, said in (("", "%view takes a program"), ("Doubled()", "A Doubled is not a program")):
+    for words, said in (("", "%view takes a program"), ("Doubled()", "Doubled is not a program")):
         result, _ = run(shell, f"%view {words}")
         assert said in str(result.error_in_exec)
 
