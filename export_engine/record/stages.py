@@ -28,6 +28,16 @@ class StageGraph(msgspec.Struct, frozen=True, kw_only=True):
     """1-based, in `text`."""
     nodes: Ragged
     """Per op, the nodes of the Record's main graph that it comes from."""
+    inputs: list[str] = []
+    """Names of its inputs, parameters among them."""
+    input_types: list[str] = []
+    """As printed, like `types`."""
+    input_nodes: Column = msgspec.field(default_factory=lambda: array("i"))
+    """Per input, the Record's placeholder that it is; -1 where that is not certain."""
+    reads: Ragged = msgspec.field(default_factory=lambda: Ragged(array("i", [0]), array("i")))
+    """Per op, the values that it reads: inputs by number, then ops, counted on from the inputs."""
+    outputs: Column = msgspec.field(default_factory=lambda: array("i"))
+    """The values that it returns, counted as in `reads`."""
 
 
 class StageCode(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from export_engine.record.formula import OPERATORS
 from export_engine.record.graph import OPS, Graph, Ragged
 from export_engine.record.record import Record
 from export_engine.record.signature import InputEntry, OutputEntry
-from export_engine.record.stages import Stages
+from export_engine.record.stages import StageGraph, Stages
 from export_engine.record.values import BINS, ValuePairs
 
 
@@ -195,6 +195,7 @@ def _stages(record: Record, stages: Stages) -> None:
         _same(count, len(graph.nodes.starts) - 1)
         _check_ragged(graph.nodes, nodes)
         _inside(graph.line, rows + 1, least=0)
+        _stage_edges(graph, nodes)
     ops = max(
         (len(stage_graph.ops) for stage_graph in stages.graphs if stage_graph.name == "post-grad"),
         default=0,
@@ -213,6 +214,17 @@ def _stages(record: Record, stages: Stages) -> None:
     for remark in stages.remarks:
         _inside([remark.kernel], len(stages.kernels), least=0)
         _inside(remark.lines, len(stages.lines), least=0)
+
+
+def _stage_edges(graph: StageGraph, nodes: int) -> None:
+    count = len(graph.inputs)
+    _same(count, len(graph.input_types), len(graph.input_nodes))
+    _inside(graph.input_nodes, nodes)
+    values = count + len(graph.ops)
+    _check_ragged(graph.reads, values)
+    if len(graph.reads.starts) > 1:
+        _same(len(graph.ops), len(graph.reads.starts) - 1)
+    _inside(graph.outputs, values, least=0)
 
 
 def _overlays(record: Record) -> None:

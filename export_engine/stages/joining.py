@@ -22,6 +22,7 @@ from export_engine.stages.kernel_calls import base_name, find_called_op, is_exte
 from export_engine.stages.printed_graph import read_printed_graph
 from export_engine.stages.program_ops import align_program, list_computing_ops
 from export_engine.stages.remarks import find_remarks
+from export_engine.stages.stage_graph import build_graph
 
 Texts = Mapping[str, str]
 """Artifacts of a compilation, by name."""
@@ -81,9 +82,9 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     }
     graphs = []
     if texts.get("before_post_grad_graph"):
-        graphs.append(_graph("decomposed", texts["before_post_grad_graph"], nodes))
+        graphs.append(build_graph("decomposed", texts["before_post_grad_graph"], nodes, record))
     if post:
-        graphs.append(_graph("post-grad", texts["inductor_post_grad_graph"], nodes))
+        graphs.append(build_graph("post-grad", texts["inductor_post_grad_graph"], nodes, record))
     elif any(provenance.ops.values()):
         graphs.append(_make_names_graph(provenance))
     codes = _codes(texts)
@@ -206,25 +207,6 @@ def _select_computed_ops(kernel: str, ops: Sequence[str], fused: set[str]) -> li
     if not is_extern(kernel):
         return list(ops)
     return [op for op in ops if op not in fused] or list(ops)
-
-
-def _graph(
-    name: Literal["decomposed", "post-grad"], text: str, nodes: Mapping[str, list[int]]
-) -> StageGraph:
-    ops = read_printed_graph(text)
-    starts, items = [0], array("i")
-    for op in ops:
-        items.extend(nodes.get(op.name, []))
-        starts.append(len(items))
-    return StageGraph(
-        name=name,
-        text=text,
-        ops=[op.name for op in ops],
-        targets=[op.target for op in ops],
-        types=[op.type for op in ops],
-        line=array("i", [op.line for op in ops]),
-        nodes=Ragged(array("i", starts), items),
-    )
 
 
 def _make_names_graph(provenance: Provenance) -> StageGraph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 
@@ -51,6 +52,26 @@ def read_printed_inputs(text: str) -> dict[str, str]:
     """The types of the outermost graph's inputs, as printed, by name."""
     header = next((row for row in text.splitlines() if row.startswith("    def forward(")), "")
     return dict(_INPUT.findall(header))
+
+
+def read_printed_outputs(text: str) -> list[str]:
+    """The names in the outermost graph's return, in order."""
+    row = next((row for row in text.splitlines() if row.startswith("        return ")), "")
+    return _NAME.findall(row.removeprefix("        return "))
+
+
+def read_operands(expression: str, names: Collection[str]) -> list[str]:
+    """Which values an op reads, in order, as often as it is given them.
+
+    Args:
+        expression: the call as printed.
+        names: of all values of the graph.
+    """
+    inside = expression.partition("(")[2] or expression
+    return [word for word in _NAME.findall(inside) if word in names]
+
+
+_NAME = re.compile(r"\w+")
 
 
 def _target(value: str) -> str:

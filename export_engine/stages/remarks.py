@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from export_engine.record import Kernel, StageGraph, StageRemark
 from export_engine.stages.printed_graph import (
     PrintedType,
+    read_operands,
     read_printed_graph,
     read_printed_inputs,
     read_printed_type,
@@ -85,8 +86,7 @@ class _Reader:
         self._types = {name: read_printed_type(text) for name, text in types.items()}
         numbers = {name: number for number, name in enumerate(graph.ops)}
         self.read_names = [
-            [word for word in _words(op.expression) if word in types]
-            for op in read_printed_graph(graph.text)
+            read_operands(op.expression, types) for op in read_printed_graph(graph.text)
         ]
         self.reads = [[numbers[n] for n in names if n in numbers] for names in self.read_names]
         self.users: dict[int, list[int]] = {}
@@ -135,11 +135,6 @@ class _Reader:
             else:
                 numbers.append(number)
         return numbers
-
-
-def _words(expression: str) -> list[str]:
-    inside = expression.partition("(")[2] or expression
-    return "".join(c if c.isalnum() or c == "_" else " " for c in inside).split()
 
 
 def _copies(reader: _Reader, number: int) -> Iterator[StageRemark]:

@@ -376,6 +376,11 @@ export interface StageGraph {
   types: string[];
   line: Column;
   nodes: Ragged;
+  inputs: string[];
+  input_types: string[];
+  input_nodes: Column;
+  reads: Ragged;
+  outputs: Column;
 }
 
 export interface Kernel {
