@@ -350,6 +350,7 @@ export class Store extends ViewState {
     return this.occupy("Compiling", async () => {
       await this.host.ask("stages", { attempt, backend, device });
       await this.renew(attempt);
+      this.forgetStages();
       this.chosen.value = KERNELS;
     });
   }
@@ -532,7 +533,10 @@ export class Store extends ViewState {
       this.comparison.value = (again && this.comparison.peek()?.with(program)) || null;
       if (!this.comparison.peek()) this.stopComparing();
       this.hovered.value = null;
-      if (!again) this.forget();
+      if (!again) {
+        this.forget();
+        this.forgetStages();
+      }
       if (first) this.lookFirst(program);
       if (!again && this.seam.peek() >= 0) this.lightSeam();
       this.status.value = { kind: "ready" };

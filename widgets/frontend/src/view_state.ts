@@ -1,6 +1,7 @@
 /** View state of one widget: the selection, the open panes, the lines in view. Needs no kernel. */
 
 import { batch, type Signal, signal } from "@preact/signals";
+import type { Rung } from "./ladder/stage_program";
 import type { TensorRequest } from "./messages.gen";
 import type { NodeId } from "./program";
 import type { Place, Selection } from "./selection";
@@ -90,6 +91,13 @@ export class ViewState {
 
   /** The tensor in view; kept while panes change places. */
   readonly tensorPlace: Signal<TensorPlace | null> = signal(null);
+  /** The compilation whose stages are shown; -1 for the last one. */
+  readonly compilation: Signal<number> = signal(-1);
+  /** The stage on the canvas, and the one beside it; null for none. */
+  readonly rung: Signal<Rung> = signal("exported");
+  readonly besideRung: Signal<Rung | null> = signal(null);
+  /** The kernel that was chosen last, of the compilation; -1 for none. */
+  readonly kernel: Signal<number> = signal(-1);
   /** What Values compares with. */
   readonly against: Signal<string> = signal("eager");
 
@@ -100,6 +108,30 @@ export class ViewState {
       this.origin.value = origin;
       if (origin !== "source") this.file.value = null;
       this.place.value = null;
+    });
+  }
+
+  /** Selects a kernel, and what of the program belongs to it. */
+  selectKernel(kernel: number, selection: Selection): void {
+    batch(() => {
+      this.kernel.value = kernel;
+      this.select(selection, "stages");
+    });
+  }
+
+  /** Forgets which compilation and kernel were chosen: there are others now. */
+  forgetStages(): void {
+    batch(() => {
+      this.compilation.value = -1;
+      this.kernel.value = -1;
+    });
+  }
+
+  /** Shows a stage of the compilation on the canvas; what is beside it stays unless named. */
+  showRung(rung: Rung, beside: Rung | null = this.besideRung.peek()): void {
+    batch(() => {
+      this.rung.value = rung;
+      this.besideRung.value = beside === rung ? null : beside;
     });
   }
 

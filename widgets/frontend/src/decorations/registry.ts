@@ -11,6 +11,7 @@ import { LINE, lines } from "./lines";
 import { overlays } from "./overlays";
 import { memory, time } from "./profile";
 import { quantization } from "./quantization";
+import { stageNotes } from "./stage_notes";
 import { unused } from "./unused";
 import { magnitude, nonFinite, offByValue, ownError, spread, zeros } from "./values";
 
@@ -23,6 +24,7 @@ const OF_A_PROGRAM: readonly ((program: Program) => Decoration | null)[] = [
   offByValue,
   quantization,
   unused,
+  stageNotes,
   time,
   memory,
   kernels,

@@ -6,6 +6,7 @@
 import type { CSSProperties } from "preact";
 import { CompareBar } from "../compare/CompareBar";
 import { GraphPane } from "../graph/GraphPane";
+import { Ladder } from "../ladder/Ladder";
 import { Outline } from "../panes/outline/Outline";
 import type { Program } from "../program";
 import type { Store } from "../store";
@@ -148,9 +149,13 @@ export function GuardedGraph({ store, program }: PaneProps) {
   const comparison = store.comparison.value;
   return (
     <Guarded name="Graph" program={program}>
-      <GraphPane store={store}>
-        {comparison && <CompareBar store={store} comparison={comparison} />}
-      </GraphPane>
+      {comparison ? (
+        <GraphPane store={store}>
+          <CompareBar store={store} comparison={comparison} />
+        </GraphPane>
+      ) : (
+        <Ladder store={store} program={program} />
+      )}
     </Guarded>
   );
 }

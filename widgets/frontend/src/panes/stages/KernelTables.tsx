@@ -18,16 +18,15 @@ interface Props {
   lit: ReadonlySet<number>;
   /** The one whose facts are shown. */
   kernel: number;
-  pick: (kernel: number) => void;
 }
 
-export function KernelTables({ store, stages, lit, kernel, pick }: Props) {
+export function KernelTables({ store, stages, lit, kernel }: Props) {
   const sets = useMemo(() => lineSets(stages), [stages]);
   const order = useMemo(() => slowestFirst(stages), [stages]);
   const whole = stages.times?.kernels || 1;
   const select = (kernels: readonly number[]): void => {
-    pick(kernels[0] ?? -1);
-    store.select({ kind: "nodes", nodes: nodesOfKernels(stages, kernels) }, "stages");
+    const nodes = nodesOfKernels(stages, kernels);
+    store.selectKernel(kernels.length === 1 ? (kernels[0] ?? -1) : -1, { kind: "nodes", nodes });
   };
   const row = (key: string, name: string, took: number, on: boolean, press: () => void) => (
     <tr

@@ -50,11 +50,10 @@ interface CodeProps {
   /** The kernel to open at; -1 for none. */
   kernel: number;
   lit: ReadonlySet<number>;
-  pick: (kernel: number) => void;
 }
 
 /** Opens at a kernel's call, or where it is defined; a press on either selects its ops. */
-export function CodeText({ store, stages, number, kernel, lit, pick }: CodeProps) {
+export function CodeText({ store, stages, number, kernel, lit }: CodeProps) {
   const lines = useMemo(() => plain(stages.codes[number]?.text ?? ""), [stages, number]);
   const kernelAt = useMemo(() => {
     const found = new Map<number, number>();
@@ -80,8 +79,7 @@ export function CodeText({ store, stages, number, kernel, lit, pick }: CodeProps
       press={(line) => {
         const at = kernelAt.get(line);
         if (at === undefined) return;
-        pick(at);
-        store.select({ kind: "nodes", nodes: nodesOfKernels(stages, [at]) }, "stages");
+        store.selectKernel(at, { kind: "nodes", nodes: nodesOfKernels(stages, [at]) });
       }}
     />
   );

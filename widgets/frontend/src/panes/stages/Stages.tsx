@@ -2,6 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { capped, counted, durationText } from "../../format";
+import { compilationOf, RungChoice } from "../../ladder/Ladder";
+import { rungsOf } from "../../ladder/stage_program";
 import type { Program } from "../../program";
 import type { Stages as Made } from "../../record.gen";
 import { kernelsOf, type Shown } from "../../stages";
@@ -19,8 +21,7 @@ interface Props {
 
 export function Stages({ store, program }: Props) {
   const all = program.record.stages;
-  const [chosen, choose] = useState(-1);
-  const stages = all[chosen] ?? all.at(-1);
+  const stages = compilationOf(store, program);
   return (
     <section class="tx-panel" aria-label="Stages" data-testid="stages" data-pane>
       <div class="tx-stages-head">
@@ -30,7 +31,9 @@ export function Stages({ store, program }: Props) {
             class="tx-input"
             aria-label="Compilation"
             value={all.indexOf(stages as Made)}
-            onChange={(event) => choose(Number(event.currentTarget.value))}
+            onChange={(event) => {
+              store.compilation.value = Number(event.currentTarget.value);
+            }}
           >
             {all.map((each, index) => (
               <option key={index} value={index}>
@@ -59,14 +62,25 @@ const titleOf = ({ title, settings, device }: Made): string =>
 
 function Compilation({ store, program, stages }: Props & { stages: Made }) {
   const [shown, show] = useState<Shown>({ kind: "kernels" });
-  const [picked, pick] = useState(-1);
   const lit = kernelsOf(stages, store.lit.value.nodes);
-  const kernel = lit.has(picked) ? picked : ([...lit][0] ?? -1);
+  const picked = store.kernel.value;
+  // a kernel of ops that the compiler made by itself has none of the program's
+  const isPicked = lit.has(picked) || (lit.size === 0 && store.origin.value === "stages");
+  const kernel = isPicked && picked < stages.kernels.length ? picked : ([...lit][0] ?? -1);
   const code = shown.kind === "code" ? stages.codes[shown.number] : undefined;
   const graph = shown.kind === "graph" ? stages.graphs[shown.number] : undefined;
   return (
     <>
-      <Ladder stages={stages} shown={shown} show={show} />
+      <div class="tx-ladder">
+        <span>On the canvas</span>
+        <RungChoice
+          store={store}
+          stages={stages}
+          rungs={rungsOf(stages)}
+          shown={store.rung.value}
+        />
+      </div>
+      <Texts stages={stages} shown={shown} show={show} />
       {code && (
         <CodeText
           store={store}
@@ -74,7 +88,6 @@ function Compilation({ store, program, stages }: Props & { stages: Made }) {
           number={shown.kind === "code" ? shown.number : 0}
           kernel={kernel}
           lit={lit}
-          pick={pick}
         />
       )}
       {graph && <GraphText store={store} graph={graph} />}
@@ -91,7 +104,7 @@ function Compilation({ store, program, stages }: Props & { stages: Made }) {
               show={show}
             />
           )}
-          <KernelTables store={store} stages={stages} lit={lit} kernel={kernel} pick={pick} />
+          <KernelTables store={store} stages={stages} lit={lit} kernel={kernel} />
           {stages.left_out.map((each) => (
             <p key={each} class="tx-lead">
               {capped(each, 400)}
@@ -103,8 +116,8 @@ function Compilation({ store, program, stages }: Props & { stages: Made }) {
   );
 }
 
-/** The stages in order, as buttons; the last are the texts of the code. */
-function Ladder({
+/** What the pane shows: the list of kernels, a graph as text, or code, as buttons. */
+function Texts({
   stages,
   shown,
   show,
@@ -113,55 +126,28 @@ function Ladder({
   shown: Shown;
   show: (shown: Shown) => void;
 }) {
-  const isShown = (kind: Shown["kind"], number = -1): boolean =>
-    shown.kind === kind && (shown.kind === "kernels" || shown.number === number);
+  const texts: [text: string, shown: Shown][] = [
+    [`${counted(stages.kernels.length, "kernel")}`, { kind: "kernels" }],
+    ...stages.graphs.flatMap(({ name, text }, number): [string, Shown][] =>
+      text ? [[`${name} as text`, { kind: "graph", number }]] : [],
+    ),
+    ...stages.codes.map(({ title }, number): [string, Shown] => [title, { kind: "code", number }]),
+  ];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form
-    <div class="tx-ladder" role="group" aria-label="Stages of the compilation">
-      <span>{counted(stages.exported, "op")}</span>
-      {stages.graphs.map(({ name, ops }, number) => (
-        <Rung
-          key={name}
-          name={name}
-          count={`${ops.length}`}
-          on={isShown("graph", number)}
-          press={() => show({ kind: "graph", number })}
-        />
-      ))}
-      <Rung
-        name="kernels"
-        count={`${stages.kernels.length}`}
-        on={isShown("kernels")}
-        press={() => show({ kind: "kernels" })}
-      />
-      {stages.codes.map(({ title }, number) => (
-        <Rung
-          key={title}
-          name={title}
-          count=""
-          on={isShown("code", number)}
-          press={() => show({ kind: "code", number })}
-        />
+    <div class="tx-ladder" role="group" aria-label="In this pane">
+      {texts.map(([text, to]) => (
+        <button
+          key={text}
+          type="button"
+          class="tx-button"
+          aria-pressed={JSON.stringify(to) === JSON.stringify(shown)}
+          onClick={() => show(to)}
+        >
+          {capped(text, 40)}
+        </button>
       ))}
     </div>
-  );
-}
-
-interface RungProps {
-  name: string;
-  count: string;
-  on: boolean;
-  press: () => void;
-}
-
-function Rung({ name, count, on, press }: RungProps) {
-  return (
-    <>
-      <span aria-hidden="true">→</span>
-      <button type="button" class="tx-button" aria-pressed={on} onClick={press}>
-        {capped(name, 40)} {count && <b>{count}</b>}
-      </button>
-    </>
   );
 }
 

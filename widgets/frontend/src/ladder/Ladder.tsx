@@ -1,0 +1,146 @@
+/** The graph of a program that was compiled: one of its stages, or two side by side. */
+
+import { useEffect, useMemo } from "preact/hooks";
+import { capped, counted } from "../format";
+import { GraphPane } from "../graph/GraphPane";
+import type { Program } from "../program";
+import type { Stages } from "../record.gen";
+import type { Store } from "../store";
+import { LinkedStage } from "./linked_stage";
+import { type Rung, rungsOf, type StageProgram, stageProgram } from "./stage_program";
+
+interface Props {
+  store: Store;
+  program: Program;
+}
+
+/** The compilation that the ladder is of; undefined where the program was not compiled. */
+export function compilationOf(store: Store, { record }: Program): Stages | undefined {
+  return record.stages[store.compilation.value] ?? record.stages.at(-1);
+}
+
+export function Ladder({ store, program }: Props) {
+  const stages = compilationOf(store, program);
+  const rungs = stages ? rungsOf(stages) : [];
+  const [shown, beside] = [store.rung.value, store.besideRung.value];
+  const own = rungs.includes(shown) ? shown : "exported";
+  if (!stages || (own === "exported" && beside === null)) return <GraphPane store={store} />;
+  const other = beside !== null && beside !== own && rungs.includes(beside) ? beside : null;
+  const bar = <Bar store={store} stages={stages} rungs={rungs} shown={own} beside={other} />;
+  const pane = (rung: Rung, children: preact.ComponentChildren) => (
+    <RungPane key={rung} store={store} program={program} stages={stages} rung={rung}>
+      {children}
+    </RungPane>
+  );
+  return (
+    <div class="tx-rungs">
+      {other !== null && pane(other, <b class="tx-rung-name">{other}</b>)}
+      {pane(own, bar)}
+    </div>
+  );
+}
+
+interface PaneProps extends Props {
+  stages: Stages;
+  rung: Rung;
+  children: preact.ComponentChildren;
+}
+
+function RungPane({ store, program, stages, rung, children }: PaneProps) {
+  const stage = stageProgram(program, stages, rung);
+  if (!stage) return <GraphPane store={store}>{children}</GraphPane>;
+  return (
+    <StagePane store={store} stage={stage}>
+      {children}
+    </StagePane>
+  );
+}
+
+interface StagePaneProps {
+  store: Store;
+  stage: StageProgram;
+  children: preact.ComponentChildren;
+}
+
+function StagePane({ store, stage, children }: StagePaneProps) {
+  const linked = useMemo(() => new LinkedStage(store, stage), [store, stage]);
+  useEffect(() => () => linked.dispose(), [linked]);
+  return <GraphPane store={linked.store}>{children}</GraphPane>;
+}
+
+interface BarProps {
+  store: Store;
+  stages: Stages;
+  rungs: readonly Rung[];
+  shown: Rung;
+  beside: Rung | null;
+}
+
+/** Which stage is on the canvas, and which beside it. */
+function Bar({ store, stages, rungs, shown, beside }: BarProps) {
+  return (
+    <div class="tx-tools" role="toolbar" aria-label="Stages of the compilation">
+      <RungChoice store={store} stages={stages} rungs={rungs} shown={shown} />
+      <select
+        class="tx-input"
+        aria-label="Beside it"
+        data-testid="rung-beside"
+        value={beside ?? ""}
+        onChange={(event) => {
+          store.besideRung.value = (event.currentTarget.value || null) as Rung | null;
+        }}
+      >
+        <option value="">alone</option>
+        {rungs
+          .filter((rung) => rung !== shown)
+          .map((rung) => (
+            <option key={rung} value={rung}>
+              beside {rung}
+            </option>
+          ))}
+      </select>
+      <button
+        type="button"
+        class="tx-button"
+        title="Show only the exported program"
+        aria-label="Leave the stages"
+        onClick={() => store.showRung("exported", null)}
+      >
+        ×
+      </button>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  store: Store;
+  stages: Stages;
+  rungs: readonly Rung[];
+  shown: Rung;
+}
+
+/** The stages in order, with how many ops or kernels each has; a press shows one on the canvas. */
+export function RungChoice({ store, stages, rungs, shown }: ChoiceProps) {
+  const counts = new Map<Rung, string>([
+    ["exported", counted(stages.exported, "op")],
+    ...stages.graphs.map(({ name, ops }) => [name, counted(ops.length, "op")] as const),
+    ["kernels", counted(stages.kernels.length, "kernel")],
+  ]);
+  return (
+    <fieldset class="tx-choice" aria-label="Stage on the canvas">
+      {rungs.map((rung) => (
+        <button
+          key={rung}
+          type="button"
+          class="tx-button"
+          data-testid={`rung-${rung}`}
+          title={`${capped(rung, 40)}: ${counts.get(rung) ?? ""}, on the canvas`}
+          aria-pressed={rung === shown}
+          onClick={() => store.showRung(rung)}
+        >
+          {rung}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
