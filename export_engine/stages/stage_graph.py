@@ -56,16 +56,16 @@ def build_graph(
         targets=[op.target for op in ops],
         types=[op.type for op in ops],
         line=array("i", [op.line for op in ops]),
-        nodes=_ragged(origins),
+        nodes=_make_lists(origins),
         inputs=list(inputs),
         input_types=list(inputs.values()),
         input_nodes=array("i", _find_inputs(record, list(inputs.values()), reads, origins)),
-        reads=_ragged(reads),
+        reads=_make_lists(reads),
         outputs=array("i", [numbers[w] for w in read_printed_outputs(text) if w in numbers]),
     )
 
 
-def _ragged(lists: Iterable[Sequence[int]]) -> Ragged:
+def _make_lists(lists: Iterable[Sequence[int]]) -> Ragged:
     starts, items = array("i", [0]), array("i")
     for row in lists:
         items.extend(row)
