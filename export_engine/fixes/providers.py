@@ -29,16 +29,13 @@ from export_engine.fixes import (
 from export_engine.fixes.code import line_rewrites
 from export_engine.fixes.code.branches import (
     assumed_branches,
-    is_exporting_branches,
     size_branches,
 )
-from export_engine.fixes.code.calls import max_pool1d, module_conversions
 from export_engine.fixes.code.sizes import (
     math_of_sizes,
     size_formulas,
     size_guards,
     size_idioms,
-    size_keyed_cache,
 )
 from export_engine.fixes.confirm_conditions import confirm_conditions
 from export_engine.fixes.one_statement_per_line import after, write_one_per_line
@@ -60,8 +57,6 @@ PROVIDERS: tuple[Provider, ...] = (
     offer.suggest_rewrite,
     specs.suggest_specs,
     size_formulas.suggest_formula,
-    max_pool1d.suggest_max_pool2d,
-    size_keyed_cache.suggest_without_cache,
     size_idioms.suggest_symbolic_sizes,
     size_branches.suggest_size_branch,
     couple_dims.suggest_couplings,
@@ -74,8 +69,6 @@ PROVIDERS: tuple[Provider, ...] = (
     line_rewrites.suggest_rewrites,
     assumed_branches.suggest_decisions,
     size_guards.suggest_guards,
-    is_exporting_branches.suggest_eager_answer,
-    module_conversions.suggest_without_conversion,
 )
 """Providers for every failure."""
 _ONE_LINE = frozenset(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from export_engine.attempt import Exported, Failed
-from export_engine.fixes.code.branches.is_exporting_branches import as_in_eager
-from export_engine.fixes.code.calls.module_conversions import remove_conversion
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
+from export_engine.fixes.code.line_rules import answer_as_eager, drop_conversion
 
 from .test_fixes_checks import fixed
 
@@ -40,11 +39,10 @@ def test_only_questions_are_answered() -> None:
     text = (
         "def f(x):\n    if x.is_tracing('now') or is_compiling():\n        return 1\n    return 2\n"
     )
-    made, line = as_in_eager(text, 3)
+    made = answer_as_eager(text, 3)
     assert made.text == text.replace("is_compiling()", "False")
-    assert line == 2
     with pytest.raises(CannotRewrite):
-        as_in_eager("def f(x):\n    return x\n", 2)
+        answer_as_eager("def f(x):\n    return x\n", 2)
 
 
 CASTS = {
@@ -79,7 +77,7 @@ def test_a_cast_that_changes_the_answer_stays() -> None:
 
 def test_what_is_converted_at_a_place_alone_is_left_out() -> None:
     text = "def f(self, x):\n    return self.up.to(x.dtype).cpu()(x.float())\n"
-    made = remove_conversion(text, 2, len("    return "))
+    made = drop_conversion(text, 2, len("    return "))
     assert made.text == "def f(self, x):\n    return self.up(x.float())\n"
     with pytest.raises(CannotRewrite):
-        remove_conversion(text, 2, 4)
+        drop_conversion(text, 2, 4)

@@ -10,20 +10,16 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from export_engine.attempt import Diagnosis, Edit, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.fixes.code.branches.bool_tests_to_tensors import (
-    copy_by_torch,
-    keep_as_tensor,
-    pass_plain_bools,
-)
+from export_engine.diagnose import SizeLookedUp, SizesViolated
+from export_engine.fixes.code import line_rules
 from export_engine.fixes.code.branches.branch_copies import clone_branch_results, clone_new_operands
-from export_engine.fixes.code.calls.data_writes import write_in_the_open
-from export_engine.fixes.code.calls.distributions import disable_validation
-from export_engine.fixes.code.calls.logging_calls import skip_logging, without_note
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
+from export_engine.fixes.code.editing.eager_trials import agrees, agrees_at
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten, Source
 from export_engine.fixes.code.editing.try_edit import code_fix
-from export_engine.progress import Progress
-from export_engine.source import original_file
+from export_engine.progress import Progress, Report
+from export_engine.shapes import with_size
+from export_engine.source import Location, Span, original_file
 
 __all__ = ["suggest_rewrites"]
 
@@ -32,67 +28,39 @@ class Way(NamedTuple):
     """A rewrite of a line, and what is said of it."""
 
     title: str
-    """With `{line}` and `{function}`."""
+    """With `{line}`, `{function}`, and `{changed}`: the first line that is rewritten."""
     why: str
     rewrite: Callable[[str, int], Rewritten]
     gives_up: str = ""
-    is_tentative: bool = False
-    """Whether another way that leads to a program is better than this one that leads on."""
+    refusal: str = ""
+    """Why there is no fix where the rewrite answers otherwise in eager, or does not fit."""
+    trial: Callable[[Failed, Edit], bool] | None = None
+    """Whether the rewrite answers alike, tried in eager before it is exported."""
+    of_stack: bool = False
+    """Whether the functions that lead to the line are rewritten, too, where it is not."""
     loses_writes: bool = False
     """Whether the program may lack what eager writes to its inputs."""
 
 
-_NOTE = Way(
-    "Skip the message in line {line} while exporting",
-    "The branch only warns or prints, so no output depends on it.",
-    without_note,
-    gives_up="The program does not warn.",
-)
-_UNSAID = Way(
-    "Skip the message in line {line} while exporting",
-    "A message needs the numbers that it is made of, and no output depends on it.",
-    skip_logging,
-    gives_up="The program does not print, log or warn.",
-)
-_TENSOR = Way(
-    "Keep the number in line {line} a tensor",
-    "A number that stays a tensor is computed at run time.",
-    keep_as_tensor,
-    is_tentative=True,
-)
-_WRITE = Way(
-    "Write through detach() in line {line}",
-    "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
-    "the write.",
-    write_in_the_open,
-)
-_COPY = Way(
-    "Clone in line {line}",
-    "A branch of torch.cond returns new tensors and mutates none of its inputs.",
-    clone_branch_results,
-)
-_COPY_NEW = _COPY._replace(rewrite=clone_new_operands)
-_COPY_WRITTEN = _COPY._replace(
-    gives_up="The branch writes to a copy, so its caller does not see the new values.",
-    loses_writes=True,
-)
-_BOOL = Way(
-    "Make the flag in line {line} a plain bool",
-    "The op does not take a symbolic bool. Python then decides it for all sizes in the range.",
-    pass_plain_bools,
-)
-_UNCHECKED = Way(
-    "Set validate_args=False in `{function}`",
-    "torch.distributions then does not read the values of its arguments to validate them.",
-    disable_validation,
-    gives_up="The program accepts arguments that the distribution rejects.",
-)
+def _agrees_at_other_sizes(attempt: Failed, edit: Edit) -> bool:
+    """Whether the edited model answers alike at sizes that differ a little from the example's."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    assert request is not None
+    facts = diagnosis.facts if diagnosis is not None else None
+    groups = [facts.dims] if isinstance(facts, SizeLookedUp) else []
+    if isinstance(facts, SizesViolated):
+        groups = [problem.dims for problem in facts.problems]
+    others = [
+        with_size(request, [dim.place for dim in dims], dims[0].example + step)
+        for dims in groups
+        for step in (1, 2)
+    ]
+    return agrees_at(request, edit, others)
 
-_COPIED = Way(
-    "Let torch make the tensor copies of `{function}`",
-    "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
-    copy_by_torch,
-)
+
+def _agrees(attempt: Failed, edit: Edit) -> bool:
+    assert attempt.request is not None
+    return agrees(attempt.request, edit)
 
 
 def _without_numpy(text: str, line: int) -> Rewritten:
@@ -107,17 +75,84 @@ _NUMPY = Way(
     "Replace NumPy with torch in `{function}`",
     "torch has the same functions as ops, which the graph can capture.",
     with_torch,
+    refusal="NumPy cannot be replaced with torch here: {reason}.",
 )
-_NUMPY_OF_SIZE = _NUMPY._replace(rewrite=_without_numpy)
+_NUMPY_OF_SIZE = _NUMPY._replace(rewrite=_without_numpy, refusal="")
+_MESSAGE = Way(
+    "Skip the message in line {line} while exporting",
+    "A message needs the numbers that it is made of, and no output depends on it.",
+    line_rules.skip_message,
+    gives_up="The program does not print, log or warn.",
+)
+_WRITE = Way(
+    "Write through detach() in line {line}",
+    "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
+    "the write.",
+    line_rules.write_in_the_open,
+)
+_COPY = Way(
+    "Clone in line {line}",
+    "A branch of torch.cond returns new tensors and mutates none of its inputs.",
+    clone_branch_results,
+)
+_COPY_NEW = _COPY._replace(rewrite=clone_new_operands)
+_COPY_WRITTEN = _COPY._replace(
+    gives_up="The branch writes to a copy, so its caller does not see the new values.",
+    loses_writes=True,
+)
+_BOOL = Way(
+    "Make the flag in line {line} a plain bool",
+    "The op does not take a symbolic bool. Python then decides it for all sizes in the range.",
+    line_rules.pass_plain_bools,
+)
+_UNCHECKED = Way(
+    "Set validate_args=False in `{function}`",
+    "torch.distributions then does not read the values of its arguments to validate them.",
+    line_rules.disable_validation,
+    gives_up="The program accepts arguments that the distribution rejects.",
+)
+_COPIED = Way(
+    "Let torch make the tensor copies of `{function}`",
+    "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
+    line_rules.copy_by_torch,
+)
+_AS_EAGER = Way(
+    "Take eager's path in line {changed}, which asks whether the model is traced",
+    "The code takes another path while it is traced, and fails there. Eager's path is what the "
+    "model computes when it is called.",
+    line_rules.answer_as_eager,
+    of_stack=True,
+)
+_CACHE = Way(
+    "Compute without the cache in line {line}",
+    "A dict finds a key by its hash, and a symbolic size has none. The program computes what was "
+    "kept from the size. Compared with eager at other sizes.",
+    line_rules.drop_cache,
+    trial=_agrees_at_other_sizes,
+)
+
+
+def _drop_conversion(span: Span, place: Location) -> Way:
+    """A module that is converted at a place, without that; no trace can replace parameters."""
+    below = span.line - place.line
+    return Way(
+        "Drop the conversion in line {line}",
+        "The module has that dtype and device already, and answers the same without it.",
+        lambda text, line: line_rules.drop_conversion(text, line + below, span.column),
+        refusal="The conversion is not dropped: without it, the model gives another result.",
+        trial=_agrees,
+    )
 
 
 def _find_ways(diagnosis: Diagnosis) -> list[Way]:
     """What may help at a line, the likeliest first; each refuses code that it does not fit."""
     match diagnosis.kind:
         case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
-            return [_NOTE, _UNCHECKED]
-        case Kind.UNBACKED_SIZE | Kind.SHAPES_VIOLATED:
-            return [_UNSAID, _NUMPY_OF_SIZE]
+            return [_UNCHECKED]
+        case Kind.SHAPES_VIOLATED:
+            return [_CACHE, _MESSAGE, _NUMPY_OF_SIZE]
+        case Kind.UNBACKED_SIZE:
+            return [_MESSAGE]
         case Kind.NUMPY:
             return [_NUMPY]
         case Kind.DATA_WRITE:
@@ -127,56 +162,66 @@ def _find_ways(diagnosis: Diagnosis) -> list[Way]:
         case Kind.COND_MUTATES:
             return [_COPY_NEW, _COPY_WRITTEN]
         case Kind.OUTPUT_FROM_DATA:
-            return [_NOTE, _UNSAID, _COPIED, _UNCHECKED, _TENSOR, _NUMPY_OF_SIZE]
+            return [_MESSAGE, _COPIED, _UNCHECKED, _NUMPY_OF_SIZE]
         case Kind.GRAPH_BREAK:
-            return [_UNSAID, _UNCHECKED, _BOOL, _COPIED, _NUMPY_OF_SIZE]
+            return [_MESSAGE, _UNCHECKED, _BOOL, _COPIED, _NUMPY_OF_SIZE]
         case Kind.TENSOR_LEAK:
-            return [_COPIED]
-        case Kind.OWN_ERROR | Kind.OPERATOR_FAILED:
-            return [_BOOL, _NUMPY_OF_SIZE]
+            return [_COPIED, _AS_EAGER]
+        case Kind.OWN_ERROR:
+            return [_BOOL, _NUMPY_OF_SIZE, _AS_EAGER]
+        case Kind.OPERATOR_FAILED:
+            return [_BOOL, _AS_EAGER]
+        case Kind.UNKNOWN:
+            return [_AS_EAGER]
+        case Kind.MODULE_CHANGED if diagnosis.span is not None:
+            return [_drop_conversion(diagnosis.span, diagnosis.stack[-1])]
     return []
 
 
-def suggest_rewrites(
-    attempt: Failed, progress: Callable[[Progress], None] | None = None
-) -> Iterator[Fix | NoFix]:
-    """The first rewrite of the diagnosed line that leads on; a tentative one if no other does."""
+def suggest_rewrites(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The first rewrite of the diagnosed line that leads on."""
+    diagnosis = attempt.diagnosis
+    texts: set[str] = set()
+    for way in _find_ways(diagnosis) if diagnosis is not None and diagnosis.stack else ():
+        assert diagnosis is not None
+        for place in reversed(diagnosis.stack) if way.of_stack else diagnosis.stack[-1:]:
+            offered = _try(attempt, way, place, texts, progress)
+            if offered is not None:
+                yield offered
+            if isinstance(offered, Fix):
+                return
+
+
+def _try(
+    attempt: Failed, way: Way, place: Location, texts: set[str], progress: Report | None
+) -> Fix | NoFix | None:
+    """A way at a line, tried; None where it does not fit the code, or does not lead on."""
     request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or not diagnosis.stack:
-        return
-    place = diagnosis.stack[-1]
+    assert diagnosis is not None
+    if request is None:
+        return None
     text, line = text_in_effect(request.edits, place.file, place.line)
-    texts = {text}
-    tentative: Fix | None = None
-    for way in _find_ways(diagnosis):
-        try:
-            rewritten = way.rewrite(text, line)
-        except CannotRewrite as reason:
-            if way is _NUMPY:
-                yield NoFix(f"NumPy cannot be replaced with torch here: {reason}.")
-            continue
-        if rewritten.text in texts:
-            continue
-        texts.add(rewritten.text)
-        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
-        title = way.title.format(line=place.line, function=place.function)
-        if progress:
-            progress(Progress(0, 0, title, "fix"))
-        fix = code_fix(
-            request,
-            diagnosis,
-            edit,
-            title=title,
-            why=way.why,
-            gives_up=way.gives_up,
-            loses_writes=way.loses_writes,
-        )
-        if fix is None:
-            continue
-        if fix.leads_to is None and way.is_tentative:
-            tentative = tentative or fix
-            continue
-        yield fix if tentative is None or fix.leads_to is not None else tentative
-        return
-    if tentative is not None:
-        yield tentative
+    try:
+        rewritten = way.rewrite(text, line)
+    except CannotRewrite as reason:
+        return NoFix(way.refusal.format(reason=reason)) if "{reason}" in way.refusal else None
+    if rewritten.text in texts or rewritten.text == text:
+        return None
+    texts.add(rewritten.text)
+    edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
+    pairs = zip(text.split("\n"), rewritten.text.split("\n"), strict=False)
+    changed = next(n for n, (before, after) in enumerate(pairs, 1) if before != after)
+    title = way.title.format(line=place.line, function=place.function, changed=changed)
+    if progress:
+        progress(Progress(0, 0, title, "fix"))
+    if way.trial is not None and not way.trial(attempt, edit):
+        return NoFix(way.refusal) if way.refusal else None
+    return code_fix(
+        request,
+        diagnosis,
+        edit,
+        title=title,
+        why=way.why,
+        gives_up=way.gives_up,
+        loses_writes=way.loses_writes,
+    )

@@ -200,7 +200,7 @@ class Lowering(Loops):
             self.done.append((line, "skip"))
             exporting = call("torch.compiler.is_exporting")
             return [mark(ast.If(ast.UnaryOp(ast.Not(), exporting), [node], []), node)]
-        if any(_says(other_statement) for other_statement in [*node.body, *node.orelse]):
+        if any(is_message(other_statement) for other_statement in [*node.body, *node.orelse]):
             return self._said_apart(node, live)
         if (short := self._find_shortcut(node, facts)) is not None:
             self.done.append((line, "shortcut"))
@@ -221,15 +221,10 @@ class Lowering(Loops):
     def _said_apart(self, node: ast.If, live: set[str]) -> Block:
         """A staged `if` that prints and computes: the message first, if nothing is exported."""
         ways = (node.body, node.orelse)
-        groups = [
-            [other_statement for other_statement in way if _says(other_statement)] for way in ways
-        ]
+        groups = [list(filter(is_message, way)) for way in ways]
         if find_loaded(*groups[0], *groups[1]) & find_stored(*node.body, *node.orelse):
             raise Refusal(f"line {find_site(node)[0]} prints what it computes")
-        rest = [
-            [other_statement for other_statement in way if not _says(other_statement)]
-            for way in ways
-        ]
+        rest = [[n for n in way if not is_message(n)] for way in ways]
         message = mark(ast.If(node.test, groups[0] or [ast.Pass()], groups[1]), node)
         without = mark(ast.If(node.test, rest[0], rest[1]), node)
         self.done.append((find_site(node)[0], "skip"))
@@ -706,10 +701,14 @@ def _raises(block: Block) -> bool:
     return bool(block) and isinstance(block[-1], ast.Raise)
 
 
-def _says(node: ast.stmt) -> bool:
+def is_message(node: ast.AST) -> bool:
+    """Whether a statement only prints, logs or warns."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return False
     of = node.value.func
+    is_write = isinstance(of, ast.Attribute) and of.attr.endswith("_")
+    if is_write or any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
+        return False
     while isinstance(of, ast.Attribute):
         if of.attr in ("logger", "log", "_logger"):
             return True
@@ -720,8 +719,8 @@ def _says(node: ast.stmt) -> bool:
 def _only_says(block: Block, live: set[str]) -> bool:
     """Whether a block only prints, logs or warns, and computes what it says."""
     return any(
-        _says(n) for statement in block for n in ast.walk(statement) if isinstance(n, ast.stmt)
-    ) and all(_says(statement) or _is_for_messages(statement, live) for statement in block)
+        is_message(n) for statement in block for n in ast.walk(statement) if isinstance(n, ast.stmt)
+    ) and all(is_message(statement) or _is_for_messages(statement, live) for statement in block)
 
 
 def _is_for_messages(node: ast.stmt, live: set[str]) -> bool:
@@ -729,7 +728,7 @@ def _is_for_messages(node: ast.stmt, live: set[str]) -> bool:
         case ast.Assign([ast.Name(id=name)], value) if name not in live:
             return not any(isinstance(n, ast.Call) for n in ast.walk(value))
         case ast.If(_, body, orelse):
-            return all(_says(n) or _is_for_messages(n, live) for n in [*body, *orelse])
+            return all(is_message(n) or _is_for_messages(n, live) for n in [*body, *orelse])
     return isinstance(node, ast.Pass)
 
 

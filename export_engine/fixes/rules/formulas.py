@@ -18,7 +18,7 @@ from export_engine.fixes.code.editing.text_edits import (
     Source,
     spans,
 )
-from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate
+from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate, pool_rows
 from export_engine.fixes.rules.match import Rule, Texts, apply_rules
 
 _INTS = (
@@ -131,6 +131,13 @@ FORMULAS = (
         interpolate,
         _SCALES,
         as_written=("input", "scale_factor", "mode", "align_corners"),
+    ),
+    Rule(
+        "max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False)",
+        pool_rows,
+        _INTS,
+        when={"kernel_size": r"\(?\d+,?\)?|self\.\w+|kernel_size"},  # the last is torch's own
+        as_written=("input", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
     ),
     *(
         Rule(

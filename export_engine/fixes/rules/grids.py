@@ -97,6 +97,26 @@ def find_scale_lines(text: str, lines: set[int]) -> list[int]:
     ]
 
 
+def pool_rows(said: Mapping[str, str], torch: str) -> str:
+    """torch's max_pool1d, which computes from plain ints, as max_pool2d over rows of height 1."""
+
+    def pair(first: str, name: str) -> str:
+        value = said[name]
+        if not value.isdigit():  # a number, or a tuple of one
+            value = f"{value} if isinstance({value}, int) else {value}[0]"
+        return f"({first}, {value})"
+
+    stride = said["stride"]
+    steps = pair("1", "stride") if stride != "None" else "None"
+    if stride != "None" and not stride.isdigit():
+        steps = f"{steps} if {stride} else None"
+    more = {"stride": ("None", steps), "padding": ("0", pair("0", "padding"))}
+    more |= {"dilation": ("1", pair("1", "dilation")), "ceil_mode": ("False", said["ceil_mode"])}
+    texts = [f", {name}={text}" for name, (usual, text) in more.items() if said[name] != usual]
+    kernel = f"({said['input']}).unsqueeze(-2), {pair('1', 'kernel_size')}"
+    return f"{torch}.nn.functional.max_pool2d({kernel}{''.join(texts)}).squeeze(-2)"
+
+
 def build_pool(count: int, mean: bool, said: Mapping[str, str], torch: str) -> str | None:
     """A pool without padding, for every size; None where it is not told.
 

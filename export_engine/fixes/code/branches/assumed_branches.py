@@ -47,7 +47,6 @@ from export_engine.source import original_file
 
 _SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
-_NO_BRANCH = "there is no branch at that line"
 _MOST_ROUNDS = 4
 _Checks = list[tuple[str, str]]
 """Conditions, each with the call of torch that checks it."""

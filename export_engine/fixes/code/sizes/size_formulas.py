@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
+from torch import nn
+from torch.nn import functional
+
+from export_engine.attempt import Edit, Failed, Fix, Kind, as_module, text_in_effect
 from export_engine.fixes.code.editing.bounded_edit import (
     beyond_bounds,
     find_bounds_fix,
@@ -16,8 +21,10 @@ from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, try_e
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.grids import find_scale_lines
 from export_engine.progress import Progress, Report
-from export_engine.source import Location, original_file
+from export_engine.source import Location, code_of, original_file
 
+_TORCH = functional.__file__
+_OF_TORCH = "torch's max_pool1d"
 _KINDS = (
     *(Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE, Kind.BRANCH_ON_UNBACKED),
     *(Kind.OUTPUT_FROM_DATA, Kind.OPERATOR_FAILED),
@@ -35,7 +42,8 @@ def suggest_formula(attempt: Failed, progress: Report | None = None) -> Iterator
             rewritten, called, why = in_ops(text, line)
         except CannotRewrite:
             continue
-        title = f"Compute {called} in line {place.line} from other ops"
+        where = f"{called} in line {place.line}"
+        title = f"Compute {_OF_TORCH if place.file == _TORCH else where} from other ops"
         if progress:
             progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
         edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
@@ -66,4 +74,13 @@ def _places(attempt: Failed) -> list[Location]:
         text, _ = text_in_effect(request.edits, file, 1)
         at = {text_in_effect(request.edits, file, f.line)[1] for f in frames if f.file == file}
         locations += [Location(file, line, "") for line in find_scale_lines(text, at)]
-    return list(dict.fromkeys(locations))
+    return list(dict.fromkeys([*locations, *_find_line_of_torch(request.target)]))
+
+
+def _find_line_of_torch(target: Callable[..., Any]) -> Iterator[Location]:
+    """The line of torch's own function that calls max_pool1d, where a model has the module."""
+    modules = as_module(target).modules()
+    code = code_of(_TORCH) if any(isinstance(m, nn.MaxPool1d) for m in modules) else None
+    for node in ast.walk(code.tree) if code is not None else ():
+        if isinstance(node, ast.Return) and "torch.max_pool1d(" in ast.unparse(node):
+            yield Location(_TORCH, node.lineno, "_max_pool1d")

@@ -1,0 +1,243 @@
+"""Rewrites of a line, each a page at most: text and line to text. `line_rewrites` offers them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+import torch.distributions
+
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    free_name,
+    spans,
+)
+from export_engine.fixes.rewrite.lower import is_message
+
+_QUESTIONS = frozenset(
+    {
+        *("is_compiling", "is_dynamo_compiling", "is_exporting"),  # of torch.compiler
+        *("is_tracing", "is_scripting", "is_in_onnx_export"),  # of torch.jit and torch.onnx
+        *("is_torchdynamo_compiling", "is_torchdynamo_exporting", "is_jit_tracing"),
+    }
+)
+"""Functions of torch, and of transformers, that answer False in eager: nothing is traced."""
+_CONVERSIONS = frozenset(
+    {
+        *("to", "type", "float", "double", "half", "bfloat16"),
+        *("cpu", "cuda", "xpu", "ipu", "to_empty"),
+    }
+)
+"""Methods of `nn.Module` that replace its parameters, and give the module back."""
+_COPIES = {"copy": "{0}.view_as({0})", "deepcopy": "{0}.clone()"}
+
+
+def _replace(source: Source, pairs: Iterable[tuple[ast.expr, str]], reason: str) -> Rewritten:
+    """The text with some nodes as other texts; where there is none, it raises with the reason."""
+    pieces = [Piece(source.start(node), source.end(node), text) for node, text in pairs]
+    if not pieces:
+        raise CannotRewrite(reason)
+    return source.replace(pieces)
+
+
+def _calls(source: Source) -> list[ast.Call]:
+    return [node for node in ast.walk(source.function) if isinstance(node, ast.Call)]
+
+
+def _last_name(function: ast.expr) -> str:
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
+def answer_as_eager(text: str, line: int) -> Rewritten:
+    """The text with eager's answer to every question of a function whether it is traced.
+
+    Raises:
+        CannotRewrite: the function at the line asks none.
+    """
+    source = Source(text, line)
+    plain = [call for call in _calls(source) if not call.args and not call.keywords]
+    asked = [(call, "False") for call in plain if _last_name(call.func) in _QUESTIONS]
+    return _replace(source, asked, "nothing there asks whether it is traced")
+
+
+def write_in_the_open(text: str, line: int) -> Rewritten:
+    """The text with `.data` at a line as `.detach()`, a write that tracing sees.
+
+    Raises:
+        CannotRewrite: there is no `.data` at that line.
+    """
+    source = Source(text, line)
+    pairs = [
+        (node, f"{source.of(node).removesuffix('data')}detach()")
+        for node in ast.walk(source.function)
+        if isinstance(node, ast.Attribute) and node.attr == "data" and spans(node, line)
+    ]
+    return _replace(source, pairs[:1], "there is no `.data` at that line")
+
+
+def disable_validation(text: str, line: int) -> Rewritten:
+    """The text with `validate_args=False` for every distribution that a function makes.
+
+    Raises:
+        CannotRewrite: the function at the line makes none that checks its arguments.
+    """
+    source = Source(text, line)
+    pieces = []
+    for call in _calls(source):
+        made = getattr(torch.distributions, _last_name(call.func) or "_", None)
+        is_made = isinstance(made, type) and issubclass(made, torch.distributions.Distribution)
+        if not is_made or any(e.arg in ("validate_args", None) for e in call.keywords):
+            continue
+        end = source.end(call) - 1
+        comma = "" if source.text[:end].rstrip().endswith(("(", ",")) else ", "
+        pieces.append(Piece(end, end, f"{comma}validate_args=False"))
+    if not pieces:
+        raise CannotRewrite("no distribution is made there that checks its arguments")
+    return source.replace(pieces)
+
+
+def pass_plain_bools(text: str, line: int) -> Rewritten:
+    """The text with flags that a call at a line is given as plain bools: `is_causal=seq > 1`.
+
+    Raises:
+        CannotRewrite: no call there is given a comparison.
+    """
+    source = Source(text, line)
+    flags = [
+        (keyword.value, f"True if {source.of(keyword.value)} else False")
+        for call in _calls(source)
+        for keyword in call.keywords
+        if spans(call, line)
+        and (
+            isinstance(keyword.value, ast.Compare | ast.BoolOp)
+            or (
+                (keyword.arg or "").startswith("is_")
+                and isinstance(keyword.value, ast.Name | ast.Attribute)
+            )
+        )
+    ]
+    return _replace(source, flags, "no flag is computed at that line")
+
+
+def copy_by_torch(text: str, line: int) -> Rewritten:
+    """The text with `copy.copy(x)` and `copy.deepcopy(x)` as a view, and as a clone.
+
+    Those at a line; where it copies nothing, those of its function, whose copies it may use.
+
+    Raises:
+        CannotRewrite: nothing is copied there, or not a name.
+    """
+    source = Source(text, line)
+    names = {
+        **{f"{module}.{name}": name for module in source.names_of("copy") for name in _COPIES},
+        **{
+            alias.asname or alias.name: alias.name
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.ImportFrom) and node.module == "copy"
+            for alias in node.names
+        },
+    }
+    pairs = [
+        (call, _COPIES[names[source.of(call.func)]].format(source.of(call.args[0])))
+        for call in _calls(source)
+        if names.get(source.of(call.func)) in _COPIES and not call.keywords
+        if len(call.args) == 1 and isinstance(call.args[0], ast.Name | ast.Attribute)
+    ]
+    here = [(call, text) for call, text in pairs if spans(call, line)]
+    return _replace(source, here or pairs, "nothing is copied by Python there")
+
+
+def drop_conversion(text: str, line: int, column: int) -> Rewritten:
+    """The text with the module itself where it is converted.
+
+    Args:
+        text: of the file.
+        line: at which what is converted begins.
+        column: at which it begins, in characters from 0.
+
+    Raises:
+        CannotRewrite: nothing is converted there.
+    """
+    source = Source(text, line)
+    start = source.at_line(line) + column
+    chain = [
+        call
+        for call in _calls(source)
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _CONVERSIONS
+        if source.start(call) == start
+    ]
+    if not chain:
+        raise CannotRewrite("nothing is converted there")
+    outermost = max(chain, key=source.end)
+    converted: ast.expr = outermost
+    while converted in chain:
+        assert isinstance(converted, ast.Call)
+        assert isinstance(converted.func, ast.Attribute)
+        converted = converted.func.value
+    kept = source.of(converted)
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.Assign | ast.Expr) and node.value is outermost:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            if all(source.of(target) == kept for target in targets):
+                return source.replace([Piece(source.start(node), source.end(node), "pass")])
+    return _replace(source, [(outermost, kept)], "nothing is converted there")
+
+
+def drop_cache(text: str, line: int) -> Rewritten:
+    """The text with the dict that is asked at a line taken as empty.
+
+    Raises:
+        CannotRewrite: none is asked there, or the function does not make what the dict lacks.
+    """
+    source = Source(text, line)
+    nodes = [node for node in ast.walk(source.function) if isinstance(node, ast.expr)]
+    lookups = [(node, pair) for node in nodes if (pair := _split_lookup(node)) is not None]
+    here = [pair for node, pair in lookups if spans(node, line)]
+    if not here:
+        raise CannotRewrite("no dict is asked at that line")
+    kept, key = map(source.of, here[0])
+    asked = [(node, pair[1]) for node, pair in lookups if source.of(pair[0]) == kept]
+    stores = [n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    if any(source.of(other) != key for _, other in asked) or sum(n.id == key for n in stores) > 1:
+        raise CannotRewrite(f"`{kept}` is asked for another key")
+    if not any(isinstance(getattr(node, "ctx", None), ast.Store) for node, _ in asked):
+        raise CannotRewrite(f"what `{kept}` lacks is made elsewhere")
+    name = free_name("_made", source.names)
+    return _replace(source, ((node, _of_empty(node, name)) for node, _ in asked), "")
+
+
+def _split_lookup(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The dict and the key of `key in kept`, of `kept.get(key)`, and of `kept[key]`."""
+    match node:
+        case ast.Compare(key, [ast.In() | ast.NotIn()], [kept]):
+            return kept, key
+        case ast.Call(ast.Attribute(kept, "get"), [key] | [key, ast.Constant(None)], []):
+            return kept, key
+        case ast.Subscript(kept, key):
+            return kept, key
+    return None
+
+
+def _of_empty(node: ast.expr, name: str) -> str:
+    """What a lookup in an empty dict gives; what is stored there is a name."""
+    if isinstance(node, ast.Compare):
+        return str(isinstance(node.ops[0], ast.NotIn))
+    return name if isinstance(node, ast.Subscript) else "None"
+
+
+def skip_message(text: str, line: int) -> Rewritten:
+    """The text with a statement that only warns, logs or prints skipped while exporting.
+
+    Raises:
+        CannotRewrite: there is no such statement at that line.
+    """
+    source = Source(text, line)
+    for node in ast.walk(source.function):
+        if isinstance(node, ast.Expr) and is_message(node) and spans(node, line):
+            start, indent = source.start(node), source.indent(node)
+            test = f"if not {source.torch}.compiler.is_exporting():\n{indent}    "
+            return source.replace([Piece(start, start, test)])
+    raise CannotRewrite("no statement at that line only warns")
