@@ -14,6 +14,8 @@ from torch import nn
 
 from export_engine.attempt import Kind
 
+from .planted_sizes import equal_one, not_one
+
 SEEN: list[Any] = []
 CALLS = 0
 TABLE = torch.randn(4)
@@ -544,6 +546,8 @@ def plants() -> list[Plant]:
         Plant(Kind.DEVICE_BAKED, MakesOnCpu(), FollowsDevice()),
         Plant(Kind.DTYPE_BAKED, Halves(), FollowsDevice()),
         Plant(Kind.CAUGHT_ERROR, CatchesTorchsError(), CatchesItsOwnError()),
+        Plant(Kind.UNTRACED_BRANCH, equal_one(100.0), equal_one(2.0), shapes="x: n, _"),
+        Plant(Kind.UNTRACED_BRANCH, not_one(9.0), not_one(2.0), shapes="x: n, _", strict=True),
         Plant(Kind.ALIASED_BUFFERS, OneBuffer("same"), OneBuffer("cache")),
         Plant(Kind.DEVICE_BAKED, nn.GRU(4, 4).eval(), nn.GRUCell(4, 4).eval(), x, (*x, apart[:3])),
         Plant(Kind.NAME_TAKEN, Named("graph"), Named("graphs")),

@@ -39,6 +39,8 @@ class Finding:
     """Other fixes, each instead of the first."""
     component: int = -1
     """Of a set of programs, the one that has `node`."""
+    sizes: tuple[str, ...] = ()
+    """The sizes that it is about, `n = 1`: Verify decides it where it has compared them."""
     seam: int = -1
     """Of a set of programs, the connection."""
 

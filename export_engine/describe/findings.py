@@ -89,7 +89,7 @@ def with_decided(record: Record, findings: Sequence[Finding]) -> Record:
         findings: those that its rows are of, in the same order.
     """
     kept = with_decisions(findings, record.verification)
-    if [finding.severity for finding in kept] == [finding.severity for finding in findings]:
+    if [finding.why for finding in kept] == [finding.why for finding in findings]:
         return record
     by_place = {_key(e): row for e, row in zip(findings, record.findings, strict=True)}
     return msgspec.structs.replace(

@@ -22,10 +22,24 @@ def with_decisions(
     """
     rows = verification.rows if verification else ()
     held = {row.name for row in rows if row.verdict == "holds"}
+    tried = {
+        size
+        for trial in (verification.trials if verification else ())
+        for size in trial.sizes.split(", ")
+    }
     items = [
-        replace(finding, severity="note", why=rules.StateChanged.AGREES() + finding.why)
-        if finding.decided_by in held
+        replace(
+            finding,
+            severity="note",
+            why=_AGREES[finding.decided_by]
+            + finding.why.removesuffix(rules.UntracedBranch.UNDECIDED()),
+        )
+        if finding.decided_by in held and tried.issuperset(finding.sizes)
         else finding
         for finding in findings
     ]
     return in_order(items)
+
+
+_AGREES = {"state": rules.StateChanged.AGREES(), "sound": rules.UntracedBranch.AGREES()}
+"""By guarantee, what Verify then found."""

@@ -21,6 +21,7 @@ from export_engine.findings import (
     shared_inputs,
     side_effects,
     specialized_sizes,
+    untraced_branches,
     weights,
 )
 from export_engine.findings.analysis import Analysis, analysis_of
@@ -42,6 +43,7 @@ PROVIDERS: tuple[tuple[Provider, tuple[Kind, ...]], ...] = (
     (outside_values.check_outside_values, (Kind.OUTSIDE_VALUE,)),
     (side_effects.check_side_effects, (Kind.STATE_CHANGED,)),
     (specialized_sizes.check_specialized_sizes, (Kind.FIXED_SIZE,)),
+    (untraced_branches.check_untraced_branches, (Kind.UNTRACED_BRANCH,)),
     (devices.check_devices, (Kind.DEVICE_BAKED, Kind.DTYPE_BAKED)),
 )
 

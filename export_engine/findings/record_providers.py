@@ -42,7 +42,7 @@ OF_THE_CALL = (
     *(Kind.BAKED_VALUE, Kind.OUTSIDE_VALUE, Kind.STATE_CHANGED, Kind.FIXED_SIZE),
     *(Kind.SHARED_INPUT, Kind.OVERLAPPING_INPUTS, Kind.FROZEN_PARAMETER, Kind.TIED_WEIGHTS),
     *(Kind.DEVICE_BAKED, Kind.DTYPE_BAKED, Kind.CAUGHT_ERROR, Kind.CONTEXT),
-    Kind.ALIASED_BUFFERS,
+    *(Kind.ALIASED_BUFFERS, Kind.UNTRACED_BRANCH),
 )
 """What only the model, its source and the call that was exported tell."""
 

@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from export_engine.rules.size_failures import ZeroOne as ZeroOne
     from export_engine.rules.size_findings import FixedSize as FixedSize
     from export_engine.rules.size_findings import HiddenCondition as HiddenCondition
+    from export_engine.rules.size_findings import UntracedBranch as UntracedBranch
     from export_engine.rules.size_findings import WrongSize as WrongSize
     from export_engine.rules.state_findings import AliasedBuffers as AliasedBuffers
     from export_engine.rules.state_findings import StateChanged as StateChanged

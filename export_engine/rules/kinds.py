@@ -95,6 +95,7 @@ class Kind(StrEnum):
     WRONG_SIZE = "EX224", "Wrong at a size"
     CONTEXT = "EX225", "A context around the export"
     ALIASED_BUFFERS = "EX228", "A buffer under several names that is written"
+    UNTRACED_BRANCH = "EX229", "A branch decided for sizes of 2 or more"
     # Guarantees, named as Verify names them
     GUARANTEE_FLAT = "EX301", "The graph is flat"
     GUARANTEE_FUNCTIONAL = "EX302", "The graph is functional"

@@ -124,3 +124,44 @@ class WrongSize(Rule, kind=Kind.WRONG_SIZE):
     torch traces as if no size were 0 or 1, and takes the branch of larger sizes. The program then
     accepts 0 and 1 all the same.
     """
+
+
+class UntracedBranch(Rule, kind=Kind.UNTRACED_BRANCH):
+    """The code tests a size, torch answered for sizes of 2 or more, and the program accepts 0 or 1.
+
+    ## Example
+
+    ```python
+    import explorer
+    import torch
+
+    def forward(x):
+        if x.shape[0] == 1:
+            return x * 100
+        return x * 2
+
+
+    ex = explorer.explore(forward, (torch.ones(3, 4),), dynamic_shapes="x: batch, _")
+    ```
+
+    ## What to do
+
+    Run Verify: it compares the program with eager at these sizes, and offers fixes if they differ.
+    Or leave the size out of the contract, as in `batch[2..]`.
+
+    ## Why
+
+    torch traces as if no size were 0 or 1. The other branch is not in the program, and no guard
+    rejects the size.
+    """
+
+    SENTENCE = Sentence(
+        "`{test}` was decided for sizes of 2 or more, and the program also accepts {sizes}.",
+        test="x.shape[0] == 1",
+        sizes="batch = 1",
+    )
+    WHY = Sentence(
+        "torch traces as if no size were 0 or 1, so the other branch is not in the program."
+    )
+    UNDECIDED = Sentence(" Verify compares the program with eager at these sizes.")
+    AGREES = Sentence("Verify compared the program with eager at these sizes, and they agree. ")

@@ -7,7 +7,7 @@ here imports torch or knows the inputs of a call: `to_torch` checks whether a Sh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +18,7 @@ from export_engine.shapes.dims import (
     Auto,
     Bounds,
     Computed,
+    Dynamic,
     Int,
     Named,
     Spec,
@@ -270,6 +271,29 @@ class Shapes:
             case Computed(expression):
                 return expression
         return None
+
+    def find_least(self, places: Iterable[tuple[str, int]]) -> int:
+        """The least size that was asked for of one symbol: torch's own 2 rejects no smaller one.
+
+        Args:
+            places: of its dims: paths of leaves and positions.
+
+        Returns:
+            0 of a size that was left to torch, and 2 where a dim was not to vary.
+        """
+        bounds = self.dims()
+        for path, position in places:
+            specs = self.leaves.get(path, ())
+            match specs[position] if position < len(specs) else None:
+                case Named(name):
+                    low = bounds[name].low if name in bounds else None
+                case Auto(low) | Dynamic(low):
+                    pass
+                case _:
+                    return 2
+            if low is not None:
+                return low
+        return 0
 
     def static(self, places: Collection[tuple[str, int]]) -> Shapes:
         """These Shapes with some dims as in the example, and with them all dims of the same Dim.

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import torch
+from sympy import Eq, Ge, Gt, Le, Lt, Ne
+from sympy.logic.boolalg import Boolean
 
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown, user_stack, without_repeats
 from export_engine.torch_internals import private_names as torch_has
-from export_engine.torch_internals.capability import hook
+from export_engine.torch_internals.capability import Capability, hook
 from export_engine.torch_internals.generated_code_lines import lines_behind
 from export_engine.torch_internals.operators import OpOverload
-from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement, SymbolBirth
+from export_engine.trace import (
+    AskedCondition,
+    Narrowing,
+    RecordedGuard,
+    Recording,
+    Replacement,
+    SymbolBirth,
+)
 
 
 def guards(into: Recording) -> AbstractContextManager[None]:
@@ -32,6 +42,58 @@ def guards(into: Recording) -> AbstractContextManager[None]:
         return log_guard
 
     return hook(torch_has.LOG_GUARD, make)
+
+
+@undone
+def conditions_of_code(into: Recording) -> Iterator[None]:
+    """Records what the model's own code asks of sizes, also what torch answers without a guard.
+
+    An `if` asks through `SymBool.__bool__`, and Dynamo for it in strict mode; what an op asks for
+    its own sake comes another way. Of a comparison that torch answers as it is made, as `n == 0`,
+    the sides are remembered.
+    """
+    seen: set[tuple[Any, Any]] = set()
+
+    def wrap_comparison(capability: Capability) -> Callable[[Any], Any]:
+        def make(original: Any) -> Any:
+            def compare(self: Any, other: Any) -> Any:
+                result = original(self, other)
+                with capability.tolerate(into):
+                    if getattr(result.expr, "is_Atom", False) and self.expr.free_symbols:
+                        relation = _RELATIONS[capability.name]
+                        vars(result)[_SIDES] = relation(self.expr, other.expr, evaluate=False)
+                return result
+
+            return compare
+
+        return make
+
+    def make(original: Any) -> Any:
+        def evaluate_expr(self: Any, orig_expr: Any, *args: Any, **kwargs: Any) -> Any:
+            answer = original(self, orig_expr, *args, **kwargs)
+            if not isinstance(orig_expr, Boolean) or len(seen) >= _MOST_ASKED:
+                return answer
+            with torch_has.EVALUATE.tolerate(into):
+                condition = _find_condition_of_code(orig_expr)
+                stack = _stack_in_any_mode() if condition is not None else ()
+                if stack and (condition, stack[-1]) not in seen:
+                    seen.add((condition, stack[-1]))
+                    checks = _asking_op() == "torch._check"
+                    into.asked.append(AskedCondition(condition, bool(answer), stack, checks))
+            return answer
+
+        return evaluate_expr
+
+    with ExitStack() as hooks:
+        hooks.enter_context(hook(torch_has.EVALUATE, make))
+        for capability in torch_has.COMPARISONS:
+            hooks.enter_context(hook(capability, wrap_comparison(capability)))
+        yield
+
+
+_MOST_ASKED = 1_000
+_SIDES = "_asked_in_export_explorer"
+_RELATIONS = {"eq": Eq, "ne": Ne, "lt": Lt, "le": Le, "gt": Gt, "ge": Ge}
 
 
 @undone
@@ -139,6 +201,41 @@ def _stack_in_any_mode() -> Stack:
     return shown or user_stack(sys._getframe(2), lines_behind)
 
 
+def _find_condition_of_code(condition: Any) -> Any:
+    """A condition with symbols that the model's own code asks for; None where an op does."""
+    frame: FrameType | None = sys._getframe(2)
+    through = None
+    check = getattr(torch_has.CHECK.looked.value, "__code__", None)
+    for _ in range(_MOST_HOPS):
+        if frame is None:
+            return None
+        code, path = frame.f_code, frame.f_code.co_filename
+        if code in _PLAIN_VALUES:
+            through = through or frame.f_locals.get("self")
+        elif code is check:
+            through = frame.f_locals.get("cond")
+        elif path == _DYNAMO:
+            through = getattr(frame.f_locals.get("self"), "sym_num", None)
+            break
+        elif through is not None and is_shown(path):
+            break
+        elif not path.startswith(_PLUMBING):
+            return None
+        frame = frame.f_back
+    node = getattr(through, "node", None)
+    asked = getattr(node, _SIDES, condition)
+    return asked if asked.free_symbols else None
+
+
+_MOST_HOPS = 16
+_TORCH = Path(torch.__file__).parent
+_DYNAMO = str(_TORCH / "_dynamo" / "variables" / "tensor.py")
+_PLUMBING = (str(_TORCH / "fx" / "experimental"), str(_TORCH / "__init__.py"))
+_PLAIN_VALUES = {
+    method.__code__
+    for cls in (torch.SymBool, torch.SymInt)
+    if (method := vars(cls).get("__bool__")) is not None
+}
 _MOST_FRAMES = 200
 
 

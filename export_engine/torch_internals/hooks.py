@@ -40,6 +40,7 @@ def recording(into: Recording) -> Iterator[None]:
         hooks.enter_context(_full_stacks(into))
         hooks.enter_context(columns_kept(into))
         hooks.enter_context(guard_hooks.guards(into))
+        hooks.enter_context(guard_hooks.conditions_of_code(into))
         hooks.enter_context(guard_hooks.births(into))
         hooks.enter_context(guard_hooks.consequences(into))
         hooks.enter_context(_modules(into))

@@ -27,6 +27,19 @@ LOG_GUARD = Capability(
     "The guards that tracing makes are not listed with their lines.",
     begins="self prefix g",
 )
+EVALUATE = Capability(
+    f"{_SHAPES}.ShapeEnv.evaluate_expr",
+    "Branches that only sizes 0 and 1 take are found by Verify alone.",
+    begins="self orig_expr",
+)
+COMPARISONS = tuple(
+    Capability(
+        f"torch.fx.experimental.sym_node.SymNode.{name}",
+        "Branches that only size 0 takes are found by Verify alone.",
+        begins="self other",
+    )
+    for name in ("eq", "ne", "lt", "le", "gt", "ge")
+)
 CREATE_SYMBOL = Capability(
     f"{_SHAPES}.ShapeEnv.create_symbol",
     "The timeline does not say where the symbols of inputs come from.",

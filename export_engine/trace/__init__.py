@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from export_engine.trace.compile_events import SeenGraph as SeenGraph
     from export_engine.trace.compile_events import SeenRecompile as SeenRecompile
     from export_engine.trace.recording import ActiveContext as ActiveContext
+    from export_engine.trace.recording import AskedCondition as AskedCondition
     from export_engine.trace.recording import CaughtError as CaughtError
     from export_engine.trace.recording import Change as Change
     from export_engine.trace.recording import ContextEffect as ContextEffect

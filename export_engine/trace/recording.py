@@ -30,6 +30,18 @@ class RecordedGuard:
 
 
 @dataclass(frozen=True)
+class AskedCondition:
+    """A condition on sizes that the model's own code asked for, with a guard or without."""
+
+    condition: Any
+    """A sympy boolean over torch's symbols."""
+    answer: bool
+    stack: Stack
+    checks: bool = False
+    """Whether `torch._check` asked, which raises where it does not hold."""
+
+
+@dataclass(frozen=True)
 class SymbolBirth:
     """A new symbolic size."""
 
@@ -205,6 +217,8 @@ class Recording:
 
     Only in non-strict mode, where Python runs it.
     """
+    asked: list[AskedCondition] = field(default_factory=list)
+    """What the model's own code asked of sizes, once per line and condition."""
     copies: list[Stack] = field(default_factory=list)
     """The lines that copied the Python object of a tensor, once each, as `copy.copy` does.
 

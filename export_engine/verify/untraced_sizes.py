@@ -14,12 +14,8 @@ from export_engine.attempt import Exported
 from export_engine.describe import Leaf, input_paths, user_names
 from export_engine.record import Record
 from export_engine.shapes import (
-    Auto,
-    Dynamic,
     Expression,
-    Named,
     Relation,
-    Shapes,
     names_in,
     shapes_of,
     value_of,
@@ -93,7 +89,10 @@ def sizes_of(exported: Exported) -> Sizes:
         return Sizes(dims, symbols, examples, ranges, user_names(leaves, None))
     for symbol in symbols:
         if ranges[symbol][0] == _LEAST and not is_unbacked(symbol):
-            ranges[symbol] = (_find_least(shapes, dims, symbol), ranges[symbol][1])
+            places = [
+                (p, n) for p, at in dims.items() for n, size in enumerate(at) if size == symbol
+            ]
+            ranges[symbol] = (shapes.find_least(places), ranges[symbol][1])
     tied = {
         size: result
         for path, sizes in dims.items()
@@ -131,29 +130,6 @@ def sizes_of_record(record: Record) -> Sizes:
         },
         {symbol.torch_name: symbol.name for symbol in entries.values()},
     )
-
-
-def _find_least(shapes: Shapes, dims: Mapping[str, list[Any]], symbol: Any) -> int:
-    """The least size that was asked for, where torch's own is 2: it does not reject smaller ones.
-
-    Of a size that was left to torch, 0.
-    """
-    bounds = shapes.dims()
-    for path, sizes in dims.items():
-        for position, size in enumerate(sizes):
-            if size != symbol:
-                continue
-            specs = shapes.leaves.get(path, ())
-            spec = specs[position] if position < len(specs) else None
-            if isinstance(spec, Named):
-                low = bounds[spec.name].low if spec.name in bounds else None
-            elif isinstance(spec, Auto | Dynamic):
-                low = spec.low
-            else:
-                return _LEAST
-            if low is not None:
-                return low
-    return 0
 
 
 class Choice(NamedTuple):

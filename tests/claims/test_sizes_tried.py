@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import explorer
-from export_engine.attempt import Agreement, Trial
+from export_engine.attempt import Agreement, Finding, Kind, Trial
 from export_engine.process import can_fork
 from export_engine.record import sizes_tried
 from export_engine.verify.numbers_in_code import Number
@@ -175,6 +175,76 @@ def test_of_all_planted_sizes_at_least_95_percent_are_named_and_no_twin_is() -> 
     named = [judged(each, each.faulty)[1].endswith("# <-") for each in PLANTS]
     assert sum(named) >= 0.95 * len(PLANTS)
     assert [each.name for each in PLANTS if judged(each, each.clean) != (True, "")] == []
+
+
+def branch_findings(plant: Plant, target: Callable[..., Any]) -> list[Finding]:
+    """What the export alone tells of branches on sizes, before anything is run."""
+    ex = opened(target, plant.shapes, *plant.inputs)
+    return [each for each in ex.findings if each.kind is Kind.UNTRACED_BRANCH]
+
+
+def is_named(findings: list[Finding]) -> bool:
+    lines = [linecache.getline(each.stack[-1].file, each.stack[-1].line) for each in findings]
+    return any(line.strip().endswith("# <-") for line in lines)
+
+
+@pytest.mark.slow
+def test_of_all_planted_sizes_at_least_95_percent_are_named_before_verify() -> None:
+    named = [is_named(branch_findings(each, each.faulty)) for each in PLANTS]
+    assert sum(named) >= 0.95 * len(PLANTS)
+
+
+@pytest.mark.slow
+def test_no_planted_twin_is_more_than_a_note_before_verify() -> None:
+    findings = [finding for each in PLANTS for finding in branch_findings(each, each.clean)]
+    assert {each.severity for each in findings} <= {"note"}
+    assert len(findings) <= len(PLANTS) / 5
+
+
+def test_a_branch_is_surprising_only_if_its_ways_differ_by_numbers() -> None:
+    plants = {each.name: each for each in PLANTS}
+    (finding,) = branch_findings(plants["== 1"], plants["== 1"].faulty)
+    assert finding.severity == "surprising"
+    assert finding.sentence == (
+        "`x.shape[0] == 1` was decided for sizes of 2 or more, and the program also accepts n = 1."
+    )
+    (finding,) = branch_findings(plants["a norm"], plants["a norm"].faulty)
+    assert finding.severity == "note"
+    assert not branch_findings(plants["== 1"], plants["== 1"].clean)
+
+
+def test_a_size_that_the_contract_or_an_assert_keeps_out_is_no_finding() -> None:
+    def checks(x: Tensor) -> Tensor:
+        torch._check(x.shape[0] > 1)
+        return x * 100 if x.shape[0] == 1 else x * 2
+
+    def asserts(x: Tensor) -> Tensor:
+        assert x.shape[0] != 1
+        return x * 100 if x.shape[0] == 1 else x * 2
+
+    def refuses(x: Tensor) -> Tensor:
+        if x.shape[0] < 2:
+            raise ValueError("too short")
+        return x * 100 if x.shape[0] == 1 else x * 2
+
+    for target, shapes in (
+        (One(), "x: batch[2..], _"),
+        (checks, "x: n, _"),
+        (asserts, "x: n, _"),
+        (refuses, "x: n, _"),
+    ):
+        ex = opened(target, shapes)
+        assert not [each for each in ex.findings if each.kind is Kind.UNTRACED_BRANCH], target
+
+
+@pytest.mark.slow
+def test_verify_decides_what_a_branch_on_a_size_is() -> None:
+    plant = next(each for each in PLANTS if each.name == "a setting")
+    ex = opened(plant.clean, plant.shapes)
+    assert ex.verify().ok
+    assert {each.severity for each in ex.findings} == {"note"}
+    assert "Verify compared the program with eager" in ex.findings[0].why
+    assert ex.record.findings[0].why == ex.findings[0].why
 
 
 @torch.library.custom_op("claims::read_first", mutates_args=())
