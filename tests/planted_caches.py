@@ -218,7 +218,7 @@ def _scaled(scale: float, zero: int, named: bool = False) -> Callable[[], Calls]
 
 
 class Wrapped(torch.nn.Module):
-    """A decode that reads the model's own buffer, below a name of its own."""
+    """A decode that reads the model's own buffer, below its own name."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()

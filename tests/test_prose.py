@@ -2,7 +2,8 @@
 
 Docs, notebooks, docstrings, comments and strings of Python and TypeScript are read by `make lint`
 and `make test`: `python -m tests.test_prose` prints each place with what to write instead. The
-tests here are of the rules.
+tests here are of the rules. `python -m tests.test_prose --sentences export_engine/fixes` prints the
+strings of a room, to be read as a list.
 """
 
 from __future__ import annotations
@@ -150,6 +151,28 @@ STRING_OR_COMMENT = re.compile(
 """What Python's tokenizer, which takes seconds for all files, would tell apart."""
 
 
+def python_strings(file: str, source: str) -> Iterator[Place]:
+    """Strings that are not docstrings; an f-string with the source of its fields."""
+    inner: set[int] = set()
+    for node in nodes_of(source):
+        if isinstance(node, ast.Expr):
+            inner.add(id(node.value))
+        elif isinstance(node, ast.JoinedStr) and id(node) not in inner:
+            parts = list(ast.walk(node))
+            inner |= {id(part) for part in parts}
+            text = "".join(
+                str(part.value)
+                if isinstance(part, ast.Constant)
+                else f"{{{ast.unparse(part.value)}}}"
+                for part in node.values
+                if isinstance(part, ast.Constant | ast.FormattedValue)
+            )
+            yield Place(file, node.lineno, text)
+        elif isinstance(node, ast.Constant) and id(node) not in inner:
+            if isinstance(node.value, str):
+                yield Place(file, node.lineno, node.value)
+
+
 def python_prose(file: str, source: str) -> Iterator[Place]:
     """Strings, docstrings among them, and comments; what has no space is not prose."""
     inner = set()
@@ -277,7 +300,24 @@ def notebook(text: str) -> dict[str, object]:
     return {"cells": [{"cell_type": "markdown", "source": [text]}]}
 
 
+def list_sentences(paths: list[str]) -> Iterator[str]:
+    """The strings of at least three words below some paths, without docstrings and comments."""
+    for path in sources():
+        file = path.relative_to(ROOT).as_posix()
+        if not file.startswith(tuple(paths)):
+            continue
+        source = path.read_text(encoding="utf-8")
+        read = python_strings if path.suffix == ".py" else READERS[path.suffix]
+        places = [place for place in read(file, source) if place.text.count(" ") >= 2]
+        if places:
+            yield f"{file}:"
+            yield from (f"  {place.line:4} {' '.join(place.text.split())}" for place in places)
+
+
 if __name__ == "__main__":
+    if "--sentences" in sys.argv:
+        print("\n".join(list_sentences(sys.argv[sys.argv.index("--sentences") + 1 :])))
+        sys.exit()
     listed = all_problems()
     print("\n".join(listed))
     sys.exit(bool(listed))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from itertools import accumulate
 from typing import TypeGuard
 
 from export_engine import rules
@@ -42,7 +41,7 @@ _FORWARD_MODE = ("jvp", "jacfwd", "linearize")
 _OF_PATTERNS = ("einsum", "rearrange", "reduce", "repeat")
 """Functions of torch and einops that take a pattern of axes, in which no size stands."""
 _LOGGERS = ("log", "logger", "logging", "warnings")
-_BECOMES_ONE = re.compile(r"(?P<size>.*[^\d.].*) (?:!= 1|> 1)")
+_BECOMES_ONE = re.compile(r".*[^\d.].* (?:!= 1|> 1)")
 """Why the number of pieces is fixed."""
 _WHY = {
     "fixed": rules.ShapesViolated.FIXED_WHY(),
@@ -58,26 +57,14 @@ FOR_OTHERS = ": for other sizes"
 """Begins what happens at any size but a fixed one; at some only, where the model takes one."""
 
 
-def _is_balanced(text: str) -> bool:
-    """Whether no bracket is closed before it is opened."""
-    depths = accumulate((other_text == "(") - (other_text == ")") for other_text in text)
-    return min(depths, default=0) >= 0
-
-
 def reason(problem: ShapeViolation, stack: Stack) -> tuple[str, str, Span | None]:
     """Explains a problem: a clause for the sentence, a reason for newcomers, and the place."""
     why = _WHY[problem.kind]
     if problem.kind in ("equal", "derived", "tied"):
         return "", why, None
-    inner = _BECOMES_ONE.fullmatch(problem.condition)
-    if problem.kind == "range" and inner:
-        size = inner["size"].removeprefix("(").removesuffix(")")
-        size = size if _is_balanced(size) else inner["size"]
-        return (
-            f": elsewhere the size {size} inside the model becomes 1",
-            rules.ShapesViolated.INNER_ONE_WHY(),
-            None,
-        )
+    if problem.kind == "range" and _BECOMES_ONE.fullmatch(problem.condition):
+        why = rules.ShapesViolated.INNER_ONE_WHY()
+        return f"{FOR_OTHERS} a size inside the model becomes 1", why, None
     code = code_of(stack[-1].file) if stack else None
     statement = code.statement(stack[-1].line) if code else None
     if code is not None and problem.kind == "fixed":

@@ -117,8 +117,8 @@ def make_assumption_fix(request: Request, after: Shapes, found: Attempt, stack: 
     return Fix(
         kind="shapes",
         title=f"Assume {join_texts(texts)}",
-        why="The code depends on this. With the assumption tracing can decide it, and "
-        "the program asserts it.",
+        why="The code checks this condition. Assuming it lets tracing continue, and the program "
+        "asserts it.",
         lossy=alone or (agreement is not None and agreement.verdict in ("differs", "refused")),
         narrows=narrows,
         gives_up=gives_up,
@@ -143,10 +143,10 @@ def find_cost(request: Request, before: Shapes, new: list[Relation]) -> tuple[bo
         return False, ""
     rejected = find_accepted_call(request, before, new)
     texts = "; ".join(str(plainly(relation)) for relation in new)
-    text = f"The program rejects sizes for which it does not hold: {texts}."
+    text = f"The program rejects sizes that violate it: {texts}."
     if rejected is None:
         return False, text
-    return True, f"{text} The model takes {rejected.name} = {rejected.size}."
+    return True, f"{text} The model accepts {rejected.name} = {rejected.size}."
 
 
 def join_texts(texts: list[str]) -> str:
@@ -188,7 +188,7 @@ def _suggest_pins(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Itera
         before,
         about,
         names,
-        why="Then the number is known while tracing.",
-        gives_up=f"The program accepts no other {', '.join(dict.fromkeys(names))}.",
+        why="The number is then a concrete int while tracing.",
+        gives_up=f"The program rejects any other {', '.join(dict.fromkeys(names))}.",
         stack=attempt.diagnosis.stack,
     )

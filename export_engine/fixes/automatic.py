@@ -64,20 +64,20 @@ class AutofixReport:
         if isinstance(attempt, Exported):
             checked = f" {check_sentence(attempt.agreement)}" if attempt.agreement else ""
             if _is_unverified(attempt) and count:
-                checked += " Whether it is right is not verified."
+                checked += " Its outputs are not verified."
             if not count:
                 return f"It exports without a fix.{checked}"
             fixes = "one fix" if count == 1 else f"{count} fixes"
             titles = ", then ".join(step.fix.title for step in self.kept)
             lost = "".join(f" {s.fix.gives_up.rstrip('.')}." for s in self.kept if s.fix.narrows)
-            fewer = ", for fewer sizes than the model takes" if lost else ""
+            fewer = ", for fewer sizes than the model accepts" if lost else ""
             return f"It exports with {fixes}{fewer}: {titles}.{lost}{checked}"
         assert isinstance(attempt, Failed)
         lossy = [fix for fix in attempt.fixes if fix.lossy]
         reason = attempt.diagnosis.sentence if attempt.diagnosis else ""
         if lossy:
-            return f"No lossless fix is left. {reason} Your decision: {lossy[0].title}."
-        return f"No fix is left. {reason}"
+            return f"No lossless fix remains. {reason} You can still apply: {lossy[0].title}."
+        return f"No fix remains. {reason}"
 
     def __repr__(self) -> str:
         return self.sentence

@@ -18,8 +18,8 @@ from export_engine.verify import runs_in_eager
 _MOST = 3
 _MOST_SIZES = 4
 _WHY = (
-    "The code takes another path for other sizes. The trace follows the path of the example, and "
-    "the program is right for the sizes of that path only."
+    "The code branches on the size. The trace follows the example's branch, and the program is "
+    "correct only for sizes that take it."
 )
 
 
@@ -44,14 +44,14 @@ def as_traced(problem: ShapeViolation, size: int) -> str:
     if problem.kind == "fixed":
         dim = problem.dims[0]
         fixed = f"{name_of(dim)} is fixed at {dim.example} while tracing"
-        return f"{fixed}, though the model itself also runs at {size}"
+        return f"{fixed} (the model also runs at {size})"
     if problem.kind == "tied":
         text = problem.text.removesuffix(" must hold")
         other = f"{name_of(problem.changed[0])} = {size}"
     else:
         text = problem.text.replace(" must be ", " is ", 1).replace(" must not be ", " is not ", 1)
         other = str(size)
-    return f"the program is right only where {text} (the model itself also runs at {other})"
+    return f"the program is correct only if {text} (the model also runs at {other})"
 
 
 def _begun(sentence: str) -> str:

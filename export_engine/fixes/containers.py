@@ -60,7 +60,7 @@ def suggest_registrations(
         samples = find_unregistered_values(request)
         setups = registrations(samples)
     except Unfit as reason:
-        yield NoFix(f"It cannot be registered as a container: {reason}.")
+        yield NoFix(f"Cannot register it as a container: {reason}.")
         return
     if not setups:
         return
@@ -68,8 +68,8 @@ def suggest_registrations(
     yield Fix(
         kind="inputs",
         title=_title(setups),
-        why="Registers a pytree node, so that torch can flatten such an object into tensors and "
-        "rebuild it. Values other than tensors are constants of the example.",
+        why="Registers a pytree node, so torch can flatten the object into tensors and rebuild "
+        "it. Values other than tensors become constants.",
         change=lambda request: _with(request, setups),
         before=", ".join(dict.fromkeys(type(value).__name__ for value in samples)),
         after="\n".join(

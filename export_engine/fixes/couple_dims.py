@@ -59,7 +59,7 @@ def suggest_couplings(attempt: Failed, progress: Report | None = None) -> Iterat
     yield Fix(
         kind="shapes",
         title=f"Let {', '.join(changed)} vary too",
-        why="The code needs these sizes to be equal, so one that is static fixes the other.",
+        why="The code requires these sizes to be equal, so a static one specializes the other.",
         change=lambda request: request.with_changes(shapes=after),
         before=str(before),
         after=str(after),

@@ -37,7 +37,7 @@ def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:
         yield Fix(
             kind="shapes",
             title=f"Let {name} be {dim.example} too",
-            why=f"The example must lie within the range, and {name} is {dim.example} in it.",
+            why=f"The example has {name} = {dim.example}, and must lie within the range.",
             change=lambda request: request.with_changes(shapes=wider),
             before=str(shapes),
             after=str(wider),
@@ -47,7 +47,7 @@ def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:
         yield Fix(
             kind="inputs",
             title=f"Use an example where {name} is {size}",
-            why="The range stays as requested, and the model is traced with an input within it.",
+            why="The range stays as requested. The model is traced with an input within it.",
             change=lambda request: with_size(request, [dim.place], size),
             before=f"{name} = {dim.example}",
             after=f"{name} = {size}",
@@ -67,7 +67,7 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
     yield Fix(
         kind="inputs",
         title=f"Use an example where {asked}",
-        why="The pinned size stays as requested, and the model is traced with an input of it.",
+        why="The pinned size stays as requested. The model is traced with an input of that size.",
         change=resize,
         before=sizes,
         after=asked,
@@ -80,7 +80,7 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
     yield Fix(
         kind="shapes",
         title=f"Pin {', '.join(f'{dim.place} to {dim.example}' for dim in dims)}",
-        why="A pinned size must be the example's.",
+        why="A pinned size must equal the example's.",
         lossy=True,
         gives_up=f"The program accepts {sizes} only, in place of the requested {asked}.",
         change=lambda request: request.with_changes(shapes=pinned),

@@ -26,7 +26,7 @@ _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.ZERO_ONE})
 _OPTIONS: dict[Option, tuple[str, str, str]] = {
     "backed_size_oblivious": (
         "Treat sizes 0 and 1 like any other",
-        "torch then does not guard on 0 and 1, where many conditions come from.",
+        "torch then does not specialize on sizes 0 and 1, which causes many conditions.",
         "Code that behaves differently at size 0 or 1, such as broadcasting, is traced as for "
         "larger sizes.",
     ),
@@ -139,7 +139,11 @@ def _find_small_agreement(found: Exported) -> str:
     if agreed:
         return f"The program agrees with eager at {sizes_tried(agreed)}."
     refused = all(trial.outcome in ("eager-fails", "refused") for trial in small)
-    return "No size of 0 or 1 that the model takes is answered." if small and refused else ""
+    return (
+        "The program rejects every tried size of 0 or 1 that the model accepts."
+        if small and refused
+        else ""
+    )
 
 
 def describe_refused(found: Exported, least: int = 0) -> str:
@@ -151,7 +155,7 @@ def describe_refused(found: Exported, least: int = 0) -> str:
     """
     for trial in found.agreement.trials if found.agreement is not None else ():
         if trial.outcome == "refused" and trial.sizes and min(trial.sizes.values()) >= least:
-            return f"The program rejects {sizes_shown(trial.sizes)}, which the model takes."
+            return f"The program rejects {sizes_shown(trial.sizes)}, which the model accepts."
     return ""
 
 
@@ -185,7 +189,7 @@ def _calls(
     for problem in _problems(diagnosis)[:_MOST_CONDITIONS]:
         dims = problem.changed or problem.dims
         for size, call in islice(calls_without(request, problem), _MOST):
-            text = f"The program rejects {name_of(dims[0])} = {size}, which the model takes."
+            text = f"The program rejects {name_of(dims[0])} = {size}, which the model accepts."
             yield text, call
     shapes = shapes_of(request)
     if shapes is None or found.request is None:
@@ -196,14 +200,14 @@ def _calls(
     for name, size in larger.items():
         together = resize(together, shapes, name, size)
     sizes = ", ".join(f"{name} = {size}" for name, size in larger.items())
-    yield f"The program rejects {sizes}, which the model takes.", together
+    yield f"The program rejects {sizes}, which the model accepts.", together
     for name in list(shapes.dims())[:_MOST]:
         for size in (1, 0) if _OBLIVIOUS in found.request.options else ():
             yield "", resize(request, shapes, name, size)
         beside = _AROUND if _DEFERRED in found.request.options else (1, -1)
         for size in (examples[name] + step for step in beside) if name in examples else ():
             if size >= _LEAST:
-                text = f"The program rejects {name} = {size}, which the model takes."
+                text = f"The program rejects {name} = {size}, which the model accepts."
                 yield text, resize(request, shapes, name, size)
 
 

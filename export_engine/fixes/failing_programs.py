@@ -1,7 +1,7 @@
 """Fixes of a program that torch.export gave, and that is not the model: what a search starts with.
 
 Two inputs that are one tensor in the example are one in the program. Where the outputs differ from
-eager, or the program rejects a call that eager takes, the other mode may see what this one does
+eager, or the program rejects a call that eager accepts, the other mode may see what this one does
 not: a write through `.data`, say, or the end of an autocast. Sizes that are rejected by a condition
 on two of them are kept as those are that a condition on one would exclude.
 """

@@ -115,7 +115,7 @@ def _check_rule(rule: ResultRule, run: OpRun, number: int) -> None:
         same = pairs is not None and all(e is None or e.of(run.given) == s for e, s in pairs)
     dtype = rule.dtype.of(run.given) if rule.dtype else rule.source.of(run.given).dtype
     if not same or dtype != result.dtype:
-        raise Unfit("what holds for its results at some sizes does not hold at others")
+        raise Unfit("no rule for its results holds at all tried sizes")
 
 
 def _rule(runs: OpRuns, number: int) -> ResultRule:

@@ -74,9 +74,9 @@ def suggest_fake_kernel(
     yield Fix(
         kind="inputs",
         title=kernel.title,
-        why=f"Inferred from {runs.count} runs of the real op, and right in all of them"
-        + (f"; {len(runs.further)} were kept to try it on" if runs.further else "")
-        + ". Put it beside the op's definition.",
+        why=f"Inferred from {runs.count} runs of the real op, and correct for all of them"
+        + (f"; {len(runs.further)} were held out to test it" if runs.further else "")
+        + ". Put it next to the op's definition.",
         gives_up="It does not raise the op's errors."
         + (" A data-dependent size is left unbacked." if depend else ""),
         change=lambda request: _with(request, kernel),
@@ -110,7 +110,7 @@ def infer_kernel(
     name = f"{op}.{overload}" if overload and overload != "default" else op
     signature = op_signature(runs.overload)
     if any(keyword.iskeyword(parameter) for parameter in signature.parameters):
-        raise Unfit("an argument of it is called like a Python keyword")
+        raise Unfit("one of its arguments has a Python keyword as its name")
     as_list = isinstance(runs.shapes[0].result, list)
     several = isinstance(runs.shapes[0].result, tuple | list)
     code = _code(name, signature, rules, several, as_list)

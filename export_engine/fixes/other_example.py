@@ -45,8 +45,8 @@ def _larger(request: Request, dims: Sequence[InputPlace]) -> Fix:
     return Fix(
         kind="inputs",
         title=f"Use an example of {text}",
-        why="An example larger than 1 keeps the size dynamic. Your own arguments stay as they "
-        "are; the new ones repeat their values.",
+        why="An example larger than 1 keeps the size dynamic. Your own arguments are unchanged; "
+        "the new ones repeat their values.",
         gives_up=f"The program may reject the size of {places} in your own arguments.",
         change=change,
         before=f"{places} of size 0 or 1" if [*of_size] == [2] else places,
@@ -88,8 +88,8 @@ def _elsewhere(
     yield Fix(
         kind="inputs",
         title=f"Use an example where {name_of(dim)} is {size}",
-        why=f"The code treats {dim.example} as a special case; the program is then traced along "
-        "the path of the other sizes.",
+        why=f"The code treats {dim.example} as a special case. The trace then follows the branch "
+        "for other sizes.",
         gives_up=f"The program may reject {name_of(dim)} = {dim.example}.",
         change=change,
         before=f"{name_of(dim)} = {dim.example}",

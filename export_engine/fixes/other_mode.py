@@ -88,9 +88,10 @@ _CURABLE = frozenset(
 _OF_STRICT = frozenset({Kind.GRAPH_BREAK})
 _OF_NON_STRICT = frozenset({Kind.OWN_ERROR, Kind.NUMPY})
 """Kinds of one mode that the other often gets past."""
-_TAKEN = "Python values other than tensors are taken as they are in the example"
+_TAKEN = "Python values other than tensors are fixed at the example's"
 _OTHER = {"strict": "non-strict", "non-strict": "strict"}
-_WHY_WRONG = "Its program accepts what eager accepts and gives the same; this mode's does not."
+_WHY_WRONG = "Its program accepts the same inputs as eager and matches it; the program of this "
+"mode does not."
 _WHY = {
     "strict": "Strict mode interprets the bytecode of your Python instead of running it, and "
     "gets past this line.",
@@ -147,13 +148,13 @@ def _find_differences(found: Exported, verdict: str) -> str:
         )
         baked = found.agreement.baked.rstrip(".")
         texts.append(
-            f"It exports, but agrees with eager only by chance: {baked}"
+            f"It exports, but matches eager only by chance: {baked}"
             if baked
             else f"It exports, but the outputs differ from eager: {trial.detail.rstrip('.')}"
         )
     checks = sum(guard.kind == "runtime_assert" for guard in found.recording.guards)
     if checks:
-        texts.append("Conditions on data become runtime assertions")
+        texts.append("Data-dependent conditions become runtime assertions")
     effects = [text for text in found.warnings if "side effect" in text.lower()]
     if effects:
         texts.append(effects[0].splitlines()[0][:200])

@@ -86,7 +86,7 @@ class Registered:
         if self.way == "constant":
             return [_CONSTANT.format(name=name)]
         if issubclass(self.cls, dict):
-            raise ValueError(f"the registration of {self.cls.__name__}, a dict, has no text")
+            raise ValueError(f"the registration of {self.cls.__name__}, a dict, has no source")
         return [_BY_ATTRIBUTES.format(name=name)]
 
     @property
@@ -223,7 +223,7 @@ def beside_items(value: Any) -> dict[str, Any]:
     """
     attributes = {} if _mirror(value) else _attributes(value)
     if any(holds_parts(attribute) or name in value for name, attribute in attributes.items()):
-        raise Unfit("it is a dict with tensors or items in attributes beside its items")
+        raise Unfit("it is a dict that also has tensors or items in attributes")
     return {name: _copy_container(attribute) for name, attribute in attributes.items()}
 
 
@@ -269,7 +269,7 @@ def state_of(value: Any) -> dict[str, Any]:
         beside_items(value)
         return dict(value)
     if isinstance(value, (list, tuple, set, frozenset)):
-        raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of its own class")
+        raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of a class of its own")
     slots = [name for cls in type(value).__mro__ for name in _slots(cls)]
     if not slots and not hasattr(value, "__dict__"):
         raise Unfit("it is not a plain Python object, so its parts are unknown")

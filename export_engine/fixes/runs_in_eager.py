@@ -19,15 +19,12 @@ from export_engine.verify import run
 _UNCHANGED = frozenset({Kind.NOT_A_MODULE, Kind.SHAPES_MISMATCH})
 _SAME_IN_EAGER = frozenset({Kind.DEVICE_MISMATCH, Kind.OPERATOR_FAILED})
 """Kinds whose sentence says what is wrong in eager, too."""
-_TOO = "The model fails in eager too. "
+_TOO = "The model also fails in eager. "
 _LONGEST = 300
 _WHY_TRACING = (
-    "While tracing, sizes are symbols and tensors have no values, and this line does not take one "
-    "of them."
+    "While tracing, sizes are symbols and tensors have no values. This line fails on one of them."
 )
-_WHY_EAGER = (
-    "An export traces a call of the model, so the call has to run without torch.export first."
-)
+_WHY_EAGER = "torch.export traces a call of the model, so that call must run in eager first."
 
 
 def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
@@ -51,7 +48,7 @@ def beside_eager(attempt: Failed) -> tuple[Diagnosis | None, bool]:
     what = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return Diagnosis(
         kind=Kind.OWN_ERROR,
-        sentence=f"The model fails in eager too, with {what.rstrip('.')}.",
+        sentence=f"The model also fails in eager, with {what.rstrip('.')}.",
         why=_WHY_EAGER,
         stack=place.stack,
         span=place.span,
@@ -72,14 +69,14 @@ def _while_tracing(diagnosis: Diagnosis, raised: BaseException) -> Diagnosis:
     if _OBJECTS in text:
         called = failing_place(raised).text
         sentence = (
-            f"`{called}` is given an array of objects: NumPy computed it from a symbolic size."
+            f"`{called}` receives an array of objects, which NumPy computed from a symbolic size."
         )
         return replace(diagnosis, kind=Kind.OWN_ERROR, sentence=sentence, why=_WHY_NUMPY)
     if diagnosis.kind is not Kind.OWN_ERROR or not text.startswith(_RAISED):
         return diagnosis
     called = failing_place(raised).text
     if called and _OF_NUMPY.search(text):
-        sentence = f"`{called}` gives NumPy a symbolic size, with which it cannot compute."
+        sentence = f"`{called}` passes a symbolic size to NumPy, which cannot compute with it."
         return replace(diagnosis, sentence=sentence, why=_WHY_NUMPY)
     sentence = f"{_ONLY_TRACING}{text.removeprefix(_RAISED)}"
     return replace(diagnosis, sentence=sentence, why=_WHY_TRACING)
@@ -88,8 +85,8 @@ def _while_tracing(diagnosis: Diagnosis, raised: BaseException) -> Diagnosis:
 _OF_NUMPY = re.compile(r"loop of ufunc does not support argument \d+ of type Sym")
 _OBJECTS = "can't convert np.ndarray of type numpy.object_"
 _WHY_NUMPY = (
-    "While tracing, a dynamic size is a symbol, and NumPy takes only numbers. torch's functions "
-    "and Python's operators take it: torch.arange, torch.sym_sqrt, math.ceil."
+    "While tracing, a dynamic size is a symbol, and NumPy accepts only numbers. torch functions "
+    "and Python operators accept it: torch.arange, torch.sym_sqrt, math.ceil."
 )
 _RAISED = "The model itself raised "
 _ONLY_TRACING = "The model runs in eager, but while tracing this line raised "

@@ -64,8 +64,8 @@ _BEYOND_DIMS = ("multiple", "tied", "fixed")
 _SHOWN = 3
 _NEAR = 4
 _SETS = (
-    " The call sets `{name}` of the model, which the program does not. If that makes room for "
-    "longer inputs, call the model once with the longest, and export then."
+    " The call sets `{name}` on the model; the program does not. If this makes room for longer "
+    "inputs, call the model with the longest before the export."
 )
 """In the text of a condition that no Dim says."""
 
@@ -159,8 +159,8 @@ def _pin_sizes(before: Shapes, dims: Sequence[InputDim]) -> Fix:
         before,
         _places(dims),
         [name_of(dim) for dim in dims],
-        why="Then the signature says which sizes are accepted, instead of rejecting nearly all "
-        "of them at run time.",
+        why="The signature then lists the accepted sizes, instead of rejecting nearly all of "
+        "them at run time.",
         gives_up="The few other sizes that the model accepts.",
     )
 
@@ -176,7 +176,7 @@ def _at_the_example(attempt: Failed, dims: Sequence[InputDim]) -> Iterator[Fix]:
         before,
         _places(dims),
         names,
-        why="The program then has what the code looks up for this size.",
+        why="The program then contains the value that the code looks up for this size.",
         gives_up=f"{listed} can only be {', '.join(dict.fromkeys(str(d.example) for d in dims))}",
         stack=attempt.diagnosis.stack,
     )
@@ -295,7 +295,7 @@ def _title(answer: _Answer, lost: list[ShapeViolation]) -> str:
         return f"Keep {', '.join(names)} at the size of the example"
     texts = [problem.text for problem in answer.problems if problem.kind != "tied"]
     if not texts:
-        return "Let torch keep the condition as a runtime check"
+        return "Keep the condition as a runtime assertion"
     shown = list(dict.fromkeys(map(_formula, texts)))
     left = len(shown) - _SHOWN
     *others, last = [*shown[:_SHOWN], *([f"{left} more"] if left > 0 else [])]
@@ -377,7 +377,7 @@ def _describe_cost(answer: _Answer, lost: list[ShapeViolation], rejected: Mappin
         size = rejected.get(problem.text)
         texts.append(f"{problem.text if size is None else as_traced(problem, size)}{because}")
     for call in dict.fromkeys(_with_names(answer, rejected)):
-        texts.append(f"The program rejects {call}, which the model takes")
+        texts.append(f"The program rejects {call}, which the model accepts")
     tied = [
         f"a relation of {names}"
         if (names := list_tied_names(other_problem))
@@ -396,7 +396,7 @@ def _describe_cost(answer: _Answer, lost: list[ShapeViolation], rejected: Mappin
             )
     agreement = answer.agreement
     if agreement is not None and agreement.baked:
-        texts.append(f"The program agrees with eager only by chance: {agreement.baked.rstrip('.')}")
+        texts.append(f"The program matches eager only by chance: {agreement.baked.rstrip('.')}")
     elif agreement is not None and agreement.verdict in ("differs", "refused"):
         trial = next(
             other_trial

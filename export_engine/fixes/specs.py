@@ -35,8 +35,8 @@ _STRUCTURE = (
     "Each input gets its entry, matched by name or by position.",
 )
 _NAMES = (
-    "Make Dims of the names in dynamic_shapes",
-    "torch.onnx.export takes a name for a dim; torch.export takes a Dim that has the name.",
+    "Turn the names in dynamic_shapes into Dims",
+    "torch.onnx.export accepts a name for a dim; torch.export requires a Dim of that name.",
 )
 
 
@@ -49,7 +49,9 @@ def suggest_specs(
         return
     if is_shapes_spec(request.shapes):
         inputs = "; ".join(line.split("    ")[0] for line in format_inputs(request).splitlines())
-        yield NoFix(f"A ShapesSpec is not rewritten; all static, the inputs are `{inputs}`.")
+        yield NoFix(
+            f"Cannot rewrite a ShapesSpec. With all sizes static, the inputs are `{inputs}`."
+        )
         return
     try:
         shapes, dropped = fit_shapes(request)

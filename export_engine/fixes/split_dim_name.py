@@ -26,7 +26,7 @@ from export_engine.shapes import (
 
 
 def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """The name where the size is the same, if that leads to a program; else a name of its own."""
+    """The name where the size is the same, if that leads to a program; else its own name."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.facts != SizesViolated(()):
         return
@@ -48,7 +48,7 @@ def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[F
             yield Fix(
                 kind="shapes",
                 title=title,
-                why="One name is one size everywhere, and these are two in the example.",
+                why="One name is one size everywhere, but these sizes differ in the example.",
                 change=lambda request, after=after: request.with_changes(  # type: ignore[misc]
                     shapes=after
                 ),
@@ -77,7 +77,7 @@ def _ways(
     own = f"{wanted.name}_{path.replace('.', '_')}"
     if own.isidentifier() and own not in before.dims():
         specs[position] = Named(own)
-        yield from _shapes(before, path, specs, f"Give {second.place} a name of its own")
+        yield from _shapes(before, path, specs, f"Give {second.place} its own name")
 
 
 def _shapes(

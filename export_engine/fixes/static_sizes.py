@@ -26,7 +26,7 @@ def make_static(
         names: of the sizes; one may be there several times.
         why: what that is good for.
         gives_up: what the program then does not do.
-        stack: the line that asks for it, if there is one.
+        stack: the line that checks for it, if there is one.
     """
     shapes = before.static(set(about))
     return Fix(

@@ -48,7 +48,7 @@ def _check(attempt: Exported) -> Agreement:
     if not baked:
         return agreement
     text = baked[0].sentence
-    chance = Trial({}, "differs", detail=f"it agrees by chance only. {text}")
+    chance = Trial({}, "differs", detail=f"it matches only by chance. {text}")
     return replace(agreement, trials=(*agreement.trials, chance), baked=text)
 
 

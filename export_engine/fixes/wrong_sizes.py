@@ -53,7 +53,7 @@ def find_wrong_size(
     if trial is None or exported.request is None:
         return ()
     at = sizes_shown(trial.sizes)
-    asks = f": {line_shown(trial.place)} asks for it" if trial.place else ""
+    asks = f": {line_shown(trial.place)} checks for it" if trial.place else ""
     items = mend_wrong_size(exported, trial, verified.trials, progress)
     fixes = tuple(islice(items, _MOST_FIXES))
     return (
@@ -72,13 +72,12 @@ def find_wrong_size(
 def _why(trial: Trial) -> str:
     if any(size < _SMALL for size in trial.sizes.values()):
         return (
-            "torch traces as if no size were 0 or 1, so the branch for larger sizes is in the "
-            f"program, and the program accepts 0 and 1 all the same. Verify ran both: "
-            f"{trial.detail}."
+            "torch assumes that no size is 0 or 1, so the program contains the branch for larger "
+            f"sizes but still accepts 0 and 1. Verify ran both: {trial.detail}."
         )
     return (
-        "The trace follows the sizes of the example, and the program accepts these sizes too. "
-        f"Verify ran both: {trial.detail}."
+        "The trace follows the example's sizes, but the program also accepts these. Verify ran "
+        f"both: {trial.detail}."
     )
 
 
@@ -126,7 +125,7 @@ def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
         yield Fix(
             kind="code",
             title=offer.title_of(rewritten),
-            why=f"Both branches are in the program, and the size of a call selects one. "
+            why="The program contains both branches, and the size at run time selects one. "
             f"{_describe_agreement(trial)}",
             change=partial(with_edit, edit=edit),
             edits=with_edit(request, edit).edits,
@@ -194,8 +193,8 @@ def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     yield Fix(
         kind="shapes",
         title="Use a ShapesSpec",
-        why="The sizes of a ShapesSpec are unbacked: torch does not assume that they are not 0 or "
-        f"1. {_describe_agreement(trial) if outcome == 'agrees' else ''}".rstrip(),
+        why="The sizes of a ShapesSpec are unbacked: torch allows 0 and 1. "
+        f"{_describe_agreement(trial) if outcome == 'agrees' else ''}".rstrip(),
         narrows=outcome == "refused",
         gives_up="" if outcome == "agrees" else _rejects(trial),
         change=lambda request: request.with_changes(shapes=after),
@@ -221,7 +220,7 @@ def _with_options(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]
             kind="options",
             title="Treat sizes 0 and 1 like any other"
             + (", and keep guards on sizes as runtime assertions" if deferred else ""),
-            why="torch then does not assume that a size is not 0 or 1, and keeps the condition. "
+            why="torch then allows sizes 0 and 1, and keeps the condition. "
             + (_describe_agreement(trial) if outcome == "agrees" else ""),
             narrows=outcome == "refused",
             gives_up="" if outcome == "agrees" else _rejects(trial),
@@ -257,13 +256,13 @@ def _keep_out(
         for name, (low, high) in bounds.items()
     ]
     unenforced = any((low or 0) <= _SMALL for low, _ in bounds.values())
-    passes = " torch itself does not reject a call at 0 or 1." if unenforced else ""
+    passes = " torch does not reject calls at 0 or 1." if unenforced else ""
     yield Fix(
         kind="shapes",
         title=f"Keep {' and '.join(limits)}",
-        why=f"Then the contract does not have {sizes_shown(trial.sizes)}.",
+        why=f"The program then no longer promises {sizes_shown(trial.sizes)}.",
         narrows=True,
-        gives_up=f"Calls at {sizes_shown(trial.sizes)}, which the model takes.{passes}",
+        gives_up=f"Calls at {sizes_shown(trial.sizes)}, which the model accepts.{passes}",
         change=lambda request: request.with_changes(shapes=after),
         before=str(before),
         after=str(after),
@@ -313,8 +312,8 @@ def _outcome(found: Exported, trial: Trial) -> str:
 
 
 def _describe_agreement(trial: Trial) -> str:
-    return f"It was compared with eager at {sizes_shown(trial.sizes)}, and agrees."
+    return f"It matches eager at {sizes_shown(trial.sizes)}."
 
 
 def _rejects(trial: Trial) -> str:
-    return f"The program rejects {sizes_shown(trial.sizes)}, which the model takes."
+    return f"The program rejects {sizes_shown(trial.sizes)}, which the model accepts."

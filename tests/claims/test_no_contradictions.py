@@ -264,7 +264,7 @@ def test_no_outcomes_together_say_two_things(
         findings=findings,
         check=check,
         fixed_by=["Let it be"] if check else [],
-        given_up=["The program rejects batch = 1, which the model takes"] if lost else [],
+        given_up=["The program rejects batch = 1, which the model accepts"] if lost else [],
         symbols=[] if static else record.symbols,
     )
     said = said_of(made)

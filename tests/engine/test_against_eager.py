@@ -425,7 +425,7 @@ def dropped(layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
 
 class Branching(nn.Module):
-    """In eval mode no random number is drawn; another is, but no branch asks for it."""
+    """In eval mode no random number is drawn; another is, but no branch checks for it."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -69,14 +69,14 @@ class ShortSide(nn.Module):
 def test_a_condition_on_two_sizes_that_the_model_does_not_need_is_told_as_one() -> None:
     report = fixed(ShortSide(), torch.rand(1, 3, 12, 15), shapes="x: _, _, height, width")
     said = sentence(report)
-    assert said.startswith("The program is right only where height < width"), said
-    assert "the model itself also runs at width = 12" in said, said
+    assert said.startswith("The program is correct only if height < width"), said
+    assert "the model also runs at width = 12" in said, said
     assert isinstance(report.first, Failed)
     shapes = [fix for fix in report.first.fixes if fix.kind == "shapes" and not fix.lossy]
     assert all(fix.narrows for fix in shapes)
     kept, *assumed = shapes  # a ShapesSpec, where torch has it, assumes the condition
-    assert "rejects width = 12, which the model takes" in kept.gives_up
-    assert all("The model takes height = " in fix.gives_up for fix in assumed)
+    assert "rejects width = 12, which the model accepts" in kept.gives_up
+    assert all("The model accepts height = " in fix.gives_up for fix in assumed)
 
 
 class Share(nn.Module):

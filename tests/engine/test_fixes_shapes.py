@@ -100,9 +100,9 @@ def test_an_option_that_keeps_a_condition_says_what_is_rejected() -> None:
         explained
     )  # where torch has a ShapesSpec, better ones are known
 
-    assert "the model itself also runs at 25" in explained.diagnosis.sentence
+    assert "the model also runs at 25" in explained.diagnosis.sentence
     assert fix.narrows
-    assert fix.gives_up.endswith("The program rejects n = 25, which the model takes.")
+    assert fix.gives_up.endswith("The program rejects n = 25, which the model accepts.")
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_an_option_that_keeps_a_condition_says_what_is_rejected() -> None:
     ("target", "second", "title", "written"),
     [
         (lambda x, y: y @ x, (2, 4), "Call y.shape[1] batch, not y.shape[0]", "y: _, batch"),
-        (lambda x, y: x.sum(0) + y.sum(0), (6, 3), "Give y.shape[0] a name of its own", "batch_y"),
+        (lambda x, y: x.sum(0) + y.sum(0), (6, 3), "Give y.shape[0] its own name", "batch_y"),
         (lambda x, y: x + y[1:], (5, 3), "Require batch_y = batch + 1", "y: batch + 1, _"),
     ],
     ids=["another axis", "unrelated", "one more"],
@@ -157,7 +157,7 @@ def test_a_model_that_takes_other_sizes_does_not_refuse_all_others() -> None:
     diagnosis = explain(attempt).diagnosis
 
     assert diagnosis is not None
-    assert "the model itself also runs at 8: for some sizes the model raises" in diagnosis.sentence
+    assert "the model also runs at 8: for some sizes the model raises" in diagnosis.sentence
 
 
 class Growing(torch.nn.Module):
@@ -187,7 +187,7 @@ def test_a_program_that_rejects_its_own_example_is_no_fix_but_a_reason() -> None
     assert isinstance(report.attempt, Failed)
     reason = report.attempt.refusals[-1]
     assert "it exports, but the program rejects the example: The size of tensor a (4)" in reason
-    assert "The call sets `known` of the model, which the program does not." in reason
+    assert "The call sets `known` on the model; the program does not." in reason
 
     request.target(torch.ones(2, 16))  # as the reason says
     report = autofix(request)
@@ -211,7 +211,7 @@ def test_a_dim_made_of_one_that_is_1_says_which_is_1() -> None:
     assert isinstance(attempt, Failed)
     found = explain(attempt)
     assert found.diagnosis is not None
-    assert "The program is right only where rows is odd" in found.diagnosis.sentence
+    assert "The program is correct only if rows is odd" in found.diagnosis.sentence
     assert [fix.gives_up.partition(",")[0] for fix in found.fixes] == [
         "The program asserts them at run time",
         "_rows is 1 in the example (x.shape[0] is made of it)",

@@ -404,4 +404,4 @@ def test_a_torch_spec_that_does_not_fit_says_what_the_inputs_are() -> None:
     assert not ex.ok
     said = " ".join(str(ex).split())
     assert "x has 2 dims, [2, 6], but the spec has 1" in said
-    assert "all static, the inputs are `x: _, _`" in said
+    assert "With all sizes static, the inputs are `x: _, _`" in said

@@ -70,7 +70,7 @@ def test_a_cast_that_changes_the_answer_stays() -> None:
     first = fixed("return self.up.double()(x.double())", "casts_up").first
     assert isinstance(first, Failed)
     assert not [each for each in first.fixes if "conversion" in each.title]
-    assert "The conversion is not dropped: without it, the model gives another result." in (
+    assert "Cannot drop the conversion: without it, the model returns a different result." in (
         first.refusals
     )
 

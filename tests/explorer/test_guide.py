@@ -121,7 +121,7 @@ def test_a_model_that_no_fix_helps_is_told_so_and_what_next() -> None:
     assert titles(guided)[2:] == ["3. Fix: needs your decision", "4. Report"]
     fix = guided.steps[2]
     assert fix.kind == "wrong"
-    assert "No fix is left" in fix.reason
+    assert "No fix remains" in fix.reason
     assert "Change test_guide.py, line" in fix.after
     assert "run the guide again" in fix.after
     assert guided.report is not None

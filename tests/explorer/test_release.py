@@ -137,7 +137,7 @@ def test_all_of_it_done_is_ready(
 
 
 def test_what_fixes_give_up_is_for_a_person_to_decide(record: Record) -> None:
-    lost = "The program rejects seq = 32, which the model takes"
+    lost = "The program rejects seq = 32, which the model accepts"
     item = release_of(replace(record, given_up=[lost])).items[0]
     assert (item.name, item.state) == ("export", "open")
     assert lost in item.sentence

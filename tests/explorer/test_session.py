@@ -120,7 +120,7 @@ def test_autofix_reports_its_steps() -> None:
     report = ex.autofix()
     assert ex.ok
     assert [step.kept for step in report.steps] == [True]
-    said = "It exports with one fix, for fewer sizes than the model takes: Require "
+    said = "It exports with one fix, for fewer sizes than the model accepts: Require "
     assert report.sentence.startswith(said)
     assert "Agrees with eager" in report.sentence
 

@@ -265,7 +265,7 @@ def _select_place(
     """What is written to, by select for each number that only the program knows."""
     parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     if len(dims) < len(places):
-        raise Refusal("a write goes to a place that more than numbers and slices say")
+        raise Refusal("a write is indexed by more than numbers and slices")
     kept = [ast.Slice() if n in places else part for n, part in enumerate(parts)]
     while kept and _is_full(kept[-1]):
         kept.pop()

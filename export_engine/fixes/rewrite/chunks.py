@@ -23,10 +23,10 @@ from export_engine.source import Location, original_file
 
 _KINDS = (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
 _WHY = (
-    "The chunks only bound memory use: that none depends on where it ends was compared with eager, "
-    "on inputs of several chunks. Without them the size stays dynamic."
+    "The chunks only limit memory use. Without them the size stays dynamic. Checked against "
+    "eager on inputs of several chunks."
 )
-_NO_CHUNKS = "no chunks of a tensor are made there"
+_NO_CHUNKS = "that line makes no chunks of a tensor"
 _MADE = re.compile(r"\.(split|chunk)\(|\brange\(0\b")
 """What is in the text of a function that makes chunks."""
 
@@ -120,7 +120,7 @@ def without_chunks(text: str, line: int) -> AtOnce:
     """The text with one chunk at a line.
 
     Raises:
-        CannotRewrite: no chunks are made there, or more is done with a position than to cut at it.
+        CannotRewrite: no chunks are made there, or a position is used for more than slicing.
     """
     source = Source(text, line)
     for node in ast.walk(source.function):
@@ -131,7 +131,7 @@ def without_chunks(text: str, line: int) -> AtOnce:
             return _of_splits(source, loop.iter)
         if isinstance(node, ast.Assign) and node.lineno == line:
             if any(not isinstance(target, ast.Name) for target in node.targets):
-                raise CannotRewrite("the chunks have a name each")
+                raise CannotRewrite("each chunk has its own name")
             return _of_splits(source, node.value)
     raise CannotRewrite(_NO_CHUNKS)
 
@@ -185,7 +185,7 @@ def _of_positions(source: Source, loop: ast.For | ast.comprehension, made: ast.C
                 pieces.append(_instead(source, node, stop))
     uses = [node for node in _inside(source, loop) if _is(node, loop.target)]
     if len(pieces) < 2 or any(id(use) not in clear for use in uses):
-        raise CannotRewrite("more is done with a position than to cut at it")
+        raise CannotRewrite("a position is used for more than slicing")
     return AtOnce(source.replace(pieces), _probe(source, [made]))
 
 

@@ -147,16 +147,16 @@ class Elements:
         if every and all(callable(value) for value in every):
             self.facts.notes[site] = ("keyed", "list")
             return Chosen(every)
-        raise Refusal("a list whose elements are no tensors is indexed by data")
+        raise Refusal("a data-dependent index reads a list without tensors")
 
     def _clamp_slices(self, site: Site, index: Any, places: tuple[int, ...]) -> Any:
         """An index whose slices end where only the data tell."""
         parts = index if isinstance(index, tuple) else (index,)
         if find_scalar_places(index):
-            raise Refusal("a part of a tensor is a row, and cut where only the data tell")
+            raise Refusal("a row of a tensor is sliced at a data-dependent position")
         ends = [end for at in places for end in find_ends(parts[at])]
         if not all(isinstance(end, torch.Tensor) for end in ends):
-            raise Refusal("a slice ends where only the data tell")
+            raise Refusal("the end of a slice is data-dependent")
         self.facts.notes[site] = ("cut" if self.is_in_loop else "sliced", places, 0)
         items = tuple(
             slice(
@@ -184,7 +184,7 @@ class Elements:
         if self.held and _implies(_torch.sym_not(self.held[-1]), size, _count_rows(row)):
             self.facts.notes[site] = ("required", _count_rows(row), 0)
             return None  # eager needs it on either way
-        raise Refusal("a row is read that may not be there")
+        raise Refusal("a row is read that may not exist")
 
     def _is_whole(self, of: torch.Tensor, parts: tuple[Any, ...], place: int) -> bool:
         """Whether a loop takes every row of a tensor, from some number on."""
@@ -204,7 +204,7 @@ def find_alike(values: list[Any]) -> Any:
     """
     kinds = {str(describe(value)[:3]) for value in values}
     if len(kinds) != 1 or not isinstance(values[0], torch.Tensor):
-        raise Refusal("values of different shapes or dtypes are indexed by data")
+        raise Refusal("a data-dependent index reads values of different shapes or dtypes")
     return values[0]
 
 

@@ -138,7 +138,7 @@ def _cutting(function: ast.FunctionDef, body: Block, names: Namer) -> Block:
             result = _Cutting(over, piece.id, of, lengths, ends).visit(result)
             gone |= {id(statement) for statement in made_by}
             text = f"{ast.unparse(lengths)}.sum() == {ast.unparse(of)}.shape[0]"
-            node = ast.Constant("the lengths are not those of all pieces")
+            node = ast.Constant("the lengths do not cover all pieces")
             check = call("torch._assert_async", parse_expression(text), node)
             checks.append(_at(ast.Expr(check), other_statement, "lengths"))
         statements = [old for old in statements if id(old) not in gone]

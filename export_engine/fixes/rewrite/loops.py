@@ -58,7 +58,7 @@ class Loops:
         if facts.has_sized_length:
             return []
         if not facts.is_needed:
-            raise Refusal("a loop runs as often as the data tell, perhaps never")
+            raise Refusal("a loop has a data-dependent length, which may be 0")
         statements: Block = []
         self.needs_strict = True
         for at, (target, rows) in enumerate(elements):
@@ -210,9 +210,9 @@ class Loops:
         match node.iter, node.target:
             case ast.Call(ast.Name(id="range"), [*first, stop], []), ast.Name(id=name):
                 if len(first) > 1:
-                    raise Refusal("a loop counts in steps as often as the data tell")
+                    raise Refusal("a loop counts in steps to a data-dependent end")
             case _:
-                raise Refusal("a loop runs as often as the data tell")
+                raise Refusal("a loop has a data-dependent length")
         number, count = self.names.of(node, "number"), self.names.of(node, "count")
         start = self.answer(first[0]) if first else ast.Constant(0)
         before: Block = [let(number, start), let(count, self.answer(stop))]
@@ -236,7 +236,7 @@ class Loops:
         needed = Liveness.of(body, live) | find_loaded(test)
         carried = [name for name in _list_bound_names(body) if name in stored & (needed | live)]
         if not carried or facts.collected:
-            raise Refusal("a list is filled as often as the data tell")
+            raise Refusal("a list has a data-dependent length")
         going, step = self.names.of(node, "going"), self.names.of(node, "step")
         starts = [
             call("torch.as_tensor", load(name))
@@ -278,7 +278,7 @@ class Loops:
             raise Refusal(f"`{name}` is not a tensor after an iteration")
         if start.kind == "tensor":
             if after.kind == "tensor" and not facts.is_steady.get(name, True):
-                raise Refusal(f"`{name}` has another shape or dtype after an iteration")
+                raise Refusal(f"`{name}` changes its shape or dtype in an iteration")
             return load(name) if start.is_contiguous else method(load(name), "contiguous")
         if start.kind == "none" and name in self.compared:
             raise Refusal(f"`{name}` is None before the loop, and compared in it")
@@ -309,7 +309,7 @@ class Loops:
             collected = as_collected(statement)
             if collected is None:
                 if any(isinstance(n, ast.Name) and n.id == COLLECT for n in ast.walk(statement)):
-                    raise Refusal("a loop within a loop appends to a list of the outer one")
+                    raise Refusal("a nested loop appends to a list of the outer loop")
                 kept.append(statement)
                 continue
             name, value, mask = collected
@@ -375,7 +375,7 @@ class Loops:
                 return [Element(target, self.answer(of))]
             case ast.Name() | ast.Attribute() | ast.Subscript() | ast.BinOp() | ast.Call():
                 return [Element(target, self.answer(rows))]
-        raise Refusal("what a loop runs over is not a tensor or a range")
+        raise Refusal("a loop iterates over neither a tensor nor a range")
 
     @contextmanager
     def _asking_first(self: Any, node: ast.For, elements: list[Element]) -> Iterator[None]:

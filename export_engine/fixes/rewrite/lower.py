@@ -175,7 +175,9 @@ class Lowering(Loops):
         written |= find_appended(own) & self.shared_lists
         written &= find_seen_writes(statements, set())
         for name in sorted(written):
-            raise Refusal(f"line {line} may write to `{name}`, whose memory another name may share")
+            raise Refusal(
+                f"line {line} may write to `{name}`, which may share memory with another name"
+            )
 
     def _plain_loop(self, node: ast.For | ast.While, live: set[str]) -> Block:
         head = find_loaded(node.iter if isinstance(node, ast.For) else node.test)
@@ -212,7 +214,7 @@ class Lowering(Loops):
         selects = all(_selects(p) for n, p in facts.pairs.items() if n not in filled)
         if symbol or may_raise or facts.is_unsafe or not selects:
             if filled:
-                raise Refusal(f"line {line} appends on a way that must not always run")
+                raise Refusal(f"line {line} appends in a branch that must not always run")
             self.done.append((line, "cond"))
             return self._cond(node, facts, live)
         self.done.append((line, "where"))
@@ -274,7 +276,9 @@ class Lowering(Loops):
         then, other = self.block(node.body, live), self.block(node.orelse, live)
         for effect in (*_find_effects(then), *_find_effects(other)):
             text = ast.unparse(effect)
-            raise Refusal(f"line {find_site(node)[0]} decides about `{text}`, which has an effect")
+            raise Refusal(
+                f"line {find_site(node)[0]} branches around `{text}`, which has a side effect"
+            )
         then, first = self._take_collected(then)
         other, second = self._take_collected(other)
         ways = (then, other)
@@ -442,7 +446,7 @@ class Lowering(Loops):
     def _cond(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
         outs = [n for n in _in_order([*node.body, *node.orelse]) if n in live]
         if not outs:
-            raise Refusal(f"line {find_site(node)[0]} has an effect that torch must not see")
+            raise Refusal(f"line {find_site(node)[0]} has a side effect that cannot be traced")
         for name in outs:
             pairs = facts.pairs.get(name, [])
             kinds = {value.kind for pair in pairs for value in pair[:2]}

@@ -79,7 +79,7 @@ class Normal:
         if not self.attributes:
             return body
         if len(set(self.attributes.values())) < len(self.attributes):
-            raise Refusal("two attributes of one name are written")
+            raise Refusal("two attributes of the same name are written")
         statements: Block = []
         for statement in body:
             held = {p: n for p, n in self.attributes.items() if n in find_stored(statement)}
@@ -246,7 +246,7 @@ class Normal:
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), args, keywords)):
                 if is_in_place(attr):
                     if not hasattr(torch.Tensor, attr[:-1]):
-                        raise Refusal(f"line {node.lineno} calls `{attr}` for its effect")
+                        raise Refusal(f"line {node.lineno} calls `{attr}` for its side effect")
                     changed = ast.Call(method(load(name), attr[:-1]).func, args, keywords)
                     return [mark(let(name, changed), node)]
         return [node]
@@ -266,7 +266,9 @@ class Normal:
                 stem = path.partition(".")[2].replace(".", "_")
                 self.attributes[path] = self.names.of(self.function.node, stem)
                 return let(self.attributes[path], value)
-        raise Refusal(f"`{ast.unparse(target)}` is written where torch must not see an effect")
+        raise Refusal(
+            f"`{ast.unparse(target)}` is written in a place that must have no side effects"
+        )
 
     # -- exits ----------------------------------------------------------------------------------
 
@@ -509,7 +511,7 @@ def _pattern_test(pattern: ast.pattern, subject: str) -> ast.expr | None:
                 return ast.BoolOp(ast.Or(), [test for test in tests if test])
         case ast.MatchAs(None, _):
             return None
-    raise Refusal("a pattern of `match` takes its subject apart")
+    raise Refusal("a `match` pattern unpacks its subject")
 
 
 def _as_read(target: ast.expr) -> ast.expr:

@@ -49,13 +49,12 @@ _NAMES = {
     "shortcut": "no shortcut",
 }
 _COSTS = {
-    "where": "Both ways of a branch run, and one is selected.",
+    "where": "Both branches run, and one result is selected.",
     "vmap": "All iterations are in memory at once.",
-    "scan": "The program rejects a length of 0, and runs only in a backend that has the operator "
-    "scan.",
-    "while_loop": "The program runs only in a backend that has the operator while_loop.",
+    "scan": "The program rejects length 0 and runs only on backends that support scan.",
+    "while_loop": "The program runs only on backends that support while_loop.",
     "skip": "The program does not print, log or warn.",
-    "shortcut": "The program does the work that eager saves by the shortcut.",
+    "shortcut": "The program does work that eager skips.",
 }
 
 
@@ -117,7 +116,7 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     fix = Fix(
         kind="code",
         title=title_of(made) + (", and export in strict mode" if switched else ""),
-        why="Python cannot decide these lines while tracing; the operators decide at run time.",
+        why="Python cannot evaluate these conditions while tracing; ops evaluate them at run time.",
         narrows=bool(rejected),
         gives_up=" ".join([*costs, *([COSTS] if quiet else []), rejected]).rstrip(),
         change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),

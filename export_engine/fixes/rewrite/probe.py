@@ -92,14 +92,14 @@ class Probe(Elements):
     def hold(self, owner: Any, name: str) -> None:
         """An attribute is read that a staged site writes: only a buffer's value goes on."""
         if not isinstance(owner, torch.nn.Module) or name not in dict(owner.named_buffers()):
-            raise Refusal(f"`{name}` may hold what an earlier call wrote")
+            raise Refusal(f"`{name}` may hold a value from an earlier call")
 
     # -- tests ----------------------------------------------------------------------------------
 
     def decide(self, test: Any) -> Any:
         """A bool where it is known while tracing; else the test, as a tensor or a symbol."""
         if isinstance(test, Masked) or (isinstance(test, Rows) and test.is_masked):
-            raise Refusal("a test asks whether a data-dependent list is empty")
+            raise Refusal("a test checks if a data-dependent list is empty")
         if isinstance(test, Rows):
             test = test.values.shape[0]
         if isinstance(test, torch.SymInt | torch.SymFloat):
@@ -110,7 +110,7 @@ class Probe(Elements):
             return False if statically_known_true(_torch.sym_not(test)) else test
         if isinstance(test, torch.Tensor):
             if test.dim() and test.numel() != 1:
-                raise Refusal("a test is of several values")
+                raise Refusal("a test has several values")
             return test.reshape(()) != 0 if test.dtype != torch.bool else test.reshape(())
         return builtins.bool(test)
 
@@ -147,7 +147,7 @@ class Probe(Elements):
 
     def _join_tests(self, first: Any, second: Any, is_or: bool) -> Any:
         if isinstance(first, torch.Tensor) is not isinstance(second, torch.Tensor):
-            raise Refusal("a test joins a tensor and a size")
+            raise Refusal("a test combines a tensor and a size")
         return first | second if is_or else first & second
 
     def negate(self, site: Site, value: Any) -> Any:
@@ -224,7 +224,7 @@ class Probe(Elements):
         except Refusal:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of the user's code: it is what the way does
-            log_internal_error(error, "running a way of a branch while tracing")
+            log_internal_error(error, "running a branch while tracing")
             choice.is_unsafe = True
             choice.pairs["!"].append((describe(str(error)), describe(None), False, False))
             return None
@@ -352,9 +352,9 @@ class Probe(Elements):
                 return [entries.get(name, UNDEFINED) for name in outs]
             entries |= dict(zip(outs, body(*[entries[name] for name in reads]), strict=True))
         else:
-            raise Refusal("a loop runs very often")
+            raise Refusal("a loop has too many iterations")
         if "plain" in loop.ways:
-            raise Refusal("a loop is decided by data from an iteration on")
+            raise Refusal("a loop becomes data-dependent after some iterations")
         loop.ways.add("while")
         loop.start |= {name: describe(value) for name, value in entries.items()}
         self.depth += 1
@@ -385,12 +385,12 @@ class Probe(Elements):
             if not self.depth:
                 self.facts.notes[site] = ("append", 0)
             return Rows(value, rows.values, is_masked=rows.is_masked)
-        raise Refusal("something else than a list is appended to")
+        raise Refusal("`append` is called on something other than a list")
 
     def copy(self, site: Site, of: Any) -> Any:
         """What a method is about to change in place."""
         if not isinstance(of, torch.Tensor):
-            raise Refusal("an object is changed where torch must not see an effect")
+            raise Refusal("an object is mutated in a place that must have no side effects")
         return of.clone()
 
     def write(self, site: Site, into: Any, index: Any, value: Any) -> Any:
@@ -401,12 +401,12 @@ class Probe(Elements):
         if isinstance(into, list):
             self.facts.notes[site] = ("list", ())
             if not isinstance(index, int):
-                raise Refusal("a list is written at a place that the data decide")
+                raise Refusal("a list is written at a data-dependent index")
             return [*into[:index], value, *into[index + 1 :]] if index >= 0 else _refuse()
         if not isinstance(into, torch.Tensor):
-            raise Refusal("an object is written where torch must not see an effect")
+            raise Refusal("an object is written in a place that must have no side effects")
         if find_sliced(index):
-            raise Refusal("a slice ends where only the data tell")
+            raise Refusal("the end of a slice is data-dependent")
         places = find_scalar_places(index)
         rank = value.dim() if isinstance(value, torch.Tensor) else 0
         if places:
@@ -497,7 +497,7 @@ class Probe(Elements):
         """A tensor of which Python asks a number: it stays one, but for a size."""
         if not statically_known_true(value.numel() == 1):
             if self.depth:
-                raise Refusal("a number is read of a tensor of unknown length")
+                raise Refusal("a number is read from a tensor of unknown length")
             return value.item()
         shaped, value = value.dim() > 0, value.reshape(())
         if kind == "item":
@@ -778,7 +778,7 @@ def _stack(value: Any, length: Any, loop: Any) -> Rows:
     piece = value.piece if isinstance(value, Rows) else value[-1]
     if not isinstance(piece, torch.Tensor):
         if not isinstance(piece, bool | int | float):
-            raise Refusal("a loop collects something else than tensors")
+            raise Refusal("a loop collects values other than tensors")
         piece = _as_tensor(piece)
     is_masked = isinstance(value, Masked) or getattr(value, "is_masked", False)
     values = piece.unsqueeze(0).expand(length, *piece.shape).clone()
@@ -814,7 +814,7 @@ def _is_builtin(value: Any) -> bool:
 
 
 def _refuse() -> Any:
-    raise Refusal("a list is written from its end")
+    raise Refusal("a list is written by a negative index")
 
 
 def _run_both(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:

@@ -27,7 +27,7 @@ from export_engine.progress import Progress, Report
 from export_engine.source import original_file
 
 _KINDS = (Kind.LOOP_ON_DATA, Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE)
-_COSTS = "The program rejects a length of 0, and runs only in a backend that has the operator scan."
+_COSTS = "The program rejects length 0 and runs only on backends that support scan."
 _NOT_REJECTED = "It does not reject lengths that pack_padded_sequence rejects."
 _UNROLLED = (
     "{name} is torch's own {kind}, which torch.export unrolls over its length, so the length is "
@@ -96,7 +96,7 @@ _PAD_GIVEN = ("sequence", "batch_first", "padding_value", "total_length")
 
 _PACKED = """
 def _packed(x, lengths, batch_first=False, enforce_sorted=True):
-    # the rows as they are padded, time first, and their lengths
+    # the padded rows, time first, and their lengths
     x = x.transpose(0, 1) if batch_first else x
     return x, {torch}.as_tensor(lengths, dtype={torch}.int64, device="cpu")
 """
@@ -112,7 +112,7 @@ def _padded(packed, batch_first=False, padding_value=0.0, total_length=None):
 """
 _RNN = """
 def {name}(rnn, packed, hx=None):
-    # the same as {kind} of packed rows: a row's state stays as it is after its end
+    # {kind} of packed rows; a row keeps its state after its end
     from torch._higher_order_ops.scan import scan
 
     x, lengths = packed
@@ -300,9 +300,9 @@ def _first_statement(source: Source) -> ast.stmt:
 def _refuse(module: torch.nn.RNNBase) -> None:
     """Raises CannotRewrite for a module that is more than its cells."""
     if module.proj_size:
-        raise CannotRewrite("the module projects its state")
+        raise CannotRewrite("the module uses proj_size")
     if module.training and module.dropout and module.num_layers > 1:
-        raise CannotRewrite("the module is in training mode, and drops values between its layers")
+        raise CannotRewrite("the module applies dropout between its layers in training mode")
 
 
 def _cell_of(
@@ -370,7 +370,7 @@ def _rewrite_packed(
             "the rows are not packed in the function that runs the recurrent module"
         )
     if {"_packed", "_padded"} & source.names:
-        raise CannotRewrite("the function has names that the rewrite needs")
+        raise CannotRewrite("the function already uses a name that the rewrite needs")
     pieces, helpers, kinds = list[Piece](), {"": _PACKED}, list[str]()
     for pack in packs:
         _refuse_keywords(pack, _PACK_GIVEN)
@@ -384,7 +384,7 @@ def _rewrite_packed(
         module = modules[run.func.attr]
         _refuse(module)
         if not run.args or isinstance(run.args[0], ast.Starred):
-            raise CannotRewrite("the recurrent module is called by keywords")
+            raise CannotRewrite("the recurrent module is called with keyword arguments")
         kind = _kind_of(module)
         name = f"_{kind.lower()}"
         one = any(map(_shares_storage, modules.values()))
@@ -408,7 +408,7 @@ def _refuse_keywords(call: ast.Call, known: tuple[str, ...]) -> None:
     if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
         keyword.arg not in known for keyword in call.keywords
     ):
-        raise CannotRewrite("the rows are packed in a way that is not known")
+        raise CannotRewrite("the call that packs the rows is not supported")
     first = call.keywords[0].arg if call.keywords and not call.args else None
     if first is not None:
-        raise CannotRewrite("the rows are given by keyword")
+        raise CannotRewrite("the rows are passed by keyword")

@@ -193,14 +193,14 @@ def _run(request: Request, edit: Edit) -> Facts:
             if facts.grown:
                 facts = _run_once(request, edit, keeps_symbols=keeps_symbols, tensors=facts.grown)
             if facts.is_mixed:
-                raise Refusal("a test is decided by Python at times")
+                raise Refusal("Python decides a test in some calls only")
             return facts
         except _Incomplete as error:
             incomplete = error
             if not error.facts.reads_whole:
                 break
     if not str(incomplete):
-        raise NotStaged("its normal form fails while tracing")
+        raise NotStaged("its simplified form fails while tracing")
     assert incomplete is not None
     raise incomplete
 
@@ -221,10 +221,10 @@ def _run_once(
         with probing(keeps_symbols=keeps_symbols, tensors=tensors) as probe:
             attempt = capture(changed)
     except EditError as error:
-        raise Refusal("the function cannot be run in another form") from error
+        raise Refusal("the function cannot run in a rewritten form") from error
     facts = probe.facts
     if not facts.was_reached:
-        raise NotStaged("the function is not run by the export")
+        raise NotStaged("the export does not call the function")
     if facts.was_left:
         return facts
     reason: BaseException | None = attempt.error if isinstance(attempt, Failed) else None

@@ -38,20 +38,20 @@ _KINDS = (
     Kind.GRAPH_BREAK,
     Kind.LOOP_ON_DATA,
 )
-_TITLE = "Run the loop around line {line} over all elements, with a mask of those left"
+_TITLE = "Run the loop around line {line} over all elements, with a mask"
 _WHY = (
-    "The elements left have another length in each iteration; a mask of them keeps one length. "
-    "That the test of an element does not depend on the others was compared with eager."
+    "The remaining elements change length every iteration; a mask has one length. Checked "
+    "against eager: the test of an element does not depend on others."
 )
 _GIVES_UP = (
-    "Every iteration runs, including those that eager skips. The program rejects a length of 0, "
-    "and runs only in a backend that has the operator scan."
+    "Every iteration runs, including those that eager skips. The program rejects length 0 and "
+    "runs only on backends that support scan."
 )
 _NO_ELEMENT = "stack expects a non-empty TensorList"
 """Begins the error of `torch.stack([])`."""
 _LEFT = (
-    "The loop around line {line} is not rewritten: `{name}` has another length in each iteration, "
-    "which torch's while_loop and scan do not take{why}."
+    "Cannot rewrite the loop around line {line}: `{name}` changes length every iteration; "
+    "while_loop and scan require fixed shapes{why}."
 )
 
 
@@ -73,17 +73,17 @@ def suggest_nms(attempt: Failed, progress: Report | None = None) -> Iterator[Fix
         whole = Edit(file, text, form.text, (form.function,))
         compared = replace(whole, after=probed.text)
         if not agrees(request, compared, rejected=_NO_ELEMENT):
-            yield NoFix(said(why="; with a mask of what is left it computes something else"))
+            yield NoFix(said(why=". A scan with a mask computes a different result"))
             return
         rewritten = rewrite(with_edit(request, whole), place.file, form.text, form.line)
     except (CannotRewrite, Refusal) as reason:
-        yield NoFix(said(why=f"; a mask of what is left does not serve: {reason}"))
+        yield NoFix(said(why=f". A mask does not help: {reason}"))
         return
     edit = replace(whole, after=rewritten.edit.after)
     strict = request.strict or rewritten.needs_strict
     result, quiet = try_without_gradients(request.with_changes(strict=strict), edit)
     if result is None or not leads_on(result, diagnosis, edit):
-        yield NoFix(said(why="; as a scan with a mask of what is left it does not export"))
+        yield NoFix(said(why=". A scan with a mask does not export"))
         return
     yield Fix(
         kind="code",
@@ -134,7 +134,7 @@ class QueueLoop:
         names = {n.id for n in ast.walk(loop.test) if isinstance(n, ast.Name)} - {"len"}
         self.queue = next((name for name in names if _asks(loop.test, name, _SOME)), "")
         if not self.queue:
-            raise CannotRewrite("the loop does not go on as long as something is left")
+            raise CannotRewrite("the loop does not run until no element is left")
         self.heads: set[str] = set()
         self.rest: set[str] = set()
         """Names of all but the first."""
@@ -146,13 +146,13 @@ class QueueLoop:
         self.kept: list[ast.Assign] = []
         for statement in loop.body:
             if self.mask is not None:
-                raise CannotRewrite("the loop goes on behind what it drops")
+                raise CannotRewrite("the loop continues after its filter")
             self._read(statement)
         if self.mask is None or not self.into:
             raise CannotRewrite("the loop collects nothing, or drops nothing")
         carried = Liveness.of(list(self.kept), set()) & self.names()
         if carried:
-            raise CannotRewrite(f"`{min(carried)}` goes from one iteration to the next")
+            raise CannotRewrite(f"`{min(carried)}` is carried to the next iteration")
         if not any(_begins(node, self.into) for node in ast.walk(source.function)):
             raise CannotRewrite(f"`{self.into}` does not start as an empty list")
 
@@ -189,9 +189,11 @@ class QueueLoop:
         """`keep.append(i)` of the first."""
         name = call.func.value if isinstance(call.func, ast.Attribute) else None
         if getattr(call.func, "attr", "") != "append" or not isinstance(name, ast.Name):
-            raise CannotRewrite(f"the loop runs `{ast.unparse(call)}` for its effect")
+            raise CannotRewrite(f"the loop runs `{ast.unparse(call)}` for its side effect")
         if self.into or len(call.args) != 1 or not self.is_head(call.args[0]):
-            raise CannotRewrite("what it collects is not the first of what is left")
+            raise CannotRewrite(
+                "the loop collects something other than the first remaining element"
+            )
         self.into = name.id
 
     def is_head(self, node: ast.expr) -> bool:
@@ -217,20 +219,20 @@ class QueueLoop:
             self.is_cut = True
             return
         if not isinstance(value, ast.Subscript):
-            raise CannotRewrite(f"`{self.queue}` is not cut by a test")
+            raise CannotRewrite(f"`{self.queue}` is not filtered by a test")
         index = value.slice
         if isinstance(index, ast.BinOp) and ast.unparse(index.right) == "1":
             later = isinstance(index.op, ast.Add) and ast.unparse(value.value) == self.queue
             if not later or self.is_cut or not isinstance(index.left, ast.Name):
-                raise CannotRewrite(f"`{self.queue}` is not cut by a test")
+                raise CannotRewrite(f"`{self.queue}` is not filtered by a test")
             test = self.found.get(index.left.id)
         elif not self.is_rest(value.value):
-            raise CannotRewrite(f"`{self.queue}` is not cut by a test")
+            raise CannotRewrite(f"`{self.queue}` is not filtered by a test")
         else:
             expression = self.found.get(index.id) if isinstance(index, ast.Name) else None
             test = expression if expression is not None else self._where(index) or index
         if test is None or not self._is_test(test):
-            raise CannotRewrite(f"`{self.queue}` is not cut by a test")
+            raise CannotRewrite(f"`{self.queue}` is not filtered by a test")
         self.mask = test
 
     def _where(self, node: ast.expr) -> ast.expr | None:
@@ -385,9 +387,9 @@ class _Shrinking(QueueLoop):
 
     def _refuse(self, node: ast.expr) -> None:
         if isinstance(node, ast.Name) and self.varies(node):
-            raise CannotRewrite(f"`{node.id}` is used in another way than to index")
+            raise CannotRewrite(f"`{node.id}` is used for more than indexing")
         if isinstance(node, ast.NamedExpr | ast.Lambda | ast.IfExp | ast.BoolOp | ast.Await):
-            raise CannotRewrite("a value is not computed each time")
+            raise CannotRewrite("a value is not computed in every iteration")
         called = node.func if isinstance(node, ast.Call) else None
         name = getattr(called, "attr", getattr(called, "id", ""))
         if isinstance(node, ast.Call) and name in _OF_ALL:
@@ -396,7 +398,7 @@ class _Shrinking(QueueLoop):
             dims = [*(node.args[1:] if torch else node.args), *(k.value for k in node.keywords)]
             other = dims and ast.unparse(dims[0]) in ("1", "-1") and name not in ("size", "len")
             if not (other or (two and torch and ast.unparse(node.args[1]) not in ("0", "-1"))):
-                raise CannotRewrite(f"`{ast.unparse(node)}` may be of all that is left")
+                raise CannotRewrite(f"`{ast.unparse(node)}` may depend on all remaining elements")
         if name.endswith("_") and not name.endswith("__"):
             raise CannotRewrite(f"`{ast.unparse(node)}` changes a value in place")
 
@@ -459,7 +461,7 @@ class _Shrinking(QueueLoop):
             raise CannotRewrite("a statement spans lines")
         text = f"\n{indent}".join(lines).replace(_TURN, turn)
         if any(n in self.list_bound_names() for n in self._read_later()):
-            raise CannotRewrite("what an iteration computes is used after the loop")
+            raise CannotRewrite("a value of an iteration is used after the loop")
         piece = Piece(source.start(loop), source.line_end(loop.body[-1]), text)
         changed = source.replace([piece])
         at = next(n for n, part in enumerate(changed.text.split("\n"), 1) if part.strip() == head)

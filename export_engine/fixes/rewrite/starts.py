@@ -94,4 +94,4 @@ def _size(size: Any, known: dict[str, Value]) -> ast.expr:
         for dim, item in enumerate(value.shape):
             if str(item) == str(size):
                 return parse_expression(f"{name}.shape[{dim}]")
-    raise Refusal("a size that the loop carries is not one of an input")
+    raise Refusal("the loop carries a size that is not an input's")

@@ -22,24 +22,24 @@ from export_engine.fixes.rules.grids import affine_grid, build_pool, interpolate
 from export_engine.fixes.rules.match import Rule, Texts, apply_rules
 
 _INTS = (
-    "`{called}` takes sizes as plain ints, which fixes them. The same values computed with other "
-    "ops keep them symbolic."
+    "`{called}` requires plain ints, which specializes the sizes. Other ops compute the same and "
+    "keep them symbolic."
 )
 _READS = (
-    "`{called}` reads numbers of tensors on its way, which are unknown while tracing. The same "
-    "sums and products read none."
+    "`{called}` calls `.item()` internally, which fails while tracing. Sums and products compute "
+    "the same without it."
 )
 _CHOOSES = (
-    "`{called}` chooses while tracing how it computes more than 25 rows. The op that it calls "
+    "`{called}` chooses its algorithm for more than 25 rows while tracing. The op that it calls "
     "chooses at run time."
 )
 _SCALES = (
-    "`{called}` takes its scale as a plain float, which fixes the sizes that it is computed from. "
+    "`{called}` requires its scale as a plain float, which specializes the sizes in it. "
     "grid_sample at the same points keeps them symbolic."
 )
 _COUNTS = (
-    "torch loses track of how many rows `{called}` gives. Indices that a mask selects give the "
-    "same rows, and are counted."
+    "torch does not track the output size of `{called}`. Boolean-mask indexing returns the same "
+    "rows with a tracked size."
 )
 _CENTRED = (
     "($torch.atleast_2d($input) - $torch.atleast_2d($input).mean(-1, keepdim=True))"  # row by row
@@ -163,7 +163,7 @@ _MODULES = {
 
 
 class InOps(NamedTuple):
-    """A text in which a function of torch is computed from other ops."""
+    """A text in which a function of torch is computed with other ops."""
 
     made: Rewritten
     called: str
@@ -172,7 +172,7 @@ class InOps(NamedTuple):
 
 
 def in_ops(text: str, line: int) -> InOps:
-    """The text with the first such function at a line computed from other ops.
+    """The text with the first such function at a line computed with other ops.
 
     Raises:
         CannotRewrite: there is none, or what it is given is not told apart.
@@ -188,7 +188,7 @@ def in_ops(text: str, line: int) -> InOps:
             piece = Piece(source.start(node), source.end(node), pair[0])
             called = name if name in _METHODS else source.of(call.func)
             return InOps(source.replace([piece]), called, pair[1].why.format(called=called))
-    raise CannotRewrite("no function there is known to be computed from other ops")
+    raise CannotRewrite("that line calls no function with a known decomposition")
 
 
 def _as_function(source: Source, call: ast.Call) -> tuple[str, ast.Call]:

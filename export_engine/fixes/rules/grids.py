@@ -76,7 +76,7 @@ def interpolate(said: Mapping[str, str], torch: str) -> str | None:
 def find_scale_lines(text: str, lines: set[int]) -> list[int]:
     """The lines that interpolate by a computed scale, in the classes or functions around others.
 
-    The size that such a scale is computed from is fixed, and no line of the model asks for it.
+    The size that such a scale is computed from is fixed, and no line of the model checks for it.
     """
     try:
         tree = ast.parse(text)

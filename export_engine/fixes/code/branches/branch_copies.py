@@ -41,7 +41,7 @@ def clone_branch_results(text: str, line: int) -> Rewritten:
         if isinstance(node, ast.Return) and node.value is not None and not mutated:
             pieces += _clone_returned(source, node.value)
     if not pieces:
-        raise CannotRewrite("the branch returns nothing that could be its input")
+        raise CannotRewrite("the branch returns none of its inputs")
     return source.replace(pieces)
 
 

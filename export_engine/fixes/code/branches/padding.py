@@ -47,7 +47,7 @@ def missing_to_multiple(text: str, line: int) -> Rewritten:
         for one in _ones(branch)
     ]
     if not pieces:
-        raise CannotRewrite("nothing there is missing to a multiple")
+        raise CannotRewrite("that line computes no padding to a multiple")
     return one_way(source.replace(pieces).text, line, True)
 
 
@@ -64,11 +64,11 @@ def without_early_return(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     branch = branch_at(source, line)
     if branch.orelse or not isinstance(branch.body[-1], ast.Return):
-        raise CannotRewrite("nothing is returned early there")
+        raise CannotRewrite("that line does not return early")
     named = {node.id for node in ast.walk(branch.test) if isinstance(node, ast.Name)}
     pieces = _wrap_differences(source, source.following(branch), named)
     if not pieces:
-        raise CannotRewrite("nothing that follows is missing to a multiple")
+        raise CannotRewrite("no later line computes a padding to a multiple")
     return one_way(source.replace(pieces).text, line, False)
 
 
@@ -94,7 +94,7 @@ def crop_always(text: str, line: int) -> Rewritten:
             piece for statement in branch.body for piece in _ends(source, branch.test, statement)
         ]
         if not pieces:
-            raise CannotRewrite("nothing is cropped there")
+            raise CannotRewrite("that line crops nothing")
         rewritten = one_way(source.replace(pieces).text, branch.lineno, True)
         lines = range(branch.lineno, branch.lineno + len(branch.body))
     for number in lines:
@@ -110,7 +110,7 @@ def _crop_choice(source: Source, choice: ast.IfExp) -> list[Piece]:
         if pieces:
             before = Piece(source.start(choice), source.start(way), "")
             return [before, *pieces, Piece(source.end(way), source.end(choice), "")]
-    raise CannotRewrite("nothing is cropped there")
+    raise CannotRewrite("that line crops nothing")
 
 
 def _ends(source: Source, test: ast.expr, cut: ast.AST) -> Iterator[Piece]:
@@ -153,7 +153,7 @@ def _missing_or_none(source: Source, choice: ast.IfExp) -> Piece:
                 if missing is way:
                     text = _missing(source, missing, whole)
                     return Piece(source.start(choice), source.end(choice), text)
-    raise CannotRewrite("neither is missing to a multiple")
+    raise CannotRewrite("neither operand is a padding to a multiple")
 
 
 def _wrap_differences(source: Source, body: list[ast.stmt], rests: set[str]) -> list[Piece]:

@@ -272,50 +272,50 @@ class _Way(NamedTuple):
 
 
 _MORE: tuple[tuple[Callable[[str, int], Rewritten], str], ...] = (
-    (crop_always, "crop what was padded in line {line}"),
-    (missing_to_multiple, "always take that in line {line}"),
-    (lambda text, line: one_way(text, line, True), "always take that in line {line}"),
-    (lambda text, line: one_way(text, line, False), "never take that in line {line}"),
+    (crop_always, "always crop in line {line}"),
+    (missing_to_multiple, "always take the branch in line {line}"),
+    (lambda text, line: one_way(text, line, True), "always take the branch in line {line}"),
+    (lambda text, line: one_way(text, line, False), "never take the branch in line {line}"),
     (copy_in_branches, _SLICE),
 )
 """What may be done beside a way of a branch, and what it is called."""
-_COMPARED = "at the sizes that were compared with eager, on both sides of the condition."
+_COMPARED = "Checked against eager on both sides of the condition."
 _WAYS = (
     _Way(
         "Always take the branch in line {line}",
-        f"What it does changes nothing {_COMPARED}",
+        f"The branch changes nothing. {_COMPARED}",
         lambda text, line: one_way(text, line, True),
     ),
     _Way(
         "Never take the branch in line {line}",
-        f"It is a shortcut: the other branch gives the same {_COMPARED}",
+        f"It is a shortcut: the other branch returns the same. {_COMPARED}",
         lambda text, line: one_way(text, line, False),
     ),
     _Way(
         "Always take the branch in line {line}, and pad up to a multiple",
-        f"No padding is added where the size is already a multiple {_COMPARED}",
+        f"A size that is already a multiple gets no padding. {_COMPARED}",
         missing_to_multiple,
     ),
     _Way(
         "Never return early in line {line}, and pad up to a multiple",
-        f"No padding is added where the size is already a multiple {_COMPARED}",
+        f"A size that is already a multiple gets no padding. {_COMPARED}",
         without_early_return,
     ),
     _Way(
-        "Crop in line {line} also where nothing was padded",
-        f"Nothing is cropped where nothing was padded {_COMPARED}",
+        "Always crop in line {line}",
+        f"Without padding, the crop removes nothing. {_COMPARED}",
         crop_always,
     ),
     _Way(
         "Copy the slice in line {line} by index",
-        "torch asks whether a slice is the whole tensor; for a copy by index it does not. The copy "
-        "needs as much memory as the slice.",
+        "torch checks if a slice is the whole tensor; a copy by index needs no such check. The "
+        "copy takes as much memory as the slice.",
         copy_slices,
         bounded=False,
     ),
     _Way(
         "Rewrite the branch in line {line}",
-        "Both branches are in the program, and the size of a call selects one.",
+        "The program contains both branches, and the size at run time selects one.",
         None,
     ),
 )

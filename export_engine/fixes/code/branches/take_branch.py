@@ -31,11 +31,11 @@ def one_way(text: str, line: int, taken: bool) -> Rewritten:
         raise CannotRewrite("the test binds a name")
     kept, dropped = (branch.body, branch.orelse) if taken else (branch.orelse, branch.body)
     if any(isinstance(node, ast.Raise) for statement in dropped for node in ast.walk(statement)):
-        raise CannotRewrite("the other way raises an error")
+        raise CannotRewrite("the other branch raises an error")
     if kept and isinstance(kept[-1], ast.Raise):
         raise CannotRewrite("the branch only raises")
     if _ends_a_loop(source, branch, dropped):
-        raise CannotRewrite("a loop may end by the other way")
+        raise CannotRewrite("the other branch may end a loop")
     leaves = (ast.Return, ast.Break, ast.Continue)
     if any(isinstance(node, leaves) for statement in kept for node in ast.walk(statement)):
         raise CannotRewrite("the branch leaves the block")

@@ -38,7 +38,7 @@ def copy_slices(text: str, line: int) -> Rewritten:
     ]
     pieces = pieces or _write_by_index(source, line)
     if not pieces:
-        raise CannotRewrite("no tensor is sliced there")
+        raise CannotRewrite("that line slices no tensor")
     return source.replace(pieces)
 
 

@@ -82,11 +82,13 @@ class _Arrays:
             elif array and self._is_part(target):
                 return  # a slice of a tensor is written to as one of an array
             elif array or self._uses_array(target):
-                raise CannotRewrite(f"`{self.source.of(target)}` is given or holds an array")
+                raise CannotRewrite(f"`{self.source.of(target)}` may be an array")
             return
         if isinstance(node, ast.Return | ast.Expr):
             if node.value is not None and self.is_array(node.value):
-                raise CannotRewrite("the function returns an array, or makes one for its effect")
+                raise CannotRewrite(
+                    "the function returns an array, or calls NumPy only for a side effect"
+                )
             return
         if isinstance(node, ast.FunctionDef) and (inner := only_computes(node)) is not None:
             self.inner[node.name] = inner
@@ -96,9 +98,7 @@ class _Arrays:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._uses_array(node):
             raise CannotRewrite("an array is used in an inner function")
         if self._uses_array(node):
-            raise CannotRewrite(
-                f"an array in line {node.lineno} is used in a way that cannot be rewritten"
-            )
+            raise CannotRewrite(f"the use of an array in line {node.lineno} cannot be rewritten")
 
     def _only_writes(self, node: ast.If) -> bool:
         """Whether a branch writes numbers into parts of arrays, and asks no array for it."""
@@ -177,7 +177,7 @@ class _Arrays:
         function = node.func
         if not isinstance(function, ast.Attribute):
             if any(self._uses_array(inner) for inner in ast.walk(node)):
-                raise CannotRewrite(f"`{self.source.of(function)}` is given what NumPy returns")
+                raise CannotRewrite(f"`{self.source.of(function)}` receives a NumPy result")
             return False
         owner = function.value
         if function.attr == "numpy" and not node.args and not node.keywords:
@@ -197,7 +197,7 @@ class _Arrays:
             return self._method(node, function)
         expressions = [*node.args, *(keyword.value for keyword in node.keywords)]
         if any(self.is_array(expression) for expression in expressions):
-            raise CannotRewrite(f"`{self.source.of(function)}` is given an array")
+            raise CannotRewrite(f"`{self.source.of(function)}` receives an array")
         return False
 
     def _numpy_function(self, node: ast.Call, function: ast.Attribute) -> bool:
@@ -314,7 +314,7 @@ class _Arrays:
             keyword.arg not in _PLACED or self._uses_array(keyword.value)
             for keyword in node.keywords
         ):
-            raise CannotRewrite(f"`{self.source.of(function)}` changes more than the kind of value")
+            raise CannotRewrite(f"`{self.source.of(function)}` does more than convert its value")
         self._replace(function, "")
         start, end = self.source.end(node.args[0]), self.source.end(node)
         copied = function.attr == "tensor"

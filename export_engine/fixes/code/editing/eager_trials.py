@@ -117,7 +117,7 @@ def takes_what_eager_takes(request: Request, edit: Edit, found: Exported) -> boo
                 if not compare(ours, theirs).same:
                     return False
             except Exception as error:  # noqa: BLE001 - a program may refuse by whatever it likes
-                log_internal_error(error, "running a program on an input that the model takes")
+                log_internal_error(error, "running a program on an input that the model accepts")
                 return False
     return True
 

@@ -112,7 +112,7 @@ class Source:
             CannotRewrite: a string in it spans lines.
         """
         if any(map(_spans_lines, kept)):
-            raise CannotRewrite("the branch holds a text of several lines")
+            raise CannotRewrite("the branch contains a multi-line string")
         if self.is_beside(kept[0]):
             return [f"{indent}{self.of(statement)}" for statement in kept]
         block = self.text[self.line_start(kept[0]) : self.line_end(kept[-1])]
@@ -239,7 +239,7 @@ def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
     if any(
         source.text.startswith("elif", source.start(statement)) for statement in (branch, *kept[:1])
     ):
-        raise CannotRewrite("an `elif` is reached only where the tests before it fail")
+        raise CannotRewrite("an `elif` runs only if the earlier tests are False")
     start = source.line_start(branch)
     if kept:
         return Piece(start, source.line_end(branch), "\n".join(source.block_at(indent, kept)))

@@ -11,7 +11,7 @@ from export_engine.attempt import Attempt, Edit, Failed, Request
 from export_engine.diagnose import counts_gradients_wrong
 from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
 
-COSTS = "It is exported inside `torch.no_grad()`, and runs only there."
+COSTS = "The program is exported under `torch.no_grad()` and runs only there."
 
 
 def try_without_gradients(request: Request, edit: Edit) -> tuple[Attempt | None, bool]:

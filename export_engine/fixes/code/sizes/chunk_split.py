@@ -141,7 +141,7 @@ def _replace_subscript(source: Source, statement: ast.stmt, value: ast.expr) -> 
         if type(index) is not int:
             continue
         if not isinstance(cut.tensor, ast.Name) and node is not value:
-            raise CannotRewrite("what is cut would be evaluated earlier")
+            raise CannotRewrite("the tensor would be evaluated earlier")
         tensor, lines = _name_tensor(source, statement, cut)
         checks, text = _part(source, tensor, cut, index)
         return _replace(source, statement, node, lines + checks, text)
@@ -155,7 +155,7 @@ def _sections(source: Source, statement: ast.stmt, value: ast.expr) -> list[Piec
         if cut is None or cut.called != "tensor_split" or not cut.number.isdigit():
             continue
         if not isinstance(cut.tensor, ast.Name) and node is not value:
-            raise CannotRewrite("what is cut would be evaluated earlier")
+            raise CannotRewrite("the tensor would be evaluated earlier")
         tensor, lines = _name_tensor(source, statement, cut)
         count, more = int(cut.number), free_name("more", source.names)
         size = f"({tensor}.shape[{cut.dim}] + {more}) // {count}"
@@ -184,7 +184,7 @@ def _part(source: Source, tensor: str, cut: Cut, index: int) -> tuple[list[str],
     if index == -1:
         return checks, f"{tensor}.narrow({cut.dim}, {start}, {size} - {start})"
     if cut.chunked:
-        raise CannotRewrite("without elements there are as many pieces as asked for")
+        raise CannotRewrite("an empty tensor has as many pieces as requested")
     start = f"{start} - {-index - 1} * {length}"
     checks.append(_check(source, f"{start} >= 0"))
     return checks, f"{tensor}.narrow({cut.dim}, {start}, {length})"

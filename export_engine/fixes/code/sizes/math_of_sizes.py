@@ -33,8 +33,8 @@ from export_engine.source import original_file
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.NUMPY})
 _TITLE = "Compute a number from the size with torch ops in `{function}`"
 _WHY = (
-    "Python needs the size's number for it, which specializes the size. Ops compute the same when "
-    "the program runs, and `.item()` reads it as a data-dependent number."
+    "Python needs a concrete int here, which specializes the size. Ops compute the same at run "
+    "time, and `.item()` returns a data-dependent number."
 )
 _SIZES = (*range(2, 11), 15, 16, 17, 25, 31, 32, 33, 36, 63, 64, 65)
 """Where a number in floats may be one off: around powers and squares, and others between."""
@@ -93,7 +93,7 @@ def by_ops(text: str, line: int, *, all_ints: bool = False) -> Rewritten:
         all_ints: also those that torch keeps symbolic, as `n // 3` and `max(n, 5)`.
 
     Raises:
-        CannotRewrite: nothing there asks a size for its number, or no op computes it.
+        CannotRewrite: that line needs no concrete size, or no op computes this expression.
     """
     source = Source(text, line)
     ops = ScalarOps(source, all_ints=all_ints)
@@ -110,7 +110,7 @@ def by_ops(text: str, line: int, *, all_ints: bool = False) -> Rewritten:
         ]
         if pieces:
             return source.replace([*pieces, *_of_powers(source, other_statements)])
-    raise CannotRewrite("nothing there asks a size for its number")
+    raise CannotRewrite("that line needs no concrete size")
 
 
 def _of_powers(source: Source, statements: list[ast.stmt]) -> Iterator[Piece]:

@@ -41,7 +41,7 @@ class ScalarOps:
         """
         if not any(self._asks(inner) for inner in ast.walk(node)):
             if not all(map(_is_of_sizes, ast.walk(node))):
-                raise CannotRewrite("it may be a number from data")
+                raise CannotRewrite("it may be data-dependent")
             return Scalar(self._source.of(node), "plain")
         match node:
             case ast.Call():
@@ -51,7 +51,7 @@ class ScalarOps:
             case ast.UnaryOp(op=ast.USub()):
                 scalar = self.compile_expression(node.operand)
                 return Scalar(f"(-{scalar.text})", scalar.kind)
-        raise CannotRewrite("no op computes it")
+        raise CannotRewrite("no op computes this expression")
 
     def _asks(self, node: ast.AST) -> bool:
         if isinstance(node, ast.BinOp):
@@ -72,7 +72,7 @@ class ScalarOps:
     def _call(self, call: ast.Call) -> Scalar:
         owner, name = self._split_name(call)
         if call.keywords or any(isinstance(argument, ast.Starred) for argument in call.args):
-            raise CannotRewrite("its arguments are unpacked, or have names")
+            raise CannotRewrite("its arguments are unpacked or passed by keyword")
         if isinstance(call.func, ast.Attribute) and owner not in self._math | self._numpy:
             return self._method(call.func.value, name, call.args)
         by_numpy = owner in self._numpy
@@ -138,7 +138,7 @@ class ScalarOps:
         if isinstance(node.op, ast.LShift) and kind == "int":
             return Scalar(f"({one} << {other})", "int")
         if type(node.op) not in _SIGNS:
-            raise CannotRewrite("no op computes it")
+            raise CannotRewrite("no op computes this expression")
         return Scalar(f"({one} {_SIGNS[type(node.op)]} {other})", kind)
 
     def _alike(self, *parts: Scalar) -> tuple[list[str], Literal["int", "float"]]:
@@ -154,7 +154,7 @@ class ScalarOps:
 
     def _long(self, made: Scalar) -> str:
         if made.kind == "float":
-            raise CannotRewrite("it is a float where an int is asked for")
+            raise CannotRewrite("it is a float, but an int is required")
         if made.kind == "int":
             return made.text
         return f"{self._torch}.tensor({made.text}, dtype={self._torch}.int64)"

@@ -47,7 +47,7 @@ def suggest_guards(attempt: Failed, progress: Report | None = None) -> Iterator[
         text, line = text_in_effect(request.edits, place.file, place.line)
         rewritten = wrap_in_guards(text, line)
     except CannotRewrite as reason:
-        yield NoFix(f"It cannot be rewritten with guard_or_false here: {reason}.")
+        yield NoFix(f"Cannot use guard_or_false here: {reason}.")
         return
     edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
     if progress:
@@ -59,13 +59,13 @@ def suggest_guards(attempt: Failed, progress: Report | None = None) -> Iterator[
     yield Fix(
         kind="code",
         title=f"Use guard_or_false in line {place.line}",
-        why="guard_or_false returns False where tracing cannot decide, so the False "
-        "branch is traced, for every size.",
+        why="guard_or_false returns False if tracing cannot decide, so the False branch is "
+        "traced for every size.",
         lossy=not seen,
         gives_up=""
         if seen
-        else "Sizes for which the condition is True were not all compared with eager: "
-        "the program takes the False branch for them.",
+        else "The program takes the False branch even if the condition is True, and not all such "
+        "sizes were compared with eager.",
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
@@ -97,10 +97,10 @@ def wrap_in_guards(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     nodes = [node for node in _deciding(source.function) if spans(node, line)]
     if not nodes:
-        raise CannotRewrite("no comparison decides anything at that line")
+        raise CannotRewrite("that line decides nothing by a comparison")
     statement = _statement(source, nodes[0])
     if isinstance(statement, ast.If) and text[source.start(statement) :].startswith("elif"):
-        raise CannotRewrite("an `elif` has no place before it for an import")
+        raise CannotRewrite("an `elif` leaves no place for an import")
     at = source.start(statement)
     imported = "from torch.fx.experimental.symbolic_shapes import guard_or_false\n"
     pieces = [Piece(at, at, imported + source.indent(statement))]

@@ -107,14 +107,14 @@ def _fix(
         return None
     if bounds is not None and bounds.narrows and goes_on and _fails_later(attempt, place):
         bounds = None  # what a fix of that line keeps, no bound need reject
-    what, asked = "size", "the number of a size"
+    what, asked = "size", "a concrete int"
     if isinstance(diagnosis.facts, DataDependent):
-        what, asked = "number", "a number that tensor values decide"
+        what, asked = "number", "a data-dependent number"
     verb = "needs" if len(set(made[1])) == 1 else "need"
     fix = Fix(
         kind="code",
         title=f"Keep the {what} in line {place.line} symbolic",
-        why=f"{_join_names(made[1])} {verb} {asked}. The {what} then stays symbolic.",
+        why=f"{_join_names(made[1])} {verb} {asked}. The rewrite keeps the {what} symbolic.",
         change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,

@@ -42,7 +42,7 @@ def symbolic(
         length: what takes the place of `len`, behind its argument.
 
     Raises:
-        CannotRewrite: nothing there asks a size for its number.
+        CannotRewrite: that line needs no concrete size.
     """
     source = Source(text, min(lines))
     idioms = _Idioms(source, length)
@@ -60,7 +60,7 @@ def symbolic(
                 idioms.names.append(source.text[cut[-1].start : cut[-1].end])
                 idioms.pieces += cut
     if not idioms.pieces:
-        raise CannotRewrite("nothing there asks a size for its number")
+        raise CannotRewrite("that line needs no concrete size")
     return source.replace(idioms.list_pieces()), idioms.names
 
 
