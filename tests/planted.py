@@ -621,7 +621,7 @@ def op_plants() -> list[OpPlant]:
         OpPlant("gives the shape", fake(lambda x: x.new_empty(12)), clean),
         OpPlant("gives torch.float32", fake(lambda x: x.to(torch.float64)), clean),
         OpPlant(
-            "gives the strides",
+            "returns strides",
             fake(_like, lambda x: (x * 2).t().contiguous().t()),
             lambda: custom(
                 lambda x: (x * 2).t().contiguous().t(),

@@ -168,8 +168,9 @@ def python_strings(file: str, source: str) -> Iterator[Place]:
                 if isinstance(part, ast.Constant | ast.FormattedValue)
             )
             yield Place(file, node.lineno, text)
-        elif isinstance(node, ast.Constant) and id(node) not in inner:
-            if isinstance(node.value, str):
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            inner_part = id(node) in inner
+            if not inner_part:
                 yield Place(file, node.lineno, node.value)
 
 

@@ -35,7 +35,7 @@ def check_sentence(agreement: Agreement) -> str:
         text = f"Agrees with eager at {where}, {exact}."
         small = [trial.sizes for trial in agreement.trials if trial.refuses_small]
         if small:
-            text += f" It rejects {sizes_tried(small)}, which eager takes."
+            text += f" It rejects {sizes_tried(small)}, which eager accepts."
         strides = next((trial.strides for trial in same if trial.strides), "")
         return f"{text} Only strides differ: {strides}." if strides else text
     if verdict == "not checked":
@@ -50,7 +50,7 @@ def check_sentence(agreement: Agreement) -> str:
     if verdict == "differs":
         line = f" See line {first.place.line}." if first.place else ""
         return f"Differs from eager at {where}{detail}.{line}"
-    return f"Refuses {where}, which eager takes{detail}."
+    return f"Refuses {where}, which eager accepts{detail}."
 
 
 def _why_not(agreement: Agreement) -> str:

@@ -70,5 +70,9 @@ def _iter_sizes_to_try(record: Record) -> Iterator[Sequence[int]]:
 def _describe_result(result: ProbeResult) -> str:
     if result.verdict == "accepted":
         return "accepted"
-    text = "rejected" if result.verdict == "refused" else "let through, outside of the contract"
+    text = (
+        "rejected"
+        if result.verdict == "refused"
+        else ("accepted, although outside the shape contract")
+    )
     return f"{text}: {result.broken[0].text}"

@@ -40,7 +40,7 @@ def letting_vary(request: Request, path: str) -> Fix | None:
     return Fix(
         kind="shapes",
         title=f"Let {path} vary",
-        why="The number becomes an input of the program, if the code allows.",
+        why="The number becomes an input of the program if the code allows it.",
         change=change,
         before=str(shapes) if shapes else "",
         after=f"{path}: *",
@@ -65,8 +65,8 @@ def keeping_sizes(request: Request, record: Record, rule: Rule) -> Fix | None:
         kind="shapes",
         title=f"Keep {listed} as in the example",
         why=(
-            "Then the signature says which sizes are accepted, instead of a guard that fails "
-            "call by call."
+            "The signature then lists the accepted sizes, instead of a guard that fails at run "
+            "time."
         ),
         lossy=True,
         gives_up="It also rejects other sizes that satisfy the guard.",

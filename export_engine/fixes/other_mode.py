@@ -90,8 +90,10 @@ _OF_NON_STRICT = frozenset({Kind.OWN_ERROR, Kind.NUMPY})
 """Kinds of one mode that the other often gets past."""
 _TAKEN = "Python values other than tensors are fixed at the example's"
 _OTHER = {"strict": "non-strict", "non-strict": "strict"}
-_WHY_WRONG = "Its program accepts the same inputs as eager and matches it; the program of this "
-"mode does not."
+_WHY_WRONG = (
+    "Its program accepts the same inputs as eager and matches it; the program of this "
+    "mode does not."
+)
 _WHY = {
     "strict": "Strict mode interprets the bytecode of your Python instead of running it, and "
     "gets past this line.",

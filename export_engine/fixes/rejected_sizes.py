@@ -1,4 +1,4 @@
-"""A program that rejects sizes which eager takes, as a failure of which fixes can be looked for.
+"""A program that rejects sizes which eager accepts, as a failure of which fixes can be looked for.
 
 A condition on one size that has a name fails the export. One that relates two does not: torch keeps
 it as a guard, the program holds for the sizes that fulfil it, and a call at others is rejected.

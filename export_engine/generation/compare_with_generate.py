@@ -109,14 +109,14 @@ def _add_divergence(
 ) -> GenerationTrial:
     """A trial with the first call whose result is off, and the op there."""
     if apart is None:
-        why = "On the model's own inputs, no call of a program is off by more than noise."
+        why = "With the model's inputs, every program call matches within tolerance."
         return msgspec.structs.replace(found, sentence=f"{found.sentence} {why}")
     op = located(apart)
-    text = f"call {apart.call + 1}, of `{apart.component}`, is the first that is off"
+    text = f"call {apart.call + 1} of `{apart.component}` is the first that differs"
     where = f": {op.sentence}" if op else ""
     return msgspec.structs.replace(
         found,
-        sentence=f"{found.sentence} On the model's own inputs, {text}{where} ({apart.sentence}).",
+        sentence=f"{found.sentence} With the model's inputs, {text}{where} ({apart.sentence}).",
         component=names.index(apart.component),
         node=op.node if op else -1,
     )
@@ -144,7 +144,7 @@ def _compare(
     step = _first_apart(ours.tokens, eager.tokens, ours.prompt)
     at = max((n for n, before in enumerate(ours.stepped) if before <= step), default=-1)
     component = names.index(ours.steps[at]) if at >= 0 else -1
-    by = f", which `{names[component]}` gave" if component >= 0 else ""
+    by = f", which `{names[component]}` returned" if component >= 0 else ""
     return msgspec.structs.replace(
         trial,
         sentence=f"token {step + 1} differs from generate()'s{by}.",

@@ -112,13 +112,13 @@ def cut(
     """
     if not _generates(model):
         raise CutError(
-            f"{type(model).__name__} has no generate() as transformers' models have it: give one "
-            "that has, or name its programs yourself with explorer.explore_many."
+            f"{type(model).__name__} has no generate() like transformers' models. Pass a model "
+            "that has one, or export its programs with explorer.explore_many."
         )
     if not isinstance(inputs, Mapping):
         raise CutError(
-            f"inputs is a {type(inputs).__name__}. Give the arguments of generate() by name: "
-            '{"input_ids": ids}.'
+            f"inputs is a {type(inputs).__name__}. Pass the arguments of generate() by name: "
+            f'{{"input_ids": ids}}.'
         )
     groups = bounds_of(bounds)
     notes: dict[str, None] = {}
@@ -130,7 +130,7 @@ def cut(
     except Exception as error:  # whatever the model's own generate() raises
         raise CutError(
             f"generate() fails with these inputs ({type(error).__name__}: {str(error)[:200]}). "
-            "Give what model.generate(**inputs) takes."
+            "Pass what model.generate(**inputs) accepts."
         ) from error
     values = _list_arguments(call for run in runs for call in run)
     with quiet() as heard, sandbox():

@@ -36,7 +36,8 @@ def equal_sizes(
                 # a guard, which unifies them
                 if leaves[path].shape[dim] != leaves[first].shape[at]:
                     raise ValueError(
-                        f"{path}.shape[{dim}] is not {first}.shape[{at}], and both have one name."
+                        f"{path}.shape[{dim}] differs from {first}.shape[{at}], but both have one "
+                        "name."
                     )
 
     handle = module.register_forward_pre_hook(enter, with_kwargs=True)

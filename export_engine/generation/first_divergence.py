@@ -31,8 +31,8 @@ from export_engine.values import (
 )
 from export_engine.verify import compare
 
-_NO_OP = "no op of the exported program is off there"
-_PATCHED = ": what transformers replaces in the model to export it changes what the model gives"
+_NO_OP = "every op of the exported program matches there"
+_PATCHED = ": transformers patches the model for export, and the patch changes its outputs"
 
 
 class CallApart(NamedTuple):
@@ -111,7 +111,7 @@ def first_op_apart(
         )
     except (ValueError, StepFailed, torch.OutOfMemoryError) as error:
         log_internal_error(error, "looking for the op that differs")
-        return OpApart(-1, f"which op is off is not known: {error}")
+        return OpApart(-1, f"the op that differs is unknown: {error}")
     if not compared.pairs.faults:
         if _patches_change(request):
             return OpApart(-1, _NO_OP + _PATCHED)
@@ -128,7 +128,7 @@ def _first(compared: Compared, record: Record) -> OpApart:
     scope = record.scopes[graph.scope[node]].path if graph.scope[node] >= 0 else ""
     module = f" of `{scope}`" if scope else ""
     at = -1 if first.graph else node
-    return OpApart(at, f"an error enters at `{compared.name(first)}`{module}{place}")
+    return OpApart(at, f"the error starts at `{compared.name(first)}`{module}{place}")
 
 
 def _op_of(
@@ -144,14 +144,17 @@ def _op_of(
         )
     except (ValueError, StepFailed, MemoryError, torch.OutOfMemoryError) as error:
         log_internal_error(error, "looking for the op that a backend computes otherwise")
-        return OpApart(-1, f"{_NO_OP}; which of {title} is, is not known: {error}")
+        return OpApart(-1, f"{_NO_OP}; the op of {title} that differs is unknown: {error}")
     if not compared.pairs.faults:
-        text = f"nor one of {title}, run op by op: what it fuses is off. Try another backend"
+        text = (
+            f"and so does every op of {title}, run op by op: its fused kernels differ. Try a "
+            "different backend"
+        )
         return OpApart(-1, f"{_NO_OP}, {text}")
     op = _first(compared, record)
     return op._replace(
-        sentence=f"the exported program is right, and in {title} {op.sentence}. "
-        f'kit["{name}"].compare("{backend}") lists its ops; another backend may be right'
+        sentence=f"the exported program matches, and in {title} {op.sentence}. "
+        f'kit["{name}"].compare("{backend}") lists its ops; a different backend may match'
     )
 
 

@@ -45,7 +45,7 @@ class ProgramFailed(RuntimeError):
         text = refusal(error)
         if not is_condition(error):
             text = f"{type(error).__name__}: {text}"
-        super().__init__(f"`{component}` does not take this call: {text}")
+        super().__init__(f"`{component}` does not accept this call: {text}")
         self.component = component
 
 

@@ -36,7 +36,7 @@ def batch_of(inputs: Mapping[str, Any]) -> int:
         value for value in inputs.values() if isinstance(value, torch.Tensor) and value.dim()
     ]
     if not tensors:
-        raise ValueError("The inputs hold no tensor: give them as generate() takes them.")
+        raise ValueError("The inputs contain no tensor. Pass what generate() accepts.")
     return int((first or tensors)[0].shape[0])
 
 

@@ -88,13 +88,13 @@ def start_of(made: GenerationPlan, inputs: Mapping[str, torch.Tensor]) -> torch.
     named = inputs.get(made.prompt) if made.prompt else None
     if made.prompt and (named is None or named.dim() != 2 or not named.numel()):
         raise PlanFailed(
-            f"The programs take `{made.prompt}`, token ids in rows: give it among the inputs."
+            f"The programs require `{made.prompt}`, token ids in rows. Add it to the inputs."
         )
     if named is not None:
         return named
     rows = next((len(tensor) for tensor in inputs.values() if tensor.dim()), 0)
     if not rows or not made.start:
-        raise PlanFailed("The inputs hold no tensor with rows: give what generate() takes.")
+        raise PlanFailed("The inputs contain no tensor with rows. Pass what generate() accepts.")
     device = next(iter(inputs.values())).device
     return torch.tensor([made.start], device=device).repeat(rows, 1)
 
@@ -112,7 +112,7 @@ def _logits(made: GenerationPlan, name: str, so_far: SoFar) -> torch.Tensor:
     place, items = dict(made.logits).get(name, -1), so_far.outputs[name]
     result = items[place] if 0 <= place < len(items) else None
     if not isinstance(result, torch.Tensor) or result.dim() not in (2, 3) or not result.numel():
-        raise PlanFailed(f"`{name}` gives no logits where the set says that it does.")
+        raise PlanFailed(f"`{name}` does not return the logits that the set records.")
     return result
 
 
@@ -125,7 +125,9 @@ def _run_round(
         leaves = program.constants()
         for entry in call.inputs:
             if entry.place >= len(leaves):
-                raise PlanFailed(f"`{call.program}` has no input {entry.place}, as the set says.")
+                raise PlanFailed(
+                    f"`{call.program}` lacks the input {entry.place} that the set records."
+                )
             dtype = getattr(torch, entry.dtype)
             leaves[entry.place] = value_of(entry.source, dtype, so_far)
         try:
@@ -134,5 +136,5 @@ def _run_round(
             raise ProgramFailed(call.program, error) from error
         so_far.ran(call.program, leaves, outputs)
     if not calls:
-        raise NoProgram("The set does not say what to call for a token.")
+        raise NoProgram("The set does not record which program computes a token.")
     return calls[-1].program

@@ -73,14 +73,14 @@ def value_of(source: Source, dtype: torch.dtype, so_far: SoFar) -> torch.Tensor:
 
 def _find_given(name: str, so_far: SoFar) -> torch.Tensor:
     if name not in so_far.given:
-        raise PlanFailed(f"The programs take `{name}`: give it among the inputs.")
+        raise PlanFailed(f"The programs require `{name}`. Add it to the inputs.")
     return so_far.given[name]
 
 
 def _extend(given: torch.Tensor, fill: int, so_far: SoFar) -> torch.Tensor:
     """What was given, with as many columns more as there are new tokens."""
     if given.dim() != 2:
-        raise PlanFailed("A mask has two dims, rows and tokens: give one that has.")
+        raise PlanFailed("The mask must have two dims: rows and tokens.")
     more = so_far.tokens.shape[1] - so_far.prompt
     return torch.cat([given, given.new_full((given.shape[0], more), fill)], dim=1)
 
@@ -92,13 +92,13 @@ def _find_output(outputs: list[tuple[str, int]], known: Mapping[str, list[object
             result = known[program][places[program]]
             if isinstance(result, torch.Tensor):
                 return result
-    raise PlanFailed(f"`{outputs[0][0]}` gives no tensor that a later call takes.")
+    raise PlanFailed(f"`{outputs[0][0]}` does not return a tensor that a later call requires.")
 
 
 def _cut(found: torch.Tensor, skip: int, flat: bool) -> torch.Tensor:
     """A tensor without the front of its second dim, and with its first two dims as one."""
     if (skip or flat) and found.dim() < 2:
-        raise PlanFailed("A program gives a tensor of fewer dims than the set says.")
+        raise PlanFailed("A program returns a tensor with fewer dims than the set records.")
     found = found[:, skip:] if skip else found
     return found.flatten(0, 1) if flat else found
 

@@ -152,7 +152,7 @@ def _begun(leaves: Sequence[Any]) -> torch.Tensor:
             continue
         if leaf.numel() and bool((leaf == leaf[:1]).all()):
             return leaf
-    raise PlanFailed("generate() leaves out what its tokens begin with, and no call is given it.")
+    raise PlanFailed("generate() drops the prompt prefix, and no program receives it.")
 
 
 def _copy(leaves: Sequence[Any]) -> list[Any]:
@@ -165,7 +165,7 @@ def _start(before: SoFar) -> tuple[list[int], str]:
         if tensor.shape == before.tokens.shape and bool((tensor == before.tokens).all()):
             return [], name
     if not bool((before.tokens == before.tokens[:1]).all()):
-        raise PlanFailed("The first tokens of generate() are not one of its inputs.")
+        raise PlanFailed("The first tokens of generate() are not among its inputs.")
     return before.tokens[0].tolist(), ""
 
 
@@ -196,9 +196,9 @@ def _inputs(calls: Sequence[SeenCall]) -> list[PlannedInput]:
         source = source_of([(call.before, call.leaves[place]) for call in calls])
         if source is None or dtype not in get_args(DType):
             raise PlanFailed(
-                f"generate() gives `{calls[0].program}` a tensor (input {place}, "
-                f"{dtype}{list(leaf.shape)}) that follows neither from its inputs and tokens nor "
-                "from what a program gave before."
+                f"generate() passes `{calls[0].program}` a tensor (input {place}, "
+                f"{dtype}{list(leaf.shape)}) that is neither an input, nor a token, nor an "
+                "earlier output."
             )
         entries.append(PlannedInput(place, dtype, source))  # type: ignore[arg-type]
     return entries
@@ -223,7 +223,7 @@ def _logits(
     missing = [name for name, places in groups.items() if not places]
     if missing:
         raise PlanFailed(
-            f"generate() does not choose the most likely token of what `{missing[0]}` gives: its "
+            f"generate() does not choose the most likely token of `{missing[0]}`: its "
             "generation_config changes the logits."
         )
     return [(name, min(places)) for name, places in groups.items()]
@@ -254,6 +254,6 @@ def _try_plan(
     ours = generate_by(plan, programs, tensors, _TRIED, stop=False)
     if own is None or ours.shape != own.shape or not bool((ours == own).all()):
         return GenerationPlan(
-            why_not="Without the model, the programs do not give the tokens of generate()."
+            why_not="Without the model, the programs do not reproduce the tokens of generate()."
         )
     return plan

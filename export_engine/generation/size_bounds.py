@@ -31,7 +31,7 @@ def bounds_of(text: str) -> dict[str, Bounds]:
     without = [name for name in shapes.dims() if name not in shapes.bounds]
     if without or not shapes.bounds or list(shapes.leaves) != [_LEAF.rstrip(": ")]:
         raise ShapesError(
-            f"Bounds are names with bounds, batch[..4], prompt[..64]: {text!r} is something else."
+            f"{text!r} is not a list of bounds. Write names with bounds: batch[..4], prompt[..64]."
         )
     return dict(shapes.bounds)
 
@@ -50,9 +50,9 @@ def check_names(bounds: Collection[str], shapes: Collection[Shapes | None]) -> N
     for name in bounds:
         if name not in entries:
             raise ShapesError(
-                f"No size that varies is called {name}; they are {', '.join(entries)}."
+                f"There is no dynamic size {name}. The dynamic sizes are {', '.join(entries)}."
                 if entries
-                else f"No size varies, so that none is called {name}."
+                else f"There is no dynamic size {name}: every size is static."
             )
 
 

@@ -63,7 +63,7 @@ def prepare_arguments(
     except ImportError:
         return args, dict(kwargs)
     except Exception as error:  # noqa: BLE001 - a module that only names an argument as those do
-        log_internal_error(error, "computing what a module reads from values")
+        log_internal_error(error, "computing values that a module reads")
         return args, dict(kwargs)
     if all(value is entries.get(name) for name, value in made.items()):
         return args, dict(kwargs)

@@ -50,7 +50,7 @@ class ProbeResult:
 _GUARDS = {
     "accepted": "The guards accept it",
     "refused": "The guards reject it:",
-    "unchecked": "No guard rejects it, but it is outside of the contract:",
+    "unchecked": "No guard rejects it, but it is outside the contract:",
 }
 _RUN = {
     "agrees": "Run just now, the program agrees with eager",

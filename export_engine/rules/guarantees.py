@@ -219,7 +219,7 @@ class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
 
 
 class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
-    """A call outside of the contract is rejected. Broken, the program answers where nothing is
+    """A call outside the contract is rejected. Broken, the program answers where nothing is
     promised.
 
     ## Example

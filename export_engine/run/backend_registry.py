@@ -75,7 +75,7 @@ def _load(point: EntryPoint, protocol: type[B], broken: Callable[[str, str], B])
     try:
         added = point.load()()
         if not isinstance(added, protocol):
-            raise TypeError(f"{point.value} does not make a {protocol.__name__}")
+            raise TypeError(f"{point.value} does not create a {protocol.__name__}")
         told: tuple[object, ...] = added.name, added.title
         if not all(isinstance(value, str) for value in told):
             raise TypeError("its name or title is not a str")
@@ -93,7 +93,7 @@ def missing_for(backend: Backend, device: str) -> str | None:
     try:
         reason = backend.missing(device)
     except Exception as error:  # noqa: BLE001 - whatever it raises
-        log_internal_error(error, "asking a backend what it lacks")
+        log_internal_error(error, "checking what a backend needs")
         text = format_with_type(error)
         return f"{backend.title} cannot say whether it runs here: its missing() raised {text}."
     return reason if reason is None else str(reason)

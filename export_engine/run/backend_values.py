@@ -55,7 +55,7 @@ def op_values(
         bench = Bench(subject, Call("", lambda: request), device)
         reason = bench.other_inputs or bench.broken_condition
         if reason:
-            text = f"{backend.title} was not called, since the program rejects these inputs"
+            text = f"{backend.title} was not called, because the program rejects these inputs"
             raise Rejected(f"{text}: {reason}.")
         try:
             return bench.run_seeded(lambda: backend.values(bench.job(Path(folder)), space))  # type: ignore[no-any-return]
@@ -73,8 +73,8 @@ def without_values(backend: Backend) -> str | None:
             return backend.without_values()
         except Exception as error:  # noqa: BLE001 - of someone else's package
             log_internal_error(error, "asking a backend whether it tells values")
-            return f"{backend.title} cannot say whether it tells values: {error_text(error)}."
+            return f"{backend.title} cannot tell if it exposes per-op values: {error_text(error)}."
     return (
-        f"{backend.title} tells no values of ops. Only its outputs can be compared: "
+        f"{backend.title} does not expose per-op values. Compare its outputs: "
         f'.run(backend="{backend.name}").'
     )

@@ -61,10 +61,10 @@ def find_refusal(
     try:
         values = flat_leaves(program, args, kwargs)
     except KeyError as error:
-        return f"there is no argument {error}, which the program takes"
+        return f"the argument {error} is missing"
     if len(values) != len(specs):
         names = ", ".join(entry.path or entry.name for entry in entries)
-        return f"they are {len(values)} values, and the program takes {len(specs)}: {names}"
+        return f"they are {len(values)} values, but the program accepts {len(specs)}: {names}"
     leaves = [
         _Leaf(entry.path or entry.name, spec, value)
         for entry, spec, value in zip(entries, specs, values, strict=True)
@@ -94,7 +94,7 @@ def refusing_first(
     def check_and_call(*args: Any, **kwargs: Any) -> Any:
         reason = find_refusal(program, record, args, kwargs, device=True)
         if reason:
-            raise Rejected(f"the program does not accept this call: {reason}")
+            raise Rejected(f"the program rejects this call: {reason}")
         return called(*args, **kwargs)
 
     return check_and_call
@@ -108,23 +108,27 @@ def _find_type_mismatches(leaf: _Leaf, traced: Any, device: bool) -> Iterator[st
         plain = isinstance(wanted, _PLAIN) and isinstance(value, (*_PLAIN, torch.Tensor))
         if plain and (type(value) is not type(wanted) or value != wanted):
             yield (
-                f"{path} is {_short_repr(value)}, and the "
-                f"program has {_short_repr(wanted)} as a constant"
+                f"{path} is {_short_repr(value)}, but the program has the constant "
+                f"{_short_repr(wanted)}"
             )
         return
     if isinstance(traced, torch.Tensor):
         if not isinstance(value, torch.Tensor):
-            yield f"{path} is {_short_repr(value)}, and the program takes a tensor"
+            yield f"{path} is {_short_repr(value)}, but the program accepts a tensor"
         elif value.dtype != traced.dtype:
-            yield f"{path} has {_short(value.dtype)}, and the program takes {_short(traced.dtype)}"
+            yield (
+                f"{path} has {_short(value.dtype)}, but the program accepts {_short(traced.dtype)}"
+            )
         elif value.dim() != traced.dim():
-            yield f"{path} has {value.dim()} dims, and the program takes {traced.dim()}"
+            yield f"{path} has {value.dim()} dims, but the program accepts {traced.dim()}"
         elif value.layout != traced.layout:
-            yield f"{path} is {_short(value.layout)}, and the program takes {_short(traced.layout)}"
+            yield (
+                f"{path} is {_short(value.layout)}, but the program accepts {_short(traced.layout)}"
+            )
         elif device and full_name(str(value.device)) != full_name(str(traced.device)):
-            yield f"{path} is on {value.device}, and the program takes it on {traced.device}"
+            yield f"{path} is on {value.device}, but the program accepts it on {traced.device}"
     elif isinstance(traced, torch.SymInt) and (isinstance(value, bool) or type(value) is not int):
-        yield f"{path} is {_short_repr(value)}, and the program takes an int"
+        yield f"{path} is {_short_repr(value)}, but the program accepts an int"
 
 
 def _find_broken_rule(record: Record, leaves: list[_Leaf]) -> str:
@@ -145,7 +149,7 @@ def _find_broken_rule(record: Record, leaves: list[_Leaf]) -> str:
         return ""
     rule = result.broken[0]
     text = " and ".join(f"{_place(record, number)} is {sizes[number]}" for number in _places(rule))
-    return f"{text}, and the program requires {rule.text}"
+    return f"{text}, but the program requires {rule.text}"
 
 
 def _place(record: Record, number: int) -> str:

@@ -212,7 +212,7 @@ class Bench:
         with user_code(backend.title):
             ready = self.run_seeded(lambda: backend.prepare(job))
             if not isinstance(ready, Ready):
-                raise TypeError(f"its prepare() gave a {type(ready).__name__}, not a Ready")
+                raise TypeError(f"its prepare() returned a {type(ready).__name__}, not a Ready")
         with torch.no_grad():
             for name, value in before.items():
                 inputs[name].copy_(value)

@@ -41,7 +41,7 @@ def sentence_of(
     if isinstance(error, MemoryError) or _MEMORY.search(text):
         return _out_of_memory(device)
     if device != "cpu" and _DEVICE.search(text):
-        return f"{device} has failed; nothing runs there until the kernel is restarted."
+        return f"{device} has failed. Restart the kernel to use it again."
     if isinstance(error, ImportError):
         return f"{title} is only partly installed: {_short(message_of(error))}"
     if type(error) is ValueError and stage == "compile" and "eager model" in text:
@@ -101,8 +101,8 @@ def _find_telling_line(error: BaseException, compiler: str) -> str:
     if not compiler:
         return raised
     return (
-        f'{raised} It says no more: decompose the program first, `.decompose("core")`, or report '
-        f"it to {compiler.partition(' (')[0]}."
+        f'{raised} There are no further details. Decompose the program, `.decompose("core")`, or '
+        f"report it to {compiler.partition(' (')[0]}."
     )
 
 

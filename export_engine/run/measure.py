@@ -139,7 +139,7 @@ def check_memory(count: int) -> None:
     left = free_memory()
     if count > left:
         raise MemoryError(
-            f"At least {count:,} bytes are needed, and {left:,} are free. Try smaller sizes."
+            f"At least {count:,} bytes are needed, but {left:,} are free. Try smaller sizes."
         )
 
 

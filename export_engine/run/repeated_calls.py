@@ -187,7 +187,8 @@ def _problem_of_call(
         text = (
             f"{title} does not keep {_name_tensors('buffer', lost)} from call to call."
             if lost
-            else f"{title} writes other values to {_name_tensors('buffer', buffers)} than eager."
+            else f"{title} writes values to {_name_tensors('buffer', buffers)} that differ from "
+            "eager."
         )
         return StateProblem(f"{begins}{text}", buffers)
     if detail:

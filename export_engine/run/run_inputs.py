@@ -41,7 +41,7 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
         ValueError: there is no such input or size, or the program takes no such sizes.
     """
     if inputs is not None and sizes is not None:
-        raise WrongArgument("inputs and sizes exclude each other; give one of them.")
+        raise WrongArgument("Pass either inputs or sizes, not both.")
     if inputs is not None:
         return [_make_call("given inputs", _request_with_inputs(subject.request, inputs))]
     example = [size.example for size in subject.record.probe.inputs]
@@ -50,7 +50,7 @@ def calls_of(subject: Subject, inputs: Inputs, sizes: Sizes) -> list[Call]:
     if isinstance(sizes, int):
         groups = inside(subject, sizes)[1 : sizes + 1]
         if not groups:
-            raise WrongArgument("No size of this program is dynamic, so none can be drawn.")
+            raise WrongArgument("This program has no dynamic size to sample.")
         return [_fresh(subject, numbers) for numbers in groups]
     return [_call_at_sizes(subject, group) for group in _several(sizes)]
 
@@ -60,8 +60,8 @@ def _several(sizes: Any) -> list[Mapping[str, int]]:
     several = [sizes] if single else list(sizes)
     if not several or not all(isinstance(value, Mapping) for value in several):
         raise WrongArgument(
-            f"sizes={sizes!r} is not understood. Give values by name, {{'batch': 4}}, several of "
-            "those in a list, or how many to draw."
+            f"sizes={sizes!r} is invalid. Pass values by name, {{'batch': 4}}, a list of those, "
+            "or a number of sizes to sample."
         )
     return several
 
@@ -74,7 +74,7 @@ def _call_at_sizes(subject: Subject, named: Mapping[str, int]) -> Call:
         raise WrongArgument(f"The program rejects {text}: {result.broken[0].text}.")
     for size, other_size in zip(wanted, subject.record.probe.inputs, strict=True):
         if other_size.dim >= 0 and size < 0:
-            raise WrongArgument(f"{other_size.text} would be {size}. Give sizes from 0.")
+            raise WrongArgument(f"{other_size.text} would be {size}. A size must be at least 0.")
     return _fresh(subject, wanted)
 
 
@@ -107,8 +107,8 @@ def _request_with_inputs(request: Request, inputs: Any) -> Request:
     if not isinstance(inputs, Mapping):
         if not isinstance(inputs, tuple | list):
             raise WrongArgument(
-                f"inputs is a {type(inputs).__name__}. Give the positional arguments as a tuple, "
-                "or values by path: {'x': x}."
+                f"inputs is a {type(inputs).__name__}. Pass the positional arguments as a tuple, "
+                f"or values by path: {{'x': x}}."
             )
         if len(inputs) != len(request.args):
             raise WrongArgument(
@@ -118,7 +118,8 @@ def _request_with_inputs(request: Request, inputs: Any) -> Request:
     entries = leaf_values(request)
     unknown = [path for path in inputs if path not in entries]
     if unknown:
-        raise WrongArgument(f"There is no input {unknown[0]!r}. There are: {', '.join(entries)}.")
+        names = ", ".join(entries)
+        raise WrongArgument(f"There is no input {unknown[0]!r}. The inputs are: {names}.")
     return with_leaves(request, inputs.get)
 
 

@@ -79,7 +79,7 @@ def run_one(bench: Bench, backend: Backend, folder: Path) -> RunRow:
         log_internal_error(error, "running by a backend")
         _give_back(bench.device)
         if is_ours(error):
-            doing = f"running by {backend.title}"
+            doing = f"running with {backend.title}"
             return msgspec.structs.replace(
                 row,
                 outcome="failed",
@@ -105,14 +105,14 @@ def _add_times(
         if not bench.written.names:
             raise
         log_internal_error(error, "timing a program that writes")
-        text = f"Not timed: after more calls than were compared, it fails: {error_text(error)}."
+        text = f"Not timed: it fails after more calls than were compared: {error_text(error)}."
         return msgspec.structs.replace(row, sentence=f"{row.sentence} {text}".strip())
     return msgspec.structs.replace(row, times=times, memory=memory)
 
 
 def _refuse(row: RunRow, reason: str) -> RunRow:
     """The row of a call that the program does not accept: compiled code does not look at it."""
-    text = f"Not called, since the program rejects these inputs: {reason}."
+    text = f"Not called, because the program rejects these inputs: {reason}."
     return msgspec.structs.replace(row, outcome="refused", sentence=text)
 
 

@@ -81,7 +81,7 @@ def compare_row(
     if problem is not None and problem.starts:
         return _differing(row, f"{begins} {problem.sentence}", lost=list(problem.lost)), result
     if drawn and not isinstance(backend, RandomBackend) and not bench.program_parts:
-        text = f"`{drawn}` draws random numbers, and {backend.title} draws others than eager."
+        text = f"`{drawn}` draws random numbers, which differ between {backend.title} and eager."
         where = Divergence("", f"{text} To compare, export it without, as after `model.eval()`.")
     else:
         where = locate_divergence(bench, backend, folder)
@@ -160,8 +160,8 @@ def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
     if not drawn:
         return f"Agrees with {beside}{over}.{lacking}"
     return (
-        f"Agrees with {beside}{over} where it draws the same random numbers; compiled without "
-        f"that, `{drawn}` draws others.{lacking}"
+        f"Agrees with {beside}{over} with the same random numbers; compiled normally, `{drawn}` "
+        f"draws different ones.{lacking}"
     )
 
 

@@ -80,7 +80,7 @@ class Compared:
         row = self._as_run.get((graph, node))
         if row is None or row.partner < 0:
             name = self.name(OpPlace(graph, node))
-            raise LookupError(f"{name} has no partner in {self.other.title}.")
+            raise LookupError(f"{name} has no matching op in {self.other.title}.")
         one, other = (inlined.run for inlined in self._ran)
         theirs = graph_pairs(one.record, other.record)[row.graph].other if row.graph else 0
         return _tensor(one, row.node, row.graph), _tensor(other, row.partner, theirs)
@@ -193,15 +193,14 @@ def _sentence(
 ) -> str:
     most = max((row.error.relative for row in rows), default=0.0)
     if not rows:
-        return f"No op of the program has a partner in {other}."
+        return f"No op of the program matches an op of {other}."
     if not wrong:
         return (
-            f"On the same inputs, no op of {len(rows):,} is off from {other} by more than noise. "
-            f"Along the program, the largest error of a value is {min(most, _CLIP):.2g} of its "
-            "norm."
+            f"On the same inputs, all {len(rows):,} ops match {other} within tolerance. "
+            f"Accumulated over the program, the largest relative error is {min(most, _CLIP):.2g}."
         )
     first, worst = wrong[0], max(wrong, key=lambda row: row.own.relative)
-    text = f"An error enters at {_place(record, first)}: {_size(first)}."
+    text = f"The error starts at {_place(record, first)}: {_size(first)}."
     if worst.fault != first.fault:
         text += f" The worst op is {_place(record, worst)}: {_size(worst)}."
     return text
@@ -213,15 +212,15 @@ def _of_kernels(record: Record, rows: Sequence[PairError]) -> str:
     listed = ", ".join(dict.fromkeys(_place(record, row) for row in rows[:_FEW]))
     more = f" and at {len(rows) - _FEW:,} more" if len(rows) > _FEW else ""
     return (
-        f" Without oneDNN's kernels there is no error at {listed}{more}: it is this CPU's kernel "
-        "that is off, not the program."
+        f" Without oneDNN's kernels there is no error at {listed}{more}: this CPU's kernel is "
+        "inaccurate, not the program."
     )
 
 
 def _size(row: PairError) -> str:
     if row.own.odd:
         return f"{row.own.odd:,} elements are finite in one run only"
-    return f"off by {min(row.own.relative, _CLIP):.2g} of its norm"
+    return f"relative error {min(row.own.relative, _CLIP):.2g}"
 
 
 def _place(record: Record, row: PairError) -> str:

@@ -179,8 +179,8 @@ class _Comparison:
         weights = _storages(sides.forced, node, judge)
         for at, (own, right) in enumerate(zip(mine[1], theirs, strict=False)):
             if getattr(self._pairs.get(own.graph), "other", -1) != right.graph:
-                why = f"runs another graph than in {self._other.title}"
-                self._leave_out(f"`{node.name}` {why}, or it has no partner there.")
+                why = f"runs a different graph than in {self._other.title}"
+                self._leave_out(f"`{node.name}` {why}, or it has no matching op there.")
                 agreed = False
                 continue
             plain = mine[0][at] if len(mine[0]) > at and mine[0][at].graph == own.graph else own

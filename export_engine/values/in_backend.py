@@ -75,6 +75,6 @@ def _left_out(ops: list[str], values: Mapping[str, torch.Tensor], title: str) ->
         return ()
     listed = ", ".join(f"`{name}`" for name in absent[:_FEW]) + (", …" if absent[_FEW:] else "")
     return (
-        f"{title} computes {len(absent):,} of {len(ops):,} ops as parts of others, without a "
-        f"value of their own: {listed}. Their errors show at the next op that has one.",
+        f"{title} computes {len(absent):,} of {len(ops):,} ops as parts of others, so they have "
+        f"no values: {listed}. Their errors show at the next op with a value.",
     )

@@ -48,7 +48,7 @@ def eager_run(exported: Exported, request: Request, device: str) -> RunOf:
             title = "eager with the fixes" if request.edits else "eager in the program's mode"
             traced = capture(request.with_changes(shapes=None))
     if not isinstance(traced, Exported):
-        raise ValueError("The eager model cannot be traced at these inputs.")
+        raise ValueError("The eager model cannot be traced with these inputs.")
     return RunOf(title, traced, describe(traced), request, device)
 
 
@@ -67,8 +67,10 @@ def outputs_apart(exported: Exported, record: Record, request: Request) -> str:
         difference = subject.compare(ours, theirs, _LOOSE)
         if difference.same:
             return ""
-        cause = find_known_cause(subject, request, 0) or "Eager runs other ops than its trace."
-    return f"Called in eager, the model gives another result: {difference.detail}. {cause}"
+        cause = find_known_cause(subject, request, 0) or (
+            "Eager runs different ops than its trace."
+        )
+    return f"Called in eager, the model returns a different result: {difference.detail}. {cause}"
 
 
 def run_in_dtype(

@@ -34,11 +34,11 @@ class Spilled:
         """
         parent = Path(folder).expanduser()
         if not parent.is_dir():
-            raise ValueError(f"There is no folder {parent} to spill tensors to. Make it first.")
+            raise ValueError(f"The folder {parent} for tensors does not exist. Create it first.")
         try:
             self.folder = Path(tempfile.mkdtemp(prefix="watched-", dir=parent))
         except OSError as error:
-            raise ValueError(f"Nothing can be written to {parent}: {error.strerror}.") from error
+            raise ValueError(f"Cannot write to {parent}: {error.strerror}.") from error
         self.bytes = 0
         """What the files take."""
         self._sizes: dict[Path, int] = {}
@@ -59,8 +59,8 @@ class Spilled:
             return
         if shutil.disk_usage(self.folder).free - value.nbytes < _LEFT_FREE:
             raise ValueError(
-                f"The disk of {self.folder.parent} has no room for the tensors: "
-                f"{self.bytes / 1e9:.2g} GB were written. Watch without spill."
+                f"The disk of {self.folder.parent} is full after "
+                f"{self.bytes / 1e9:.2g} GB of tensors. Leave out `spill`."
             )
         path = self._path(graph, node)
         # A clone, since a view would be saved with all that it is a view of.

@@ -287,8 +287,8 @@ def left_out_of(node: Node, module: Any, done: str) -> str:
     name = getattr(target, "__name__", str(target))
     if is_entered(target):
         return (
-            f"`{node.name}`: inside of a transform such as vmap, tensors have no values of their "
-            f"own, so the ops inside are not {done}; what it returns is."
+            f"`{node.name}`: tensors inside a transform such as vmap have no values of their own, "
+            f"so the ops inside are not {done}; its result is."
         )
     graphs = [] if _takes_functions(target) else _graphs_of(node, module)
     if not graphs:

@@ -92,7 +92,7 @@ class Watched:
                 if seen and (graph == 0 or _holds(self._record, number, graph)):
                     break
         if not seen:
-            raise LookupError(f"Node {node} of graph {graph} was not run, or gives no tensor.")
+            raise LookupError(f"Node {node} of graph {graph} did not run, or returns no tensor.")
         return seen[0]
 
     def running(

@@ -41,7 +41,10 @@ from export_engine.verify.untraced_sizes import (
 
 __all__ = ["check"]
 
-_STATE = "After another call the model gives another result: it keeps state that the program lacks."
+_STATE = (
+    "After a second call the model returns a different result: it keeps state that the "
+    "program lacks."
+)
 
 
 def check(

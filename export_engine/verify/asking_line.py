@@ -49,7 +49,7 @@ def find_asking_line(
         try:
             run(partial(_record_lines, ran=ran), wrong)
         except Exception as error:  # noqa: BLE001 - what it ran until then is known
-            log_internal_error(error, "looking for the line that asks for a size")
+            log_internal_error(error, "finding the line that checks a size")
         lines.append(ran)
     usual, other = lines
     for at, (one, two) in enumerate(zip(usual, other, strict=False)):

@@ -28,8 +28,8 @@ from export_engine.verify.isolated_run import Call
 from export_engine.verify.numbers_in_code import find_code_numbers
 from export_engine.verify.program_under_test import Subject, examine
 
-SOUND = "At the sizes of the contract that were tried, the program agrees with eager."
-REFUSES = "A call outside of the contract is rejected, for the reason the contract gives."
+SOUND = "At the tried sizes of the shape contract, the program agrees with eager."
+REFUSES = "A call outside the shape contract is rejected, for the stated reason."
 CHECKS = "Conditions on values that tracing could not decide are runtime assertions."
 _MOST_RULES = 12
 _MOST_LEFT = 6
@@ -60,7 +60,7 @@ def check_contract(subject: Subject) -> Guarantee:
         other_try for other_try in tries if other_try.trial.outcome in ("differs", "refused")
     ]
     if not agreed and not failing:
-        text = f"Eager fails at every size that was tried. {tries[0].raised}".strip()
+        text = f"Eager fails at every tried size. {tries[0].raised}".strip()
         return replace(_not_checked("sound", SOUND, text), trials=trials)
     worst = max((trial.error for trial in agreed), default=0.0)
     how = f"off by at most {worst:.1e}" if worst else "exactly"
@@ -147,8 +147,8 @@ def _try_sizes(subject: Subject, sizes: Sequence[int], seed: int) -> _Try:
     theirs = _call(subject, subject.eager, request, seed)
     ours = _call(subject, subject.module, request, seed)
     if isinstance(theirs, Exception):
-        answers = "" if isinstance(ours, Exception) else "; the program answers"
-        detail = f"eager itself fails: {subject.refusal(theirs)}{answers}"
+        answers = "" if isinstance(ours, Exception) else "; the program returns a result"
+        detail = f"eager fails: {subject.refusal(theirs)}{answers}"
         return _Try(Trial(named, "eager-fails", detail=detail), request, seed, user_error(theirs))
     if isinstance(ours, Exception):
         if is_container_error(ours):
@@ -204,9 +204,9 @@ def _wrong(first: Trial, count: int, agrees: str) -> str:
     """At which sizes it is wrong, which line asks, and where it agrees."""
     at = sizes_shown(first.sizes) or "the example's sizes"
     does = "Rejects" if first.outcome == "refused" else "Differs from eager at"
-    detail = "which eager takes" if first.outcome == "refused" else first.detail
+    detail = "which eager accepts" if first.outcome == "refused" else first.detail
     line = f" {_asks(first)}." if first.place else ""
-    more = f" So at {count - 1} more." if count > 1 else ""
+    more = f" Also at {count - 1} more." if count > 1 else ""
     return f"{does} {at}: {detail}.{line}{more} {agrees}".rstrip()
 
 
@@ -263,7 +263,7 @@ def refuses(subject: Subject) -> Guarantee:
             )
             evidence.append(f"{shown}: {subject.refusal(error)}{stated}")
             if rule.kind == "guard" and _is_taken_by_eager(subject, sizes):
-                evidence[-1] += "; eager takes it"
+                evidence[-1] += "; eager accepts it"
                 taken.append(shown)
         else:
             problems.append(f"{shown}, but the program accepts it")
@@ -278,17 +278,17 @@ def refuses(subject: Subject) -> Guarantee:
             evidence=left,
         )
     if not refused and not problems:
-        sentence = "No size of an input is ruled out."
+        sentence = "No input size is excluded."
         return Guarantee(name="refuses", claim=REFUSES, verdict="not applicable", sentence=sentence)
-    sentence = f"Rejected {refused} {'call' if refused == 1 else 'calls'} outside of the contract."
+    sentence = f"Rejected {refused} {'call' if refused == 1 else 'calls'} outside the contract."
     if taken:
-        sentence += f" Eager takes {len(taken) if refused > 1 else 'it'}: {taken[0]}."
+        sentence += f" Eager accepts {len(taken) if refused > 1 else 'it'}: {taken[0]}."
     if untried:
         sentence += f" {len(untried)} of {len(untried) + refused} rules were not tried."
     if problems:
         sentence = (
-            f"{len(problems)} of {refused + len(problems)} calls outside of the contract "
-            "are not rejected."
+            f"{len(problems)} of {refused + len(problems)} calls outside the contract are not "
+            "rejected."
         )
     return Guarantee(
         name="refuses",
@@ -306,7 +306,7 @@ def _is_taken_by_eager(subject: Subject, sizes: Sequence[int]) -> bool:
     try:
         subject.run(subject.eager, subject.at(sizes, 0))
     except Exception as error:  # noqa: BLE001 - then the model rejects them, too
-        log_internal_error(error, "calling eager outside of the contract")
+        log_internal_error(error, "calling eager outside the contract")
         return False
     return True
 
@@ -327,7 +327,7 @@ def checks(subject: Subject) -> Guarantee:
             name="checks",
             claim=CHECKS,
             verdict="not applicable",
-            sentence="No condition on values was left to run time.",
+            sentence="No condition on values was deferred to run time.",
         )
     present = list_asserted_conditions(subject.program)
     lost = [

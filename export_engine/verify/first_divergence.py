@@ -42,7 +42,7 @@ def first_difference(subject: Subject, request: Request, seed: int) -> Divergenc
         cause = find_known_cause(subject, request, seed)
         return Divergence("", cause) if cause else _locate_divergence(subject, request, seed)
     except Exception as error:  # noqa: BLE001 - a help to the reader; what is broken stands without it
-        log_internal_error(error, "looking for the op at which values diverge")
+        log_internal_error(error, "finding the op whose output diverges")
         return UNKNOWN
     finally:
         subject.restore()

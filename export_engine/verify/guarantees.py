@@ -133,7 +133,7 @@ def _run_check(check: Check, subject: Subject) -> Guarantee:
                 name=check.name,
                 claim=check.claim,
                 verdict="not checked",
-                sentence="It takes a run of the program on the example, which the program rejects: "
+                sentence="This check runs the program on the example, which the program rejects: "
                 f"{subject.refused}.",
             )
         doing = f"checking the guarantee `{check.name}`"

@@ -55,7 +55,8 @@ def state(subject: Subject) -> Guarantee:
     instead = dict.fromkeys(path for after in theirs for path in after.call.refilled.paths)
     if instead:
         sentence += (
-            f" What eager writes into {join_names(list(instead))}, the program returns instead."
+            f" The program returns the new values of {join_names(list(instead))} instead of "
+            "writing them."
         )
     if problems:
         sentence = f"Diverges from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."

@@ -31,5 +31,5 @@ def find_mistyped(program: torch.export.ExportedProgram, result: Any) -> str:
         tensors = isinstance(leaf, torch.Tensor) and isinstance(value, torch.Tensor)
         if tensors and leaf.dtype != value.dtype:
             dtypes = [str(item.dtype).removeprefix("torch.") for item in (leaf, value)]
-            return f"Output {number} is {dtypes[0]}, and the program declares {dtypes[1]}"
+            return f"Output {number} is {dtypes[0]}, but the program declares {dtypes[1]}"
     return ""

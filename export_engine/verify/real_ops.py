@@ -213,12 +213,15 @@ def _unlike(result: Any, claimed: Any) -> Iterator[str]:
         return
     real, fake = pytree.tree_leaves(result), pytree.tree_leaves(claimed)
     if len(real) != len(fake):
-        yield f"gives {len(real)} values, but its fake kernel says {len(fake)}"
+        yield f"returns {len(real)} values, but its fake kernel says {len(fake)}"
         return
     for number, (one, other) in enumerate(zip(real, fake, strict=True)):
         which = f" as result {number}" if len(real) > 1 else ""
         if isinstance(one, torch.Tensor) != isinstance(other, torch.Tensor):
-            yield f"gives a {type(one).__name__}{which}, its fake kernel a {type(other).__name__}"
+            yield (
+                f"returns a {type(one).__name__}{which}, but its fake kernel returns a "
+                f"{type(other).__name__}"
+            )
         elif isinstance(one, torch.Tensor):
             yield from _unlike_tensor(one, other, which)
 
@@ -229,13 +232,13 @@ def _unlike_tensor(one: torch.Tensor, other: torch.Tensor, which: str) -> Iterat
         size is None or size == real for size, real in zip(sizes, one.shape, strict=True)
     )
     if not same:
-        yield f"gives the shape {list(one.shape)}{which}, but its fake kernel says {sizes}"
+        yield f"returns shape {list(one.shape)}{which}, but its fake kernel says {sizes}"
     elif one.dtype != other.dtype:
-        yield f"gives {one.dtype}{which}, but its fake kernel says {other.dtype}"
+        yield f"returns {one.dtype}{which}, but its fake kernel says {other.dtype}"
     elif one.device != other.device:
-        yield f"gives a tensor on {one.device}{which}, but its fake kernel says {other.device}"
+        yield f"returns a tensor on {one.device}{which}, but its fake kernel says {other.device}"
     elif None not in sizes and one.layout is torch.strided and _steps(one) != _steps(other):
-        yield f"gives the strides {one.stride()}{which}, but its fake kernel says {other.stride()}"
+        yield f"returns strides {one.stride()}{which}, but its fake kernel says {other.stride()}"
 
 
 def _is_known(size: object) -> bool:

@@ -20,9 +20,9 @@ from export_engine.verify.guarantee import Guarantee, verdict_of, without_weight
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_program import find_difference
 
-SAVED = "Saving and loading gives the same program."
+SAVED = "Saving and loading returns the same program."
 UNFLATTENED = "Unflattened into modules, it runs and agrees."
-RE_EXPORTED = "Exporting it again gives a program of the same inputs that agrees."
+RE_EXPORTED = "A second export has the same inputs and agrees."
 DECOMPOSED = "Decomposed to Core ATen, it agrees."
 _SIZES = 3
 """At how many sizes beside the example's a program that was exported again is run."""
@@ -36,7 +36,7 @@ def check_saved(subject: Subject) -> Guarantee:
     try:
         torch.export.save(subject.program, file)
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        log_internal_error(error, "taking the program there and back")
+        log_internal_error(error, "checking a round trip of the program")
         raise_if_users(error)
         return _guarantee("saved", SAVED, "", [f"torch cannot save it: {error_text(error)}"])
     size = file.getbuffer().nbytes
@@ -46,7 +46,7 @@ def check_saved(subject: Subject) -> Guarantee:
             loaded = torch.export.load(file)
         module = loaded.module()
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        log_internal_error(error, "taking the program there and back")
+        log_internal_error(error, "checking a round trip of the program")
         raise_if_users(error)
         problem = f"torch cannot load what it saved: {error_text(error)}"
         return _guarantee("saved", SAVED, "", [problem])
@@ -75,7 +75,7 @@ def check_unflattened(subject: Subject) -> Guarantee:
     try:
         module = torch.export.unflatten(copy_program(subject.program))
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        log_internal_error(error, "taking the program there and back")
+        log_internal_error(error, "checking a round trip of the program")
         raise_if_users(error)
         problem = f"torch cannot unflatten it: {error_text(error)}"
         return _guarantee("unflattened", UNFLATTENED, "", [problem])
@@ -112,7 +112,7 @@ def re_exported(subject: Subject) -> Guarantee:
         again = capture(automatic)
     if isinstance(again, Failed):
         raise_if_users(again.error)
-        problem = f"It does not export: {error_text(again.error)}"
+        problem = f"The second export fails: {error_text(again.error)}"
         return _guarantee("re-exported", RE_EXPORTED, "", [problem])
     assert isinstance(again, Exported)
     difference = find_difference(subject, again.program, renamed=True)
@@ -127,12 +127,14 @@ def re_exported(subject: Subject) -> Guarantee:
         problems, difference = [fixed[1]], difference._replace(node=fixed[0])
     elif difference.node and difference.node not in inputs:
         if subject.without_values:
-            text = f"Its graph is another: {difference.text}. {subject.without_values}"
+            text = f"The re-exported graph differs: {difference.text}. {subject.without_values}"
             return without_weights("re-exported", RE_EXPORTED, text)
         tried, apart = _apart_at_sizes(subject, again.program.module())
         if apart or tried:
             problems = [apart, difference.text] if apart else []
-        sentence = f"Agrees at {sizes_tried(tried)}; its graph is another: {difference.text}."
+        sentence = (
+            f"Agrees at {sizes_tried(tried)}; the re-exported graph differs: {difference.text}."
+        )
     return _guarantee("re-exported", RE_EXPORTED, sentence, problems, difference.node)
 
 

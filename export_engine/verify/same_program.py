@@ -37,14 +37,14 @@ def find_difference(
     proof = prove_identical(record, other, same_objects=True)
     if proof.renamed and not renamed:
         old, new = map(_name, (record, other), proof.renamed[0])
-        return ProgramDifference(f"{old} is named {new}", old)
+        return ProgramDifference(f"{old} is renamed to {new}", old)
     mismatch = proof.mismatch
     if mismatch is None:
         return None
     graph, node = mismatch.graphs[0], mismatch.node
     name = _name(record, node, graph)
     if node < 0:
-        return ProgramDifference(f"the other has besides {mismatch.after}", "")
+        return ProgramDifference(f"the other also has {mismatch.after}", "")
     if mismatch.after:
         text = f"{name}: {mismatch.what} {mismatch.after} instead of {mismatch.before}"
     else:

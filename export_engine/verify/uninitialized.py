@@ -53,7 +53,7 @@ def find_unwritten(call: Callable[[], Any]) -> list[torch.Tensor | None]:
     try:
         high, low = _run_filled(_HIGH, call), _run_filled(_LOW, call)
     except Exception as error:  # noqa: BLE001 - the model raises what it likes; then nothing is known
-        log_internal_error(error, "looking for memory that nobody wrote")
+        log_internal_error(error, "finding uninitialized memory")
         return []
     return [_apart(*pair) for pair in zip(high, low, strict=True)]
 

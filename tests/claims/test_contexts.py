@@ -194,7 +194,7 @@ def test_verify_and_run_are_without_the_callers_contexts(name: str, inside: bool
     declared = {"autocast": "bfloat16", "dtype": "float64"}
     if name in declared:
         assert broken.sentence.startswith(
-            f"Output 0 is float32, and the program declares {declared[name]}: the export ran in "
+            f"Output 0 is float32, but the program declares {declared[name]}: the export ran in "
         )
         assert f"the program declares {declared[name]}" in str(runs)
     else:

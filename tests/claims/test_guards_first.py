@@ -67,15 +67,15 @@ SQUARE = (torch.ones(2, 3), torch.ones(3, 2))
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
-        ((torch.ones(3, 2), SQUARE), "x.shape[0] is 3, and the program requires x.shape[0] == 2"),
-        ((torch.ones(2), SQUARE), "`x` has 1 dims, and the program takes 2"),
-        ((torch.ones(2, 2).double(), SQUARE), "`x` has float64, and the program takes float32"),
+        ((torch.ones(3, 2), SQUARE), "x.shape[0] is 3, but the program requires x.shape[0] == 2"),
+        ((torch.ones(2), SQUARE), "`x` has 1 dims, but the program accepts 2"),
+        ((torch.ones(2, 2).double(), SQUARE), "`x` has float64, but the program accepts float32"),
         ((torch.ones(2, 2, dtype=torch.int64), SQUARE), "`x` has int64"),
         (
             (torch.ones(2, 2).to_sparse(), SQUARE),
-            "`x` is sparse_coo, and the program takes strided",
+            "`x` is sparse_coo, but the program accepts strided",
         ),
-        ((1.5, SQUARE), "`x` is 1.5, and the program takes a tensor"),
+        ((1.5, SQUARE), "`x` is 1.5, but the program accepts a tensor"),
         ((torch.ones(2, 2), (SQUARE[0],)), "they are 3 values"),
         ({"pair.1": torch.ones(4, 2)}, "pair.1.shape[0] is 4"),
         ({"scale": 3.0}, "`scale` is 3.0, and the program has 2.0 as a constant"),
@@ -96,8 +96,8 @@ def test_what_the_program_does_not_take_reaches_no_backend(inputs: Any, said: st
 @pytest.mark.parametrize(
     ("x", "said"),
     [
-        (torch.ones(9, 4), "rows (input.shape[0]) is 9, and the program requires rows <= 8"),
-        (torch.ones(3, 5), "input.shape[1] is 5, and the program requires input.shape[1] == 4"),
+        (torch.ones(9, 4), "rows (input.shape[0]) is 9, but the program requires rows <= 8"),
+        (torch.ones(3, 5), "input.shape[1] is 5, but the program requires input.shape[1] == 4"),
     ],
 )
 def test_a_range_is_asked_first(x: torch.Tensor, said: str) -> None:
@@ -189,5 +189,5 @@ def test_aot_inductor_of_four_rows_is_not_called_with_two() -> None:
     runs = ex.run(backend=["aoti", "program"], inputs=(torch.ones(2, 3),))
 
     assert [row.outcome for row in runs.rows] == ["refused", "refused"]
-    assert "input.shape[0] is 2, and the program requires input.shape[0] == 4" in str(runs)
+    assert "input.shape[0] is 2, but the program requires input.shape[0] == 4" in str(runs)
     assert not runs.ok

@@ -172,7 +172,7 @@ GUARANTEES = ("flat", "functional", "sound", "refuses", "state", "saved")
 _SENTENCES = {
     "holds": "Agrees with eager at batch 0, 1, 2, 3, 7, exactly.",
     "broken": "Disagrees with eager at 1 of 8 sizes.",
-    "not checked": "Eager fails at every size that was tried.",
+    "not checked": "Eager fails at every tried size.",
     "not applicable": "It has no such op.",
 }
 

@@ -113,7 +113,7 @@ def test_the_op_at_which_a_backend_parts_is_named(ex: Exploration) -> None:
     found = ex.compare("wrong")
 
     assert (found.first, found.worst) == ("gelu", "gelu")
-    assert "An error enters at `gelu`" in found.sentence
+    assert "The error starts at `gelu`" in found.sentence
     assert list(found.rows) == ["linear", "gelu", "mul"]
     assert found.rows["gelu"].own.relative == pytest.approx(0.1 / 1.1, rel=1e-3)
     assert not found.rows["mul"].beyond  # it is right for what the backend gave it
@@ -136,12 +136,12 @@ def test_a_generation_that_a_backend_gets_wrong_names_its_op_and_what_to_do(
         return first_op_apart(attempt, ex.record, apart, backend).sentence
 
     said = found("wrong")
-    assert said.startswith("the exported program is right, and in Wrong an error enters at `gelu`")
+    assert said.startswith("the exported program is right, and in Wrong the error starts at `gelu`")
     assert 'kit["decode"].compare("wrong") lists its ops' in said
-    assert found("program") == "no op of the exported program is off there"
+    assert found("program") == "every op of the exported program matches there"
     assert "is not known: torch.compile inductor tells no values" in found("inductor")
     monkeypatch.setattr(Wrong, "off", 1.0)
-    assert "nor one of Wrong, run op by op: what it fuses is off" in found("wrong")
+    assert "so does every op of Wrong, run op by op: its fused kernels differ" in found("wrong")
 
 
 @pytest.mark.slow

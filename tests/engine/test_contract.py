@@ -179,7 +179,7 @@ def shown_cases() -> Iterator[SeedCase]:
 
 BROKEN = {"rounded": "saved", "dynamic_shape_round": "saved", "all-relaxed": "sound"}
 """Cases whose program breaks a guarantee: torch cannot save a call of Python's `round`, and a
-program with an unbacked size rejects 0 and 1, which eager takes."""
+program with an unbacked size rejects 0 and 1, which eager accepts."""
 
 
 @pytest.fixture(scope="module")

@@ -127,7 +127,10 @@ def test_bounds_of_what_varies_are_those_of_the_programs(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("batch[..3], rows[..8]", "No size that varies is called rows; they are batch, prompt"),
+        (
+            "batch[..3], rows[..8]",
+            "There is no dynamic size rows. The dynamic sizes are batch, prompt",
+        ),
         ("batch[..3", r"expected `\]` after the bounds"),
         ("batch", "Bounds are names with bounds"),
         ("x: batch[..3]", "Bounds are names|expected"),
@@ -198,7 +201,7 @@ def test_another_token_is_said_with_its_step_and_its_program(
 
     assert (found.outcome, found.step, found.component) == ("differs", 1, 1)
     assert found.sentence.startswith("token 2 differs from generate()'s, which `decode` gave. ")
-    assert "call 2, of `decode`, is the first that is off: an error enters at `linear" in (
+    assert "call 2, of `decode`, is the first that is off: the error starts at `linear" in (
         found.sentence
     )
     graph = kit["decode"].record.graphs[0]
@@ -225,8 +228,8 @@ class Configured(Generating):
     ("given", "said"),
     [
         (torch.nn.Linear(2, 2), "has no generate"),
-        (Generating(2, 2), "Generating has no generate\\(\\) as transformers' models have it"),
-        (Configured(2, 2), "Configured has no generate\\(\\) as transformers' models have it"),
+        (Generating(2, 2), "Generating has no generate\\(\\) like transformers' models"),
+        (Configured(2, 2), "Configured has no generate\\(\\) like transformers' models"),
         (None, "fails with these inputs"),
     ],
 )
@@ -362,7 +365,9 @@ def test_a_program_that_does_not_take_a_call_is_named(kit: explorer.GenerationPr
     (found,) = try_generation(made, programs, kit._inputs, 3, [(2, 5)], "program")
 
     assert (found.outcome, found.component) == ("failed", 1)
-    assert found.sentence == ("`decode` does not take this call: past_key_values[0].shape[2] == 7")
+    assert found.sentence == (
+        "`decode` does not accept this call: past_key_values[0].shape[2] == 7"
+    )
 
 
 @pytest.mark.parametrize(
@@ -526,8 +531,8 @@ def test_patches_that_change_a_models_result_are_named_where_no_op_is_off() -> N
         apart = CallApart("visual", 0, request.args, {}, "output 0: off by up to 2")
         return first_op_apart(attempt, found.record, apart).sentence
 
-    assert "transformers replaces" in said(patched_wrongly)
-    assert said() == "no op of the exported program is off there"
+    assert "transformers patches" in said(patched_wrongly)
+    assert said() == "every op of the exported program matches there"
 
 
 class Scaled(torch.nn.Module):

@@ -326,7 +326,9 @@ def test_what_is_put_into_a_container_is_returned_or_lost() -> None:
     kept = checked(traced(planted.FillsCache(), (x, {"k": k})))
     state = next(each for each in kept.guarantees if each.name == "state")
     assert state.verdict == "holds"
-    assert "What eager writes into `cache.k`, the program returns instead." in state.sentence
+    assert (
+        "The program returns the new values of `cache.k` instead of writing them." in state.sentence
+    )
     lost = checked(traced(planted.LosesCache(), (x, {"k": k})))
     assert verdicts(lost)["sound"] == "holds"
     state = next(each for each in lost.guarantees if each.name == "state")

@@ -403,7 +403,7 @@ def test_a_backend_without_a_title_cannot_be_loaded(added: Callable[[Any], None]
 @pytest.mark.parametrize(
     ("prepared", "said"),
     [
-        (lambda: None, "wrapped cannot compile this program: its prepare() gave a NoneType"),
+        (lambda: None, "wrapped cannot compile this program: its prepare() returned a NoneType"),
         (lambda: sys.exit("no license found"), "wrapped cannot compile this program: no license"),
     ],
 )
@@ -833,7 +833,7 @@ def test_executorch_runs_sizes_up_to_their_bound_and_says_so_without_one(rows: R
         assert isinstance(attempt, Exported)
         (row,) = rows(attempt, "executorch", sizes={"batch": 9})
         assert row.outcome == outcome
-        assert ("a size without an upper bound" in row.sentence) == (outcome == "failed")
+        assert ("a size has no upper bound" in row.sentence) == (outcome == "failed")
 
 
 def test_a_plan_without_a_folder_leaves_nothing_in_the_working_directory(

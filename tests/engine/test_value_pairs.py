@@ -77,7 +77,7 @@ def test_a_clean_pair_raises_no_alarm(made: Made, pair: str) -> None:
     found = compare_values(kind(made, one.exported), other)
 
     assert found.pairs.agrees, found.pairs.sentence
-    assert found.pairs.sentence.startswith("On the same inputs, no op of ")
+    assert found.pairs.sentence.startswith("On the same inputs, all ")
     assert len(found.rows) >= 11
 
 

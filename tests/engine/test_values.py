@@ -271,7 +271,7 @@ def test_spilled_tensors_are_read_back_and_nothing_of_them_stays(
     del found
     assert not list(tmp_path.iterdir())
 
-    with pytest.raises(ValueError, match="Make it first"):
+    with pytest.raises(ValueError, match="Create it first"):
         watch(attempt, record, spill=tmp_path / "none")
     monkeypatch.setattr(Spilled, "write", lambda *_: raise_interrupt())
     with pytest.raises(KeyboardInterrupt):

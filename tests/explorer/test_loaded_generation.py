@@ -178,10 +178,10 @@ def test_a_file_that_says_something_wrong_opens_without_it(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (_in_decode(place=9_999), "`decode` has no input 9999"),
+        (_in_decode(place=9_999), "`decode` lacks the input 9999"),
         (_in_decode(source={"type": "passed", "outputs": [["prefill", 7]]}), "gives no tensor"),
-        (_set(logits=[["prefill", 900], ["decode", 0]]), "`prefill` gives no logits"),
-        (_in_decode(source={"type": "tokens", "last": True}), "does not take this call"),
+        (_set(logits=[["prefill", 900], ["decode", 0]]), "`prefill` does not return the logits"),
+        (_in_decode(source={"type": "tokens", "last": True}), "does not accept this call"),
     ],
 )
 def test_what_does_not_fit_the_programs_is_a_sentence(
@@ -199,7 +199,7 @@ def test_inputs_that_do_not_fit_are_a_sentence(
 ) -> None:
     kit = _opened(saved)
 
-    with pytest.raises(FixError, match="take `input_ids`, token ids in rows: give it"):
+    with pytest.raises(FixError, match="require `input_ids`, token ids in rows. Add it"):
         kit.generate({"attention_mask": inputs["attention_mask"]})
     with pytest.raises(FixError, match="Give them by name"):
         kit.generate(inputs["input_ids"])  # type: ignore[arg-type]

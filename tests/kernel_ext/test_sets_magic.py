@@ -92,7 +92,7 @@ def test_a_model_that_generates_becomes_a_set(shell: InteractiveShell) -> None:
 def test_generate_takes_bounds_of_what_varies(shell: InteractiveShell) -> None:
     _, text = run(shell, '%export --generate -d "batch[..4], rows[..64]" model(**inputs)')
 
-    assert "No size that varies is called rows" in text
+    assert "There is no dynamic size rows" in text
 
 
 def test_generate_takes_its_inputs_by_name(shell: InteractiveShell) -> None:

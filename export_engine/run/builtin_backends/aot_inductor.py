@@ -44,8 +44,8 @@ class AOTInductor:
         package = load_package(file)
         args, kwargs, copied = InputStrides(job.program).given(job.args, job.kwargs)
         note = (
-            f"{copied} of the inputs had other strides than the example and were copied: compiled "
-            "code reads every call with the example's, and does not check."
+            f"{copied} of the inputs were copied: their strides differ from the example's, which "
+            "compiled code assumes without a check."
         )
         return Ready(
             call=lambda: package(*args, **kwargs),

@@ -78,8 +78,8 @@ class _Call:
             if self._is_bounded:
                 raise
             raise RuntimeError(  # its own text is a number
-                "a size without an upper bound can be no larger than in the example, for which "
-                f"memory is planned: give it one, batch[..64] ({error})"
+                "memory is planned for the example's sizes, because a size has no upper bound. "
+                f"Add one, batch[..64] ({error})"
             ) from None
 
 

@@ -38,7 +38,7 @@ def compiler(device: str) -> str | None:
     named = os.environ.get("CXX", "")
     if any(shutil.which(text) for text in (named, "g++", "clang++", "c++", "cl") if text):
         return None
-    return "inductor needs a C++ compiler, and none of g++ and clang++ is on PATH."
+    return "inductor needs a C++ compiler, but neither g++ nor clang++ is on PATH."
 
 
 def _is_installed(module: str) -> bool:

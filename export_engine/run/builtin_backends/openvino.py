@@ -75,8 +75,8 @@ def _parameters(converted: Any, count: int) -> list[Any]:
     result = list(converted.get_parameters())
     if len(result) != count:
         raise ValueError(
-            f"its converter made {len(result)} inputs of {count}. Decompose the program first, "
-            "or report it to OpenVINO."
+            f"its converter returned {len(result)} inputs instead of {count}. Decompose the "
+            "program first, or report it to OpenVINO."
         )
     return result
 

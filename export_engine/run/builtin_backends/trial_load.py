@@ -74,7 +74,6 @@ def try_load_first(backend: str) -> Iterator[Callable[[Path], None]]:
 def _describe_exit(code: int) -> str:
     what = signal.Signals(-code).name if code < 0 else hex(code)
     return (
-        f"Loading what it compiled ends Python here ({what}), so it was not loaded. The C++ "
-        "compiler and torch's libraries may not fit: another compiler can be named by the variable "
-        "CXX."
+        f"Loading the compiled code crashes the process ({what}), so it was not loaded. The C++ "
+        "compiler may not match torch's libraries: set CXX to use a different one."
     )

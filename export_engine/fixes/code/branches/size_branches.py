@@ -233,7 +233,7 @@ def _rewrite_at(
 def _find_remaining(found: Attempt | None, asked: _Branch) -> list[ShapeViolation]:
     """The same that is required of a size still: a branch that both ways of a program need.
 
-    Of a program that rejects sizes which eager takes, whatever it requires.
+    Of a program that rejects sizes which eager accepts, whatever it requires.
     """
     if isinstance(found, Exported):
         refusal = as_failure(found)

@@ -55,7 +55,7 @@ function watched(): Record {
       one: "program",
       other: "eager",
       agrees: false,
-      sentence: "An error enters at `a`: off by 0.5 of its norm.",
+      sentence: "The error starts at `a`: relative error 0.5.",
       graphs: [errors],
       faults: [{ graph: 0, node: first }],
       worst: { graph: 0, node: first },
