@@ -199,7 +199,7 @@ def test_inputs_that_do_not_fit_are_a_sentence(
 ) -> None:
     kit = _opened(saved)
 
-    with pytest.raises(FixError, match="require `input_ids`, token ids in rows. Add it"):
+    with pytest.raises(FixError, match="require `input_ids`, token ids in rows"):
         kit.generate({"attention_mask": inputs["attention_mask"]})
     with pytest.raises(FixError, match="Give them by name"):
         kit.generate(inputs["input_ids"])  # type: ignore[arg-type]
