@@ -23,10 +23,7 @@ def missing_operators(targets: Iterable[Target]) -> str:
     if removed:
         texts.append(f"It has no {removed}. Open the file with the version of torch that saved it.")
     if custom:
-        texts.append(
-            f"Nothing has registered {custom}. Import the library that does, "
-            "and load the file again."
-        )
+        texts.append(f"{custom} is not registered. Import its library and load the file again.")
     return " ".join(texts)
 
 

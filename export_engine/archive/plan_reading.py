@@ -27,7 +27,7 @@ def read_plan(members: Members, programs: Collection[str], title: str) -> Genera
     """
     if GENERATION not in members:
         return GenerationPlan(
-            why_not=f"{title} does not say how its programs generate. {_AGAIN}, or call each: "
+            why_not=f"{title} does not record how its programs generate. {_AGAIN}, or call each: "
             f"kit[{next(iter(programs), '')!r}].program.module()."
         )
     try:
@@ -39,8 +39,7 @@ def read_plan(members: Members, programs: Collection[str], title: str) -> Genera
         wrong = str(error)
     if wrong:
         return GenerationPlan(
-            why_not=f"What {title} says of how its programs generate is not valid "
-            f"({cut(wrong)[:300]}). {_AGAIN}."
+            why_not=f"The generation plan of {title} is not valid ({cut(wrong)[:300]}). {_AGAIN}."
         )
     return generation_plan
 
@@ -55,9 +54,9 @@ def _wrong(plan: GenerationPlan, programs: Collection[str]) -> Iterator[str]:
     entries = dict(plan.logits)
     for calls in (plan.first, plan.later):
         if calls and calls[-1].program not in entries:
-            yield f"it does not say where {calls[-1].program!r} gives logits"
+            yield f"it does not record which output of {calls[-1].program!r} has the logits"
     if not plan.prompt and not plan.start:
-        yield "it begins with no token"
+        yield "it starts without a token"
 
 
 def _wrong_call(call: PlannedCall, programs: Collection[str]) -> Iterator[str]:
@@ -72,7 +71,7 @@ def _wrong_call(call: PlannedCall, programs: Collection[str]) -> Iterator[str]:
         if name not in programs:
             yield f"there is no program {name!r}"
     if len({entry.place for entry in call.inputs}) < len(call.inputs):
-        yield f"{call.program!r} is given one input twice"
+        yield f"{call.program!r} receives one input twice"
     for source in sources:
         if isinstance(source, Constant) and prod(source.shape) != len(source.values):
             yield f"a constant of shape {source.shape[:8]} has {len(source.values)} values"

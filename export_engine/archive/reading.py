@@ -156,7 +156,7 @@ def _note_unknown_fields(unknown: Mapping[str, str], first: str) -> str:
     more = len(unknown) - len(listed)
     rest = f" and {'at least ' * (len(unknown) >= limits.UNKNOWN)}{more} more" if more else ""
     return (
-        "The file has fields that this version does not know, and what they say is not shown: "
+        "The file has fields that this version does not know and does not show: "
         f"{', '.join(listed)}{rest}."
     )
 
@@ -244,15 +244,15 @@ def _notes(program: schema.ExportedProgram, source: FileSource) -> list[str]:
         text = ".".join(map(str, schema.SCHEMA_VERSION))
         texts.append(
             f"Saved by torch {cut(program.torch_version)} in its schema "
-            f"{version[0]}.{version[1]}, which is newer than {text}, the newest that "
-            "this Export Explorer knows: what is new in it is not shown."
+            f"{version[0]}.{version[1]}. This Export Explorer knows schemas up to {text}, so "
+            "newer fields are not shown."
         )
     for other_texts, what in (
         (source.names.refused, "are not valid names and are shown as text"),
         (source.sizes.unreadable, "should be sizes and cannot be read"),
         (
             source.shared.arguments.unknown,
-            "are of a later torch and are shown as they are in the file",
+            "come from a later torch and are shown as in the file",
         ),
     ):
         if other_texts:

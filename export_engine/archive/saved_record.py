@@ -26,7 +26,7 @@ PLAIN = (
     "`.save(path)` keeps them."
 )
 _UNREADABLE = "Export Explorer's Record in the file cannot be read"
-_OTHER = "Export Explorer's Record in the file is of another program"
+_OTHER = "Export Explorer's Record in the file belongs to a different program"
 _KNOWN_BETTER = {"frozen-tensor": "frozen-parameter"}
 """Kinds of findings, and what they are found to be where the model is at hand."""
 _CLAIMED = "Checks, comparisons and runs are as recorded in the file; none was repeated here."

@@ -111,9 +111,9 @@ def _advice(error: Exception) -> str:
     """Why a program is not loaded, and what to do."""
     if isinstance(error, UnregisteredContainer):
         return (
-            f"Its call takes or returns a `{error.name}`, which nothing has registered as a "
-            "pytree. Import the code that does, or call `torch.export.register_dataclass` or "
-            "`torch.utils._pytree.register_pytree_node` as before the export, and load the file "
+            f"Its call accepts or returns a `{error.name}`, which is not registered as a pytree. "
+            "Import the code that registers it, or call `torch.export.register_dataclass` or "
+            "`torch.utils._pytree.register_pytree_node` as before the export, then load the file "
             "again."
         )
     return (

@@ -107,7 +107,7 @@ class Members:
                     if size > most:
                         raise ArchiveError(
                             f"{self.title} is not opened: its member {name} has more than "
-                            f"{most:,} bytes, the most that is read of it."
+                            f"{most:,} bytes, the most that is read from it."
                         )
                     if size > limits.UNPACKED_FREELY and size > limits.RATIO * info.compress_size:
                         raise ArchiveError(

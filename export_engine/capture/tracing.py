@@ -262,8 +262,8 @@ def _check_arguments(request: Request) -> None:
         leaves = pytree.tree_leaves((request.args, dict(request.kwargs)))
     except RecursionError:
         raise TypeError(
-            f"An argument of {name}() holds itself, or containers too deep in each other for "
-            "torch's pytrees. Pass tensors in a structure that ends."
+            f"An argument of {name}() contains itself, or is nested too deeply for torch's "
+            "pytrees. Pass tensors in a finite structure."
         ) from None
     for leaf in leaves:
         _check_written_out(leaf, name)
@@ -281,8 +281,8 @@ def _check_written_out(leaf: Any, name: str) -> None:
             str(leaf)  # as each input is in a program's signature
         except ValueError as error:
             raise TypeError(
-                f"An argument of {name}() is an integer of {leaf.bit_length():,} bits, and a "
-                f"program has its inputs written out: {error}."
+                f"An argument of {name}() is an integer of {leaf.bit_length():,} bits, which a "
+                f"program cannot record: {error}."
             ) from None
 
 

@@ -312,14 +312,14 @@ class ProgramCost:
                 text = ", ".join(names) or "none: every size is static"
                 raise WrongArgument(f"There is no size {name!r}. There are: {text}.")
             if not hasattr(value, "__index__") or isinstance(value, bool):
-                raise WrongArgument(f"A size is an int, and {name} is {value!r}.")
+                raise WrongArgument(f"A size must be an int, but {name} is {value!r}.")
         chosen = {
             symbol.name: given.get(symbol.name, symbol.example) for symbol in self._record.symbols
         }
         missing = [name for name, value in chosen.items() if value is None]
         if missing:
             raise WrongArgument(
-                f"{missing[0]} depends on the data and has no example. Give it: "
+                f"{missing[0]} is data-dependent and has no example. Pass it: "
                 f"cost.at({missing[0]}=…)."
             )
         return {name: value for name, value in chosen.items() if value is not None}

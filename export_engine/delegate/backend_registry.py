@@ -49,7 +49,7 @@ def find_backend(name: str) -> DelegationBackend:
         raise WrongArgument(f"There is no delegation backend {name!r}. There are: {_all(entries)}.")
     missing = why_missing(entries[name])
     if missing is not None:
-        raise WrongArgument(f"{entries[name].title} cannot be asked here. {missing}")
+        raise WrongArgument(f"{entries[name].title} cannot be checked here. {missing}")
     return entries[name]
 
 

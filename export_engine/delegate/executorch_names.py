@@ -34,7 +34,7 @@ class PrivateName:
 WHY = PrivateName(
     "executorch.exir.backend.utils",
     "WhyNoPartition",
-    "This ExecuTorch gives no reasons for ops outside; the line of the rule is shown instead.",
+    "This ExecuTorch reports no reasons for ops outside; the line of the rule is shown instead.",
 )
 REPORTER = PrivateName(
     "executorch.exir.backend.utils",

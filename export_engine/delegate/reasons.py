@@ -117,9 +117,9 @@ class Refusals:
             text = "; ".join(dict.fromkeys(word.strip().rstrip(".") for word in words))
             return Verdict(False, f"{text}{f': {detail}' if detail else ''}", "backend", line)
         if line is None:
-            return Verdict(False, f"{type(rule).__name__} refuses it without a reason", "rule")
+            return Verdict(False, f"{type(rule).__name__} rejects it without a reason", "rule")
         told = " ".join(line.text.split())
-        return Verdict(False, f"{line.name} refuses it: `{told}`", "rule", line)
+        return Verdict(False, f"{line.name} rejects it: `{told}`", "rule", line)
 
 
 class _Call(NamedTuple):

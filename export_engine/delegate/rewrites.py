@@ -64,7 +64,7 @@ def _alpha(edit: GraphEdit, node: Node) -> Node | None:
 
 @_rewrite(
     "integer scalar",
-    "Write a number beside a float tensor as a float",
+    "Write a number used with a float tensor as a float",
     *("add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor"),
 )
 def _integer_scalar(edit: GraphEdit, node: Node) -> Node | None:

@@ -85,7 +85,7 @@ def _bounds(
             continue
         cause = _cause(changes, side, value)
         if value == wanted:
-            yield Bound(side, value, "dim", f"dynamic_shapes gives {symbol.name} this bound")
+            yield Bound(side, value, "dim", f"dynamic_shapes sets this bound of {symbol.name}")
         elif cause >= 0:
             guard = guards[cause]
             origin: Literal["guard", "check"] = (

@@ -50,7 +50,7 @@ def check_sentence(agreement: Agreement) -> str:
     if verdict == "differs":
         line = f" See line {first.place.line}." if first.place else ""
         return f"Differs from eager at {where}{detail}.{line}"
-    return f"Refuses {where}, which eager accepts{detail}."
+    return f"Rejects {where}, which eager accepts{detail}."
 
 
 def _why_not(agreement: Agreement) -> str:
@@ -59,5 +59,5 @@ def _why_not(agreement: Agreement) -> str:
     failed = [trial for trial in agreement.trials if trial.outcome == "eager-fails"]
     if failed:
         detail = f": {failed[0].detail.rstrip('.')}" if failed[0].detail else ""
-        return f"the model itself fails at every size tried{detail}"
+        return f"eager fails at every tried size{detail}"
     return "nothing was tried"

@@ -122,13 +122,13 @@ def _problem(error: BaseException, path: str) -> SourceProblem:
     own = [frame.lineno or 0 for frame in frames if frame.filename == path]
     text = " ".join(str(error).split())[:300]
     text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return SourceProblem(f"The text was run and raised {text}", own[-1] if own else 0)
+    return SourceProblem(f"The code raised {text}", own[-1] if own else 0)
 
 
 def _get_name(names: dict[str, Any], wanted: str) -> Any:
     if names.get(wanted) is None:
         raise SourceProblem(
-            f"The text defines no `{wanted}`. A case defines `model`, a module, and "
+            f"The code defines no `{wanted}`. A case defines `model`, a module, and "
             "`example_args`, the tuple of arguments that it is called with."
         )
     return names[wanted]

@@ -55,7 +55,7 @@ def _compare_with_eager(
     called: Callable[..., Any], request: Request | None, restore: Callable[[], None]
 ) -> tuple[Any, str]:
     if request is None:
-        return "not checked", "no inputs of such a call were kept"
+        return "not checked", "no inputs of such a call were stored"
     try:
         eager = run(request.target, request, seed=0)
     except Exception as error:  # noqa: BLE001 - the model may refuse inputs by whatever it likes

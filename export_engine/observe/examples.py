@@ -23,7 +23,7 @@ def example_of(target: Callable[..., Any], group: Group) -> Arguments:
     """
     best = max(_iter_examples(group), key=lambda each: _score(each[0]), default=None)
     if best is None:
-        raise LookupError("No call's inputs were kept, so there is no example.")
+        raise LookupError("No call's inputs were stored, so there is no example.")
     sizes, (args, kwargs) = best
     request = Request(target=target, args=args, kwargs=kwargs, shapes=group.shapes)
     wanted = _apart(group, sizes)

@@ -68,7 +68,7 @@ class Deadline:
                 self.fair = _TIMES * (time.monotonic() - began)
                 self.seconds = max(_LEAST, self.fair)
         if self._native and ends_python(lambda: called(*args, **kwargs)):
-            raise EndsPython("the call ends Python: native code crashes")
+            raise EndsPython("native code in the call crashes the process")
         alarm = Alarm(seconds)
         try:
             with alarm:
@@ -76,7 +76,7 @@ class Deadline:
         except _Over:
             alarm.stop()  # it may have come just as the alarm was to be stopped
             self.seconds = max(self.fair, seconds / _LESS)
-            raise TookTooLong(f"It had not ended after {seconds:,.1f} s.") from None
+            raise TookTooLong(f"It did not finish within {seconds:,.1f} s.") from None
 
 
 class Alarm:

@@ -70,7 +70,7 @@ def _evaluate_test(record: Record, test: Test) -> Nodes:
     if test.field.match == "number":
         pairs = NUMBERS[name](record)
         if pairs is None:
-            lacks = LACKS.get(test.field.needs, "is not known of this program")
+            lacks = LACKS.get(test.field.needs, "is unknown for this program")
             raise QueryError(f"{name} {lacks}", test.column)
         compare, wanted = _COMPARE[test.compare], test.number or 0.0
         return {place for place, values in pairs for value in values if compare(value, wanted)}

@@ -98,7 +98,7 @@ def sizes_said(symbols: Sequence[Symbol]) -> str:
         f", {symbol.name} in {symbol.range}" for symbol in placed if not symbol.is_from_data
     )
     texts = [f"{symbol.name} in {symbol.range}" for symbol in placed if symbol.is_from_data]
-    return f"{text}; from data: {', '.join(texts)}" if texts else text
+    return f"{text}; data-dependent: {', '.join(texts)}" if texts else text
 
 
 def in_user_names(text: str, symbols: Sequence[Symbol]) -> str:

@@ -55,7 +55,7 @@ _GUARDS = {
 _RUN = {
     "agrees": "Run just now, the program agrees with eager",
     "differs": "Run just now, the program differs from eager",
-    "refused": "Run just now, eager takes it and the program does not",
+    "refused": "Run just now, eager accepts it and the program does not",
     "eager-fails": "Run just now, eager fails",
 }
 
@@ -108,7 +108,7 @@ def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
         raise WrongArgument(f"There is no size {unknown[0]!r}. There are: {text}")
     for name, value in named.items():
         if not _is_int(value):
-            raise WrongArgument(f"A size is an int, and {name} is {value!r}.")
+            raise WrongArgument(f"A size must be an int, but {name} is {value!r}.")
     sizes = sizes_of_symbols(
         probe, {symbols[name]: value for name, value in named.items() if name in symbols}
     )

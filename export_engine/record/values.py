@@ -44,7 +44,7 @@ class OpValues(msgspec.Struct, frozen=True, kw_only=True):
     """Share of elements within a factor of 2 of the largest float of their dtype, or infinite; of
     an integer dtype, share at either end of its range."""
     nans: Column
-    """How many elements are NaN; at most 2^31 - 1."""
+    """Number of NaN elements; at most 2^31 - 1."""
     infs: Column
     """How many are infinite."""
     histogram: Column

@@ -61,7 +61,7 @@ def write_export_script(exported: Exported) -> str:
     if request is None:
         raise NoScript(NO_CALL)
     if request.within:
-        raise NoScript("The call was exported within a library's contexts, which have no text.")
+        raise NoScript("The call was exported within a library's contexts, which have no source.")
     try:
         call = call_of(request)
         setups = [line for setup in request.setups for line in setup.statements(call.reference)]

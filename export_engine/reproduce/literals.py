@@ -33,7 +33,7 @@ def literal(value: Any) -> str:
         return str(value)
     if isinstance(value, torch.device):
         return f"torch.device({str(value)!r})"
-    raise NoText(f"a {type(value).__name__} has no text")
+    raise NoText(f"a {type(value).__name__} cannot be written as code")
 
 
 def tensor_text(tensor: torch.Tensor) -> str:
@@ -43,7 +43,9 @@ def tensor_text(tensor: torch.Tensor) -> str:
         NoText: it has a layout, or a class, of its own.
     """
     if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout != torch.strided:
-        raise NoText(f"a {type(tensor).__name__} of layout {tensor.layout} has no text")
+        raise NoText(
+            f"a {type(tensor).__name__} of layout {tensor.layout} cannot be written as code"
+        )
     device = f", device={str(tensor.device)!r}" if tensor.device.type != "cpu" else ""
     graded = tensor.requires_grad and not isinstance(tensor, torch.nn.Parameter)
     options = device + (", requires_grad=True" if graded else "")
@@ -73,7 +75,7 @@ def torch_module(module: torch.nn.Module) -> str:
     """
     result = type(module)
     if getattr(torch.nn, result.__name__, None) is not result or module._modules:
-        raise NoText(f"{result.__name__} is not one of torch.nn that can be made again")
+        raise NoText(f"{result.__name__} is not a torch.nn module that can be recreated")
     texts = []
     for name, parameter in _parameters(result).items():
         required = parameter.default is parameter.empty

@@ -95,7 +95,7 @@ def reproduce(
         proof = trials.prove(_add_header(text, wanted))
         if (proof.code, proof.error) != wanted[:2] or not (proof.raised or accepted):
             raise NotReproduced(
-                "The script that was found fails only beside others, not in a fresh process."
+                "The script fails only together with others, not in a fresh process."
             )
         return Reproduction(
             script=_add_header(text, wanted),
@@ -136,8 +136,8 @@ class _Search:
                 self.text = text
                 return text, self._wanted
         raise NotReproduced(
-            "No script shows the same: what fails depends on something that cannot be written "
-            f"down.{reason}"
+            "No script reproduces the failure: it depends on something that cannot be written as "
+            f"code.{reason}"
         )
 
     def reduce_script(self) -> bool:

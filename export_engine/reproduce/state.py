@@ -157,7 +157,7 @@ class _State:
         """An object as a class of the user's makes it, its attributes set one by one."""
         held = getattr(value, "__dict__", None)
         if held is None:
-            raise NoText(f"a {type(value).__name__} cannot be made again")
+            raise NoText(f"a {type(value).__name__} cannot be recreated")
         text = self._names.reference(type(value))
         if dataclasses.is_dataclass(value):
             parts = [

@@ -113,7 +113,7 @@ def _nothing_inside(path: str, around: Leaf) -> str:
 
 def _not_looked_into(value: Any) -> str:
     return (
-        f"torch does not look into a {type(value).__name__}. Register the class with "
+        f"torch does not flatten a {type(value).__name__}. Register the class with "
         "torch.export.register_dataclass, or with register_pytree_node and its keys"
     )
 

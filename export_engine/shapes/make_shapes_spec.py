@@ -56,8 +56,8 @@ def to_shapes_spec(
     missing = missing_shapes_spec()
     if missing:
         raise ShapesError(
-            f"{missing}. Dims can say part of it: leave out `--spec`, `unbacked`, assumptions, "
-            "`int` and sizes in parentheses"
+            f"{missing}. Dims can express part of it: leave out `--spec`, `unbacked`, "
+            "assumptions, `int` and sizes in parentheses"
         )
     signature = signature_of(target)
     leaves = leaves_of(signature, args, kwargs)
@@ -155,8 +155,8 @@ def _dim(spec: Spec, path: str, position: int, variables: Mapping[str, Any]) -> 
             return spec_variable(plain_name(f"{path}_{position}"), low, high, size=True)
         case Auto():
             raise Misfit(
-                "`*` lets torch decide whether a size varies, which a ShapesSpec cannot say; write "
-                "`!` or a name, or `_`",
+                "`*` lets torch decide whether a size varies, which a ShapesSpec cannot express; "
+                "write `!` or a name, or `_`",
                 path,
                 position,
             )

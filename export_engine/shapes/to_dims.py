@@ -40,8 +40,8 @@ class NoDim(Misfit):
 
     def __init__(self, said: object, path: str, position: int | None = None) -> None:
         self.said = str(said)
-        guarded = "under Dims it is a guard where the code asks for it"
-        super().__init__(f"no Dim can say `{said}`; {guarded}", path, position)
+        guarded = "with Dims it is a guard only if the code checks it"
+        super().__init__(f"no Dim can express `{said}`; {guarded}", path, position)
 
 
 def as_dims(

@@ -49,7 +49,7 @@ def to_torch(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
 ) -> dict[str, Any] | None:
-    """The `dynamic_shapes` of a call: an entry for every input, None where it is static.
+    """The `dynamic_shapes` of a call: an entry for every input, None if it is static.
 
     Raises:
         Misfit: a path is not a tensor of the call, or its number of dims differs.
@@ -169,12 +169,10 @@ def _rephrase(error: Exception) -> str:
     text = re.sub(r"<function namedtuple at 0x[0-9a-f]+>", "NamedTuple", text)
     text = re.sub(r"<class '(?:\w+\.)*(\w+)'>", r"\1", text)
     if re.match(r"zip\(\) argument \d+ is (longer|shorter)", text):
-        return (
-            "there are more or fewer entries than inputs; each needs one, None where it is static"
-        )
+        return "there are more or fewer entries than inputs; each needs one, None if it is static"
     mismatch = re.fullmatch(r"Node type mismatch; expected (\w+), but got (\w+)\.", text)
     if mismatch:
-        return f"an input whose tensors take a {mismatch[1]} of specs has a {mismatch[2]}"
+        return f"an input requires a {mismatch[1]} of specs, but has a {mismatch[2]}"
     return text.removeprefix(
         "Detected mismatch between the structure of `inputs` and `dynamic_shapes`: "
     )
@@ -199,7 +197,7 @@ def specs_in_order(
     if value.keys() != inputs.keys():
         raise ValueError(
             f"they are for {', '.join(map(str, value))}; the call's inputs are "
-            f"{', '.join(inputs)}, and each needs an entry, None where it is static"
+            f"{', '.join(inputs)}, and each needs an entry, None if it is static"
         )
     return specs_of_leaves(signature, args, kwargs, value)
 
@@ -230,8 +228,8 @@ def _read_leaf(leaf: Leaf, given: Any, bounds: dict[str, Bounds]) -> tuple[Spec,
     if not isinstance(value, torch.Tensor):
         if not isinstance(value, int) or dim_hint(given) is None:
             raise ShapesError(
-                f"{path} is a {type(value).__name__}, whose spec cannot be {given!r}: "
-                "a number takes Dim.AUTO, Dim.DYNAMIC or Dim.STATIC, anything else None"
+                f"{path} is a {type(value).__name__}, whose spec cannot be {given!r}: use "
+                "Dim.AUTO, Dim.DYNAMIC or Dim.STATIC for a number, and None for anything else"
             )
         return (_read_dim(path, given, bounds),)
     if isinstance(given, tuple | list) and len(given) == value.dim():

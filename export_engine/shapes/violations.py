@@ -104,7 +104,7 @@ def _make_specialized_problem(
     if root in (0, 1) and not getattr(dim.value, "free_symbols", None):
         message = f"{name} is {root} in the example"
         if isinstance(dim.wanted, Named) and dim.wanted.derived:
-            message = f"{dim.wanted.name} is {root} in the example ({name} is made of it)"
+            message = f"{dim.wanted.name} is {root} in the example ({name} is computed from it)"
         text = f"{message}, and torch specializes on 0 and 1"
         return ShapeViolation("zero-one", text, (dim,))
     cause = fixing_condition(facts, dim)

@@ -83,8 +83,8 @@ def source_text(record: Record, file: int) -> str:
         return entry.text
     if record.sources_inside:
         raise SourceMissing(
-            f"The text of {entry.name} is not in the archive: `.save(path)` puts it "
-            "there. Paths in an archive are never opened."
+            f"The source of {entry.name} is not in the archive; `.save(path)` includes it. Paths "
+            "in an archive are never opened."
         )
     if not _may_open(entry):
         raise SourceMissing(f"{entry.name} is not a Python file, so it is not shown.")
@@ -132,10 +132,7 @@ def _may_open(entry: SourceFile) -> bool:
 
 def _why_missing(origin: str, name: str) -> str:
     if origin == "cell":
-        return (
-            f"The text of {name} is gone with the session that defined it. Run the cell again to "
-            "see it."
-        )
+        return f"The source of {name} was lost with its session. Run the cell again to see it."
     return (
         f"{name} is not on this machine. Open the program where it was exported to see its lines."
     )

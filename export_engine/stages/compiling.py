@@ -106,7 +106,7 @@ def compile_stages(
             trace, ready, seconds = compiled.run(caches_off())
             joined, provenance = _join_trace(record, trace)
         if not joined.kernels:
-            note = "torch told of no kernel of this program: nothing is left to compute."
+            note = "torch reported no kernel for this program: nothing is left to compute."
         steps.say("timing kernels")
         timed = bench.run_seeded(
             lambda: time_kernels(joined.kernels, ready.call, device, steps.count)

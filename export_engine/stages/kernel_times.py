@@ -246,7 +246,7 @@ def _summary(
     low, high = _quartiles(whole)
     clock = "the GPU's own clock" if device.startswith("cuda") else "torch's profiler"
     missed = len(kernels) - len(timed)
-    noisy = " Other work disturbed them: time it on a quiet machine."
+    noisy = " Other work disturbed the timing. Repeat it on an idle machine."
     others = [sum(span.took for span in item.others) for item in matched]
     rest = [
         max(call.took - sum(item.taken.values()) - other, 0.0)

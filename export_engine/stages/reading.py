@@ -53,8 +53,8 @@ def read_stages(path: Path) -> list[Stages]:
     groups = _of_folder(path) if path.is_dir() else _of_package(path)
     if not groups:
         raise ArchiveError(
-            f"{path.name} does not say which kernels it has. Packages and folders of TORCH_TRACE "
-            "do so if they were made with the environment variable INDUCTOR_PROVENANCE=1."
+            f"{path.name} does not list its kernels. Set INDUCTOR_PROVENANCE=1 to make a package "
+            "or a TORCH_TRACE folder that lists them."
         )
     return groups
 

@@ -177,7 +177,7 @@ def _version() -> tuple[int, int]:
 
 def _describe_change(error: Exception | None = None) -> str:
     text = f" ({type(error).__name__}: {error})" if error is not None else ""
-    return f"which is not as we know it in {_this_torch()}{text}"
+    return f"which has changed in {_this_torch()}{text}"
 
 
 def _look(capability: Capability) -> Looked:
@@ -195,7 +195,9 @@ def _look(capability: Capability) -> Looked:
     try:
         if not _takes(value, capability):
             parameters = ", ".join(inspect.signature(value).parameters)
-            return Looked(None, f"which in {_this_torch()} takes other arguments ({parameters})")
+            return Looked(
+                None, f"which in {_this_torch()} takes different arguments ({parameters})"
+            )
         if capability.probe is not None and not capability.probe(value):
             return Looked(None, _describe_change())
     except Exception as error:  # noqa: BLE001 - a probe of something that has changed

@@ -42,7 +42,7 @@ COMPARISONS = tuple(
 )
 CREATE_SYMBOL = Capability(
     f"{_SHAPES}.ShapeEnv.create_symbol",
-    "The timeline does not say where the symbols of inputs come from.",
+    "The timeline does not show where the symbols of inputs come from.",
     begins="self val source",
 )
 LOG_UNBACKED = Capability(
@@ -52,23 +52,23 @@ LOG_UNBACKED = Capability(
 )
 UPDATE_RANGE = Capability(
     f"{_SHAPES}.ShapeEnv._update_var_to_range",
-    "The timeline does not say which guard narrowed a range.",
+    "The timeline does not show which guard narrowed a range.",
     begins="self symbol",
 )
 SET_REPLACEMENT = Capability(
     f"{_SHAPES}.ShapeEnv._set_replacement",
-    "The timeline does not say which guard made sizes equal.",
+    "The timeline does not show which guard made sizes equal.",
     begins="self a",
 )
 VAR_TO_RANGE = Capability(
     f"{_SHAPES}.ShapeEnv().var_to_range", "The ranges of a trace that failed are not known."
 )
 REPLACEMENTS = Capability(
-    f"{_SHAPES}.ShapeEnv().replacements", "The timeline does not say which sizes became equal."
+    f"{_SHAPES}.ShapeEnv().replacements", "The timeline does not show which sizes became equal."
 )
 REPLACE = Capability(
     f"{_SHAPES}.ShapeEnv().replace",
-    "Sizes that tracing found equal keep a symbol each.",
+    "Sizes that are equal keep separate symbols.",
     takes="expression",
 )
 HINTS = Capability(
@@ -97,12 +97,10 @@ FAKE_MODE = Capability(f"{_FAKE}.FakeTensor.fake_mode", "Symbols have no example
 MODE_SHAPE_ENV = Capability(
     f"{_FAKE}.FakeTensorMode.shape_env", "Symbols have no example values, and few have names."
 )
-DISPATCH = Capability(
-    f"{_FAKE}.FakeTensorMode.dispatch", "Guards do not say which op asked for them."
-)
+DISPATCH = Capability(f"{_FAKE}.FakeTensorMode.dispatch", "Guards do not show which op added them.")
 CHECK = Capability(
     "torch._check_with",
-    "Guards do not say that a torch._check added them.",
+    "Guards do not show that a torch._check added them.",
     probe=lambda function: function.__code__,
 )
 EXTRACT_STACK = Capability(
@@ -120,7 +118,7 @@ OBJECT_DICTS = Capability(
     "strict",
     until=(2, 11),
 )
-_NO_CONTEXTS = "Modes around an export, such as `torch.device(...)`, are not noticed."
+_NO_CONTEXTS = "Modes around an export, such as `torch.device(...)`, are not detected."
 _OVERRIDES, _DISPATCHING = "torch.overrides", "torch.utils._python_dispatch"
 FUNCTION_MODES = Capability(
     f"{_OVERRIDES}._get_current_function_mode_stack", _NO_CONTEXTS, takes=""
@@ -150,17 +148,17 @@ STACK_TRACES = Capability(
 )
 CALL_MODULE = Capability(
     f"{_PROXY}._ModuleStackTracer.call_module",
-    "There is no progress by module, and what the model puts into its inputs is not noticed.",
+    "There is no progress by module, and writes of the model to its inputs are not detected.",
     begins="self m forward args kwargs",
 )
 DISPATCH_TRACE = Capability(
     f"{_PROXY}.dispatch_trace",
-    "A failed export has no partial graph, and side effects of the model are not noticed.",
+    "A failed export has no partial graph, and side effects of the model are not detected.",
     begins="root tracer",
 )
 PROXY_SLOT = Capability(
     f"{_PROXY}.get_proxy_slot",
-    "Whether a value that the model keeps depends on its inputs is not known.",
+    "Values that the model stores are not checked for dependence on its inputs.",
 )
 LINE_NUMBERS = Capability(
     "torch.fx.GraphModule._lineno_map",
@@ -180,16 +178,16 @@ CLEANUP = Capability(
 )
 RESET = Capability(
     "torch._dynamo.reset",
-    "A strict export makes torch.compile compile again what it had compiled.",
+    "A strict export makes torch.compile recompile.",
     "strict",
     takes="",
 )
 OBSERVED = Capability(
     "torch._dynamo.exc.ObservedException.__init__",
-    "In strict mode, an error of the model's own may have no line.",
+    "In strict mode, errors of the model itself may have no line.",
     "strict",
 )
-_CAUGHT = "An error of tracing that the model's own code catches is not told of."
+_CAUGHT = "Tracing errors that the model's own code catches are not reported."
 _FAKE = "torch._subclasses.fake_tensor"
 ERRORS_OF_TRACING = (
     Capability(
@@ -206,13 +204,13 @@ NON_STRICT_FUNCTIONS = Capability(
     begins="self func types args kwargs",
 )
 DYNAMO_CONFIG = Capability(
-    "torch._dynamo.config.patch", "Fixes that turn a switch of torch on are not offered."
+    "torch._dynamo.config.patch", "Fixes that enable an option of torch are not offered."
 )
 FX_CONFIG = Capability(
-    "torch.fx.experimental._config.patch", "Fixes that turn a switch of torch on are not offered."
+    "torch.fx.experimental._config.patch", "Fixes that enable an option of torch are not offered."
 )
 
-_LEVELS = "After a failed export of a model that uses torch.func, torch may still be inside of it."
+_LEVELS = "After a failed export of a model that uses torch.func, its state may leak."
 TRANSFORM_DEPTH = Capability("torch._C._functorch.get_dynamic_layer_stack_depth", _LEVELS, takes="")
 LEAVE_TRANSFORMS = Capability(
     "torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth", _LEVELS
@@ -220,7 +218,7 @@ LEAVE_TRANSFORMS = Capability(
 
 BUFFER_HOOKS = Capability(
     "torch.nn.modules.module._global_buffer_registration_hooks",
-    "torch before 2.12 may leave its own hook on modules where an export fails.",
+    "torch before 2.12 may leave its own hook on modules if an export fails.",
 )
 
 # What Dynamo keeps of a trace
@@ -251,7 +249,7 @@ BRANCH_BACKEND = Capability(
 )
 CHECK_FUNCTIONS = Capability(
     "torch._dynamo.guards.CheckFunctionManager.__init__",
-    "A model whose dynamic shapes are refused may stay in memory.",
+    "A model whose dynamic shapes are rejected may stay in memory.",
     "strict",
     begins="self f_code output_graph",
 )
@@ -261,10 +259,10 @@ CHECK_FUNCTIONS = Capability(
 TRACING_KEYWORDS = Capability(f"{_DIMS}._combine_args_for_tracing", "")
 SOURCED_PREFIXES = Capability(
     "torch._export.non_strict_utils.make_sourced_prefixes",
-    "In non-strict mode, programs with inputs by **kwargs may fail to check their guards.",
+    "In non-strict mode, programs with inputs in **kwargs may fail to check their guards.",
     begins="nn_module args kwargs",
 )
-_NO_KEYWORDS = "Sizes of inputs that come by **kwargs cannot vary."
+_NO_KEYWORDS = "Sizes of inputs in **kwargs cannot be dynamic."
 COMBINE_ARGS = Capability(
     f"{_DIMS}._combine_args",
     _NO_KEYWORDS,
@@ -279,7 +277,7 @@ COMBINE_IN_TRACE = Capability(
 )
 COMBINE_NON_STRICT = Capability(
     "torch._export.non_strict_utils._combine_args",
-    "Sizes of inputs that come by **kwargs cannot vary, or their guards cannot be checked.",
+    "Sizes of inputs in **kwargs cannot be dynamic, or their guards cannot be checked.",
     begins="f args kwargs",
 )
 COMBINE_STRICT = Capability(
@@ -298,7 +296,7 @@ TREE_LEAVES = Capability(f"{_PYTREE}.tree_leaves", "", takes="tree")
 TREE_MAP = Capability(f"{_PYTREE}.tree_map", "", takes="function tree")
 FLATTEN_WITH_PATH = Capability(
     f"{_PYTREE}.tree_flatten_with_path",
-    "Inputs in containers other than lists, tuples and dicts have numbers for names.",
+    "Inputs in containers other than lists, tuples and dicts are named by number.",
     takes="tree is_leaf=",
 )
 SUPPORTED_NODES = Capability(
@@ -332,7 +330,7 @@ WAITING_NODES = Capability(f"{_PYTREE}._cxx_pytree_pending_imports", "")
 
 TAKES_SPECS = Capability(
     "torch.export._trace.ShapesSpec",
-    "Exports go by Dims alone: ShapesSpec is left out.",
+    "Exports support only Dims, not ShapesSpec.",
     since=(2, 14),
 )
 ATTACHED_SPECS = Capability("torch.fx.experimental.dynamic_spec._resolve_dynamic_shapes", "")
@@ -370,7 +368,7 @@ CUSTOM_OP_NAME = Capability(
 VERSION = Capability("torch.Tensor._version", "")
 STORAGE = Capability(
     "torch.UntypedStorage._cdata",
-    "A branch that returns a view of its input is not pointed out.",
+    "A branch that returns a view of its input is not reported.",
     "strict",
 )
 
@@ -422,26 +420,26 @@ LOAD_PACKAGE = Capability(
 )
 PRINTER_OF_BUFFERS = Capability(
     "torch._inductor.config.aot_inductor.debug_intermediate_value_printer",
-    "AOTInductor gives no values of ops.",
+    "AOTInductor exposes no per-op values.",
     "run",
 )
 AFTER_FUSION = Capability(
     "torch._inductor.config._post_fusion_custom_pass",
-    "AOTInductor gives no values of ops.",
+    "AOTInductor exposes no per-op values.",
     "run",
 )
 SCAN = Capability(
     "torch._higher_order_ops.scan",
-    "State-space models are exported with the length of their prompt fixed.",
+    "State-space models are exported with a static prompt length.",
     takes="combine_fn init xs dim=",
 )
 ASSOCIATIVE_SCAN = Capability(
     "torch._higher_order_ops.associative_scan",
-    "State-space models are exported with the length of their prompt fixed.",
+    "State-space models are exported with a static prompt length.",
 )
 COUNTERS = Capability(
     "torch._dynamo.utils.counters",
-    "Runs do not say whether inductor found its work in its cache.",
+    "Runs do not show if inductor used its cache.",
     "run",
 )
 FORWARD_HOOKS = Capability("torch.nn.Module()._forward_hooks", "", "compile")
@@ -553,7 +551,7 @@ RECOMPILE_REASONS = Capability(
 )
 RECOMPILE_LIMIT = Capability(
     f"{_FRAMES}.exceeds_recompile_limit",
-    "The view does not say when torch.compile stops recompiling.",
+    "The view does not show when torch.compile stops recompiling.",
     "compile",
 )
 COMPILE_ID = Capability(
@@ -561,7 +559,7 @@ COMPILE_ID = Capability(
 )
 TRACING_CONTEXT = Capability(
     "torch._guards.TracingContext.try_get",
-    "Compiled graphs do not say what sizes they take.",
+    "Compiled graphs do not show which sizes they accept.",
     "compile",
     takes="",
 )

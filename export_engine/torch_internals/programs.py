@@ -44,7 +44,7 @@ def callable_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
             ) from error
         text = format_with_type(error).rstrip(".")
         raise NotCallable(
-            f"The program cannot be called: torch makes no module of it, {text}."
+            f"The program cannot be called: torch cannot make a module of it: {text}."
         ) from error
 
 

@@ -135,7 +135,7 @@ def _limit(seen: Seen, number: int) -> str:
         return ""
     return (
         f"torch.compile makes at most {limit} graphs of one function "
-        "(torch._dynamo.config.recompile_limit), then gives up on it"
+        "(torch._dynamo.config.recompile_limit), then stops compiling it"
     )
 
 

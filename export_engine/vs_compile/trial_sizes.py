@@ -71,7 +71,7 @@ def sizes_to_try(request: Request, asked: str | Iterable[int]) -> SizesToTry:
     items = listed.split(",") if isinstance(listed, str) else list(listed)
     sizes = tuple(_number(item) for item in items if not isinstance(item, str) or item.strip())
     if not sizes:
-        raise SizesError("Say which sizes to call at: 512,1024,2048")
+        raise SizesError("Name the sizes to call at: 512,1024,2048")
     name, dims = _find_dims(request, name) if name else _first(request)
     return SizesToTry(name, dims, sizes)
 

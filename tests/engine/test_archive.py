@@ -100,7 +100,7 @@ def test_a_program_of_a_later_schema_is_refused_in_a_sentence(saved: Path, tmp_p
     ("operator", "said"),
     [
         ("aten.withdrawn", r"has no `aten\.withdrawn`\. Open the file with the version of torch"),
-        ("somebody.own", r"Nothing has registered `somebody\.own`\. Import the library"),
+        ("somebody.own", r"`somebody\.own` is not registered\. Import its library"),
     ],
 )
 def test_an_operator_that_is_not_here_is_named(

@@ -214,5 +214,5 @@ def test_a_dim_made_of_one_that_is_1_says_which_is_1() -> None:
     assert "The program is correct only if rows is odd" in found.diagnosis.sentence
     assert [fix.gives_up.partition(",")[0] for fix in found.fixes] == [
         "The program asserts them at run time",
-        "_rows is 1 in the example (x.shape[0] is made of it)",
+        "_rows is 1 in the example (x.shape[0] is computed from it)",
     ]

@@ -289,7 +289,7 @@ def test_an_argument_that_holds_itself_is_refused_in_a_sentence() -> None:
     for _ in range(5_000):
         deep = [deep]
     for more in (circle, deep):
-        with pytest.raises(TypeError, match=r"Takes\(\) holds itself, or containers too deep"):
+        with pytest.raises(TypeError, match=r"Takes\(\) contains itself, or is nested too deeply"):
             capture(Request(target=Takes(), args=(torch.ones(1), more)))
 
 

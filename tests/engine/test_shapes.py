@@ -540,5 +540,5 @@ def test_what_no_dim_can_say_is_an_error_at_its_place(assumption: str) -> None:
     text = f"x: a, b; n: int; {assumption}; a <= 512"
     with pytest.raises(ShapesError) as caught:
         Shapes.parse(text).to_dims()
-    assert caught.value.message.startswith(f"no Dim can say `{assumption}`")
+    assert caught.value.message.startswith(f"no Dim can express `{assumption}`")
     assert caught.value.column == text.index(assumption)

@@ -265,7 +265,7 @@ def test_what_was_not_compared_says_why(monkeypatch: pytest.MonkeyPatch) -> None
     assert "no fresh one can be made" in check_sentence(found)
     failed = Agreement((Trial({}, "eager-fails", detail="it is too large."),))
     assert check_sentence(failed) == (
-        "Not compared with eager: the model itself fails at every size tried: it is too large."
+        "Not compared with eager: eager fails at every tried size: it is too large."
     )
 
 

@@ -336,7 +336,7 @@ def test_which_size_is_meant(asked: Any, shapes: Any, name: str, dims: Any) -> N
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("", "Say which sizes"),
+        ("", "Name the sizes"),
         ("a,b", "'a' is not a size"),
         ("batch=3", "There is no size 'batch' in this call. There are: x.shape"),
         ("x.shape[9]=3", "There is no size"),

@@ -151,12 +151,12 @@ def _in_decode(**values: object) -> Callable[[dict[str, Any]], object]:
         (_set(first=[]), "it calls no program"),
         (_set(later="decode"), "Expected `array`"),
         (_set(logits=[]), "it does not say where 'prefill' gives logits"),
-        (_set(prompt=""), "it begins with no token"),
+        (_set(prompt=""), "it starts without a token"),
         (_set(end=[-1]), "Expected `int` >= 0"),
         (_set(start=[1] * 5000), "length <= 4096"),
         (_set(run="code"), "unknown field `run`"),
         (_in_decode(dtype="__class__"), "Invalid enum value"),
-        (_in_decode(place=0), "'decode' is given one input twice"),
+        (_in_decode(place=0), "'decode' receives one input twice"),
         (_in_decode(source={"type": "passed", "outputs": [["x", 0]]}), "no program 'x'"),
         (_in_decode(source={"type": "constant", "shape": [9, 9], "values": [1]}), "has 1 values"),
         (_in_decode(source={"type": "eval"}), "Invalid value 'eval'"),
@@ -212,7 +212,7 @@ def test_a_set_that_was_not_cut_says_that_it_does_not_generate(tmp_path: Path) -
     kit.add("other", kit["one"])
     loaded = _opened(kit.save(tmp_path / "two.pt2"))
 
-    with pytest.raises(FixError, match=r"two.pt2 does not say how its programs generate. Save"):
+    with pytest.raises(FixError, match=r"two.pt2 does not record how its programs generate. Save"):
         loaded.generate({})
 
 

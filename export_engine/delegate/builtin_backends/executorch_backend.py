@@ -72,7 +72,7 @@ class AskedBackend:
             },
             refused_before=before,
             version=f"executorch {version('executorch')}",
-            notes=("Partitions are as its partitioner says; nothing was compiled for a device.",),
+            notes=("Partitions come from its partitioner; nothing was compiled for a device.",),
         )
 
     def can_take(self, program: torch.export.ExportedProgram) -> dict[str, Verdict]:
@@ -120,7 +120,7 @@ class AskedBackend:
         rules = rules_of(partitioner)
         rule = rules.get(named)
         if verdict is not None and rule is not None:
-            told = f"{type(rule).__name__} takes it, but it fits no partition"
+            told = f"{type(rule).__name__} accepts it, but no partition includes it"
             return Verdict(False, told, "rule")
         if rules and rule is None:
             return Verdict(False, f"{self.title} has no rule for {named}", "no rule")
@@ -145,7 +145,7 @@ class LoweringBackend(AskedBackend):
                 op = _find_op_rejected_by_compiler(error, Origins(program))
                 if not op or op in refused or len(refused) == _MOST_REFUSED:
                     raise
-                told = f"{self.title}'s compiler refuses it: {error_text(error).rstrip('.')}"
+                told = f"{self.title}'s compiler rejects it: {error_text(error).rstrip('.')}"
                 refused[op] = Verdict(False, told, "backend", None)
         lowered = edge.exported_program()
         kernels, notes = _kernels(edge)
@@ -156,7 +156,9 @@ class LoweringBackend(AskedBackend):
             notes.append(WHY.without)
         if refused:
             ops = join_names(list(refused))
-            notes.append(f"As it is, ExecuTorch fails to lower this program, because of {ops}.")
+            notes.append(
+                f"Without rewrites, ExecuTorch fails to lower this program because of {ops}."
+            )
         return Lowered(
             program=shown,
             partitions=partitions,
@@ -319,7 +321,7 @@ def _kernels(edge: Any) -> tuple[dict[str, str], list[str]]:
             ready = copy.deepcopy(edge).to_executorch().exported_program()
     except Exception as error:  # noqa: BLE001 - the rest is known without it
         log_internal_error(error, "making a program for ExecuTorch's runtime")
-        return {}, [f"ExecuTorch makes no program of it: {format_with_type(error)}."]
+        return {}, [f"ExecuTorch cannot make a program from it: {format_with_type(error)}."]
     result: dict[str, str] = {}
     for module in _graph_modules(ready):
         for node in module.graph.nodes:

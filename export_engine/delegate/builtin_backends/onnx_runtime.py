@@ -40,7 +40,7 @@ class OnnxRuntime:
             with descriptors_quiet():
                 converted.save(str(file), external_data=True)
                 placed = list(_iter_assignments(file))
-        notes = ["An op of several nodes is where they all are."]
+        notes = ["An op of several ONNX nodes counts as placed if one provider runs all of them."]
         return Lowered(
             program=None,
             placements=tuple(

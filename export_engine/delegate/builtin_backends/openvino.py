@@ -41,8 +41,8 @@ class OpenVino:
             for name, kind in _ops(model)
         )
         notes = (
-            f"{len(run)} layers run as {self.device} was compiled for; others were folded into "
-            "them or computed ahead."
+            f"{len(run)} layers run on {self.device}; the others were folded into them or "
+            "computed ahead of time."
         )
         return Lowered(
             program=None,

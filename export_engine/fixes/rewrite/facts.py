@@ -36,7 +36,7 @@ class Value(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """How many dims a tensor has."""
+        """Number of dims a tensor has."""
         return len(self.shape)
 
     @property
