@@ -38,7 +38,7 @@ def parse_call(text: str) -> Call:
     """
     if not text:
         raise ExportUsageError(
-            "Give the call to export: %export model(x)\n%export? lists the options."
+            "Pass the call to export: %export model(x)\n%export? lists the options."
         )
     _refuse_options_after(text)
     try:

@@ -14,39 +14,37 @@ from dataclasses import dataclass
 from kernel_ext.errors import ExportUsageError, pointing
 
 OPTIONS = {
-    "--strict": "trace the bytecode; refuse what cannot be proved",
+    "--strict": "trace the bytecode; reject Python that it cannot trace",
     "--non-strict": "run the Python with fake tensors (the default)",
     "--both": "try both modes; click one to see it",
     "--spec": "with torch's ShapesSpec in place of Dims: sizes are unbacked (torch 2.14)",
     "--contracts": "export it with Dims and with a ShapesSpec, and compare both (torch 2.14)",
-    "--fix": "if it does not export, apply fixes that are not lossy until it does",
+    "--fix": "if the export fails, apply fixes that are not lossy until it works",
     "--guide": "go step by step: export, explain, fix, verify, write a report",
     "--verify": "check torch.export's guarantees on this program",
     "--run": "run it and compare with eager; on a device: --run cuda",
-    "--backend": (
-        "run with these backends: eager,program,inductor,aoti,onnx, ..., or all that can run here"
-    ),
-    "--on": "run on the engines of this ipyparallel client, a variable, instead of here",
+    "--backend": "run with these backends: eager,program,inductor,aoti,onnx, ..., or all",
+    "--on": "run on the engines of an ipyparallel client, a variable",
     "--profile": "measure each op",
-    "--delegate": "say which ops a backend takes, and why it leaves the rest: xnnpack",
-    "--without-weights": "export a copy on the meta device, which takes no memory",
+    "--delegate": "list ops that a backend accepts, and why it rejects others: xnnpack",
+    "--without-weights": "export a copy on the meta device, without memory for weights",
     "--stages": "compile it, and show its kernels with lines and times: --stages, --stages=aoti",
     "--decompose": 'decompose the program: core, none, "core -linear", "only t"',
     "--diff": "compare with another program, a variable or a .pt2 file: --diff before",
-    "--vs-compile": "compare with what torch.compile does with the same call",
+    "--vs-compile": "compare with torch.compile on the same call",
     "--sizes": "with --vs-compile: call both at these sizes, 512,1024,2048 or batch=512,1024",
     "--joint": "show a training step: the loss's graph, forward and backward",
     "-d": 'dynamic sizes: -d "x: batch[2..64], _; y: batch, *"',
     "--dynamic": "the same as -d",
     "-D": "dynamic_shapes, as a Python expression without spaces or in quotes",
-    "--as": "keep the result under this name",
-    "--generate": "cut a model that generates into programs: --generate model(**inputs)",
+    "--as": "store the result in this variable",
+    "--generate": "export a generative model as several programs: --generate model(**inputs)",
     "--into": "add the program to this set of programs, a variable; a new one is made",
     "--name": "with --into: the program's name in the set, decode",
     "--save": "save the program to this .pt2 file, with its Record",
-    "--html": "write the whole view to one HTML file that needs no kernel",
+    "--html": "write the whole view to one HTML file without a kernel",
     "--load": "open a .pt2 file instead of exporting a call",
-    "--model": "with --load: which program of a file that holds several",
+    "--model": "with --load: the program to open in a file with several",
     "--trusted": "with --load: you trust the file, so its program may be loaded",
     "--no-display": "export, but show nothing",
 }
@@ -183,7 +181,7 @@ def parse_command(line: str) -> Command:
             if not value or (not equals and value in OPTIONS):
                 raise pointing(f"{option} needs a value: {OPTIONS[option]}", line, start)
             if _VALUED[option] in entries:
-                raise pointing(f"{option} is given twice", line, at)
+                raise pointing(f"{option} appears twice", line, at)
             entries[_VALUED[option]] = _strip_quotes(value, line, start)
         else:
             raise pointing(_make_unknown_option_error(option), line, at)
@@ -202,9 +200,9 @@ def _find_mistake(line: str, at: int) -> re.Match[str] | None:
 def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     modes = [flag for flag in flags if flag in _MODES]
     if len(set(modes)) > 1:
-        raise ExportUsageError(f"{' and '.join(modes)} exclude each other; give one of them.")
+        raise ExportUsageError(f"{' and '.join(modes)} cannot be combined; choose one.")
     if "dynamic" in given and "expression" in given:
-        raise ExportUsageError("-d and -D exclude each other; give one of them.")
+        raise ExportUsageError("-d and -D cannot be combined; choose one.")
     name = given.get("name", "name")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ExportUsageError(f"--as {name}: not a valid variable name.")
@@ -214,7 +212,9 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     if not into.isidentifier() or keyword.iskeyword(into):
         raise ExportUsageError(f"--into {into}: not a valid variable name.")
     if "into" in given and {"--vs-compile", "--guide"} & {*flags}:
-        raise ExportUsageError("--into goes with a plain export: leave out --vs-compile, --guide.")
+        raise ExportUsageError(
+            "--into works only with a plain export: leave out --vs-compile, --guide."
+        )
     _check_generate(given, flags)
     _check_joint(given, flags)
     if "diff" in given and ("into" in given or {"--vs-compile", "--guide"} & {*flags}):
@@ -235,27 +235,24 @@ def _command(call: str, given: dict[str, str], flags: list[str]) -> Command:
     _check_without_weights(given, flags)
     for flag in ("--spec", "--contracts"):
         if flag in flags and not {"dynamic", "expression"} & given.keys():
-            raise ExportUsageError(
-                f'{flag} needs to know what is dynamic: {flag} -d "x: batch, _".'
-            )
+            raise ExportUsageError(f'{flag} needs dynamic shapes: {flag} -d "x: batch, _".')
     exports = bool(call or modes or {"--fix", "--vs-compile"} & set(flags))
     if "load" in given and (exports or given.keys() & {"dynamic", "expression", "save", "into"}):
         raise ExportUsageError(
-            "--load opens a saved program: it goes with --model, --trusted, --as, --html, "
-            "--verify, --decompose, --run, --backend, --profile, --stages, --delegate, --diff and "
-            "--no-display only, "
-            "without a call."
+            "--load opens a saved program. It works only with --model, --trusted, --as, --html, "
+            "--verify, --decompose, --run, --backend, --profile, --stages, --delegate, --diff "
+            "and --no-display, without a call."
         )
     if "model" in given and "load" not in given:
-        raise ExportUsageError("--model goes with --load: it names a program of that file.")
+        raise ExportUsageError("--model works only with --load: it names a program of that file.")
     if "--trusted" in flags and "load" not in given:
-        raise ExportUsageError("--trusted goes with --load: you know who made that file.")
+        raise ExportUsageError(
+            "--trusted works only with --load: use it if you know who made the file."
+        )
     if "--guide" in flags and (
         given.keys() & {"load", "decompose"} or {"--both", "--no-display"} & {*flags}
     ):
-        raise ExportUsageError(
-            "--guide goes step by step: it takes -d, -D, --strict, --as, --save and --html only."
-        )
+        raise ExportUsageError("--guide works only with -d, -D, --strict, --as, --save and --html.")
     if given.keys() & {"backend", "on"}:
         given.setdefault("run", "cpu")
     return Command(
@@ -287,9 +284,9 @@ def _check_joint(given: dict[str, str], flags: list[str]) -> None:
     ]
     if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
-            f"--joint traces a training step, which is not an exported program: leave out "
-            f"{(wrong or [_find_run_option(given)])[0]}. It goes with --as, --html, "
-            "--diff and --no-display."
+            "--joint traces a training step, which is not an exported program: leave out "
+            f"{(wrong or [_find_run_option(given)])[0]}. It works with --as, --html, --diff and "
+            "--no-display."
         )
 
 
@@ -314,10 +311,9 @@ def _check_generate(given: dict[str, str], flags: list[str]) -> None:
     wrong += [text for text, name in _VALUED.items() if name in given and name not in _KEPT]
     if wrong or given.keys() & {"run", "stages"}:
         raise ExportUsageError(
-            f"--generate finds out by itself what varies, and makes several programs: leave out "
-            f"{(wrong or [_find_run_option(given)])[0]}. "
-            "It goes with -d for bounds of what varies, "
-            "--verify, --as, --save, --html."
+            "--generate finds dynamic sizes itself, and makes several programs: leave out "
+            f"{(wrong or [_find_run_option(given)])[0]}. It works with -d for bounds of dynamic "
+            "sizes, --verify, --as, --save, --html."
         )
 
 

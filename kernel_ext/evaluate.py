@@ -55,7 +55,7 @@ def evaluate_call(call: Call, namespace: dict[str, Any]) -> Evaluated:
         value = _value(keyword.value, call.source, namespace)
         entries = dict(value) if keyword.arg is None else {keyword.arg: value}
         if twice := kwargs.keys() & entries.keys():
-            raise ExportUsageError(f"{call.text} gives {', '.join(sorted(twice))} twice.")
+            raise ExportUsageError(f"{call.text} passes {', '.join(sorted(twice))} twice.")
         kwargs.update(entries)
     return Evaluated(function, tuple(args), kwargs)
 

@@ -85,5 +85,5 @@ def _refuse_options(words: str, magic: str, *known: str) -> None:
     option = next((word for word in words.split() if word.startswith("-")), None)
     if option is None:
         return
-    text = f"It takes only {', '.join(known)}." if known else "It takes no options."
+    text = f"It accepts only {', '.join(known)}." if known else "It has no options."
     raise ExportUsageError(f"{magic} does not take {words!r}. {text} {magic}? says more.")

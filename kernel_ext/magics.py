@@ -65,14 +65,14 @@ class ExportMagics(Magics):
 
         -d, --dynamic "SHAPES"   what may vary, in a short language (below)
         -D EXPRESSION            the same as a Python expression: -D my_dynamic_shapes
-        --strict                 trace the bytecode; refuse what cannot be proved
+        --strict                 trace the bytecode; reject Python that it cannot trace
         --non-strict             run the Python with fake tensors (the default)
         --both                   try both modes; click one to see it
         --spec                   with torch's ShapesSpec in place of Dims (torch 2.14): sizes are
                                  unbacked, and not specialized on 0 and 1
         --contracts              export it with Dims and with a ShapesSpec, and say which ops,
                                  ranges and rejected sizes differ (torch 2.14)
-        --fix                    if it does not export, apply fixes that are not lossy until it does
+        --fix                    if the export fails, apply fixes that are not lossy until it works
         --guide                  go through it step by step: export, explain a failure, fix what
                                  can be fixed, verify, and leave a report; says what to do next
         --verify                 check the guarantees that torch.export claims: right at other
@@ -86,10 +86,10 @@ class ExportMagics(Magics):
                                  openvino, or all that can run here; `eager,program` by default
         --on CLIENT              run on the engines of this ipyparallel client instead of here
         --profile                measure each op; the graph can be coloured by it
-        --delegate BACKEND       lower a copy, and say which ops the backend takes and why it leaves
-                                 the rest: xnnpack, onnxruntime, openvino, coreml, vulkan, ...
-        --without-weights        export a copy on the meta device, which takes no memory: the graph,
-                                 the sizes, the cost; what needs values is not checked
+        --delegate BACKEND       lower a copy, and list the ops that the backend accepts, and why it
+                                 rejects others: xnnpack, onnxruntime, openvino, coreml, vulkan, ...
+        --without-weights        export a copy on the meta device, without memory for weights: the
+                                 graph, the sizes, the cost; checks that need values are skipped
         --stages                 compile it, tens of seconds, and show its kernels with their ops,
                                  lines and times; --stages=aoti compiles ahead of time
         --decompose TABLE        decompose the program: core (Core ATen), none, "core -linear"
@@ -99,10 +99,10 @@ class ExportMagics(Magics):
                                  "golden.pt2"; the same as explorer.diff(OTHER, result)
         --joint                  show a training step, the graph of the loss with its backward
                                  pass: --joint loss_fn(model, x, y)
-        --as NAME                keep the result under this name; NAME.program is the program.
+        --as NAME                store the result in this variable; NAME.program is the program.
                                  `%export NAME = model(x)` does the same
         --generate               cut a model that generates into programs (prefill, decode, ...):
-                                 --generate model(**inputs), with what generate() takes; exports
+                                 --generate model(**inputs), with arguments of generate(); exports
                                  each with what varies, and generates with them to compare.
                                  -d "batch[..4], prompt[..64], past[..128]" bounds what varies
         --into KIT               add the program to a set of programs, the variable KIT: what
@@ -112,7 +112,7 @@ class ExportMagics(Magics):
                                  .pt2 file, it is read by torch and other tools too
         --html FILE.html         write the whole view into one file that needs no kernel
         --load FILE.pt2          open a saved program instead; nothing in it is run
-        --model NAME             with --load: which program of a file that holds several; else all
+        --model NAME             with --load: the program to open in a file with several; else all
                                  of them, as a set
         --trusted                with --load: you know who made the file, so that its program may
                                  be made, for --verify, --run and --decompose; what you saved here
@@ -233,7 +233,7 @@ class ExportMagics(Magics):
         """
         __tracebackhide__ = True
         if not line.strip():
-            raise ExportUsageError('%view takes a program: %view program, or %view "model.pt2".')
+            raise ExportUsageError('%view needs a program: %view program, or %view "model.pt2".')
         try:
             result = explorer.view(evaluate(line.strip(), self._shell.user_ns))
         except (TypeError, ValueError, OSError, explorer.FixError) as error:
@@ -287,7 +287,7 @@ def _two(line: str) -> list[str]:
     words = words[:comment]
     if len(words) != 2:
         raise ExportUsageError(
-            f"%export_diff takes two programs, not {len(words)}: %export_diff a b, or "
+            f"%export_diff needs two programs, not {len(words)}: %export_diff a b, or "
             '%export_diff a "golden.pt2".'
         )
     return words

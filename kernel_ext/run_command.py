@@ -83,7 +83,8 @@ def generate_programs(asked: Asked, shell: Any, progress: ProgressLine) -> explo
     model, args, kwargs = asked.target
     if args:
         raise TypeError(
-            "--generate takes what generate() takes, by name: %export --generate model(**inputs)."
+            "--generate needs the arguments of generate(), by name: %export --generate "
+            "model(**inputs)."
         )
     common = _common(asked, shell, progress)
     model = getattr(model, "__self__", model)  # model.generate(**inputs) means the same
@@ -156,7 +157,7 @@ def act_on_set(kit: explorer.Programs, command: Command, progress: ProgressLine)
     ):
         if asked:
             raise ValueError(
-                f"{command.load or command.call} has {len(kit)} programs, and {option} takes one: "
+                f"{command.load or command.call} has {len(kit)} programs, but {option} needs one: "
                 f"kit = explorer.load(path), then kit[{next(iter(kit))!r}]."
             )
     if command.verify:
@@ -242,7 +243,7 @@ def find_program(word: str, names: Mapping[str, Any]) -> Any:
     if word in names:
         return names[word]
     if word.isidentifier():
-        raise ExportUsageError(f"There is no variable {word}. Give two results, or .pt2 files.")
+        raise ExportUsageError(f"There is no variable {word}. Pass two results, or .pt2 files.")
     return word
 
 

@@ -34,37 +34,37 @@ __all__ = ["BAD", "DEFECT", "OK", "UNCHECKED", "USAGE", "main"]
 
 _EPILOG = """\
 examples:
-  export-explorer model.pt2                        what is in it: inputs, outputs, sizes
+  export-explorer model.pt2                        show its inputs, outputs, sizes
   export-explorer model.pte                        methods, delegates, kernels, memory plan
-  export-explorer model.pt2 --verify               check torch.export's guarantees on it
-  export-explorer model.pt2 --ready                whether it can be shipped: exit code 0, 1 or 3
-  export-explorer model.pt2 --html report.html     the whole view, in one file without a network
-  export-explorer model.pt2 --run --backend all    run it with every backend, and compare
-  export-explorer old.pt2 --diff new.pt2           what differs, up to names; with --html, a page
-                                                   of both
-  export-explorer check                            in CI: what pyproject.toml names; check --help
+  export-explorer model.pt2 --verify               check the guarantees of torch.export
+  export-explorer model.pt2 --ready                check if it is ready to ship: exit code 0, 1 or 3
+  export-explorer model.pt2 --html report.html     write the whole view to one offline file
+  export-explorer model.pt2 --run --backend all    run it on every backend and compare
+  export-explorer old.pt2 --diff new.pt2           list differences, up to names; with --html, a
+                                                   page of both
+  export-explorer check                            check the models of pyproject.toml: check --help
   export-explorer package.module:make -d "x: batch, _"
                                                    export what make() returns: (model, args) or
                                                    (model, args, kwargs)
 
 A failing export as a short script, for an issue: export-explorer reproduce --help.
-What an editor needs to show a file: export-explorer page --help.
+To show a file in an editor: export-explorer page --help.
 Many models at once, in a table: export-explorer survey --help.
-What a new torch does to them: export-explorer upgrade --help.
+The same before a torch upgrade: export-explorer upgrade --help.
 Tools for an assistant, by the Model Context Protocol: export-explorer mcp --help.
 
 exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, a finding
-says that the program is wrong, the programs differ, a guarantee is broken, programs of a set do not
-fit each other, a run failed or gave other values, or --ready says no; 2 the command could not be
-carried out; 3 nothing that was checked is wrong, but a check of --verify was skipped that could
+shows a wrong program, the programs differ, a guarantee is broken, programs of a set do not
+match, a run failed or differs, or --ready fails; 2 the command could not be carried out; 3 no check
+failed, but a check of --verify was skipped that could
 have run, the program of --fix was not compared with eager (a check that is impossible does not
 count: a file has no eager model), a backend or a device of --run cannot run here, eager itself
-fails with the inputs, or --ready leaves something to decide; 4 Export Explorer itself failed, with
+fails with the inputs, or --ready leaves a decision open; 4 Export Explorer itself failed, with
 a report to send.
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --stages, --delegate,
---decompose and --save need its program; making that of a hostile file runs code from it. They do so
-of files that you saved here yourself, and of others with --trusted.
+--decompose and --save load its program, and loading a hostile file runs its code. They load files
+that you saved here yourself; other files need --trusted.
 """
 
 
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(doctor())
         return OK
     if asked.program is None:
-        parser.error("give a .pt2 file, or module:function; --help has examples")
+        parser.error("pass a .pt2 file, or module:function; --help has examples")
     return _run_guarded(texts, lambda: _run(asked))
 
 
@@ -138,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("program", nargs="?", help="a .pt2 or .pte file, or module:function")
     parser.add_argument(
-        "-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _" (module:function)'
+        "-d", "--dynamic", metavar="SHAPES", help='dynamic shapes: "x: batch, _" (module:function)'
     )
     parser.add_argument("--strict", action="store_true", help="strict mode (module:function)")
     parser.add_argument(
@@ -155,7 +155,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--model",
         metavar="NAME",
-        help="which program of a .pt2 file that holds several; else all of them as a set",
+        help="program to open in a .pt2 file with several (default: all, as a set)",
     )
     parser.add_argument("--diff", metavar="OTHER", help="compare with another program")
     parser.add_argument("--verify", action="store_true", help="check the guarantees")
@@ -168,11 +168,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ready",
         action="store_true",
-        help="verify it, run it, and say in a line whether it can be shipped",
+        help="verify it, run it, and print if it is ready to ship",
     )
     parser.add_argument("--profile", action="store_true", help="measure each op")
     parser.add_argument(
-        "--delegate", metavar="BACKEND", help="say what a backend takes and why not: xnnpack"
+        "--delegate",
+        metavar="BACKEND",
+        help="list ops that a backend accepts, and why it rejects others: xnnpack",
     )
     parser.add_argument(
         "--stages",
@@ -189,7 +191,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="print versions, backends and devices, for a bug report",
     )
-    parser.add_argument("--explain", metavar="CODE", help="what a code such as EX111 means")
+    parser.add_argument("--explain", metavar="CODE", help="explain a code such as EX111")
     parser.add_argument("--schema", action="store_true", help="print the Record's JSON Schema")
     return parser
 
@@ -285,9 +287,9 @@ def _compare(first: Exploration | Programs, asked: argparse.Namespace) -> int:
         asked.stages,
     )
     if any((*more, asked.run, asked.backend)):
-        raise ValueError("--diff works with --html only.")
+        raise ValueError("--diff works only with --html.")
     if asked.html and isinstance(first, Programs):
-        raise ValueError("--diff writes a page of two programs: name one with --model.")
+        raise ValueError("--diff writes a page of two programs: choose one with --model.")
     comparison = diff(first, _open(asked.diff, asked))
     _say(comparison)
     if asked.html and isinstance(comparison, Comparison):

@@ -36,8 +36,8 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer page",
-        description="Print what a view of a .pt2 file shows, for an editor: a line that says where "
-        "the front end is, and a line with the page, both JSON. Nothing in the file is run.",
+        description="Print the view of a .pt2 file for an editor: a line with the place of the "
+        "front end, and a line with the page, both JSON. Nothing in the file is run.",
     )
     parser.add_argument("file", metavar="FILE.pt2", help="all its programs are shown")
     parser.add_argument(

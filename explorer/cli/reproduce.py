@@ -42,16 +42,20 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer reproduce",
-        description="Write a short script that fails as an export does, or answers as wrongly.",
+        description="Write a short script with the same failure, or the same wrong output, as an "
+        "export.",
         epilog="Parts of the model's own code run in other processes, in an empty folder.",
     )
     parser.add_argument("call", metavar="CALL", help="file.py:make or package.module:make")
-    parser.add_argument("-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _"')
+    parser.add_argument("-d", "--dynamic", metavar="SHAPES", help='dynamic shapes: "x: batch, _"')
     parser.add_argument("--strict", action="store_true", help="strict mode")
     parser.add_argument(
-        "--seconds", type=float, default=SECONDS, help="how long to make it short (default: 60)"
+        "--seconds",
+        type=float,
+        default=SECONDS,
+        help="seconds to spend on making it shorter (default: 60)",
     )
-    parser.add_argument("--output", metavar="FILE.py", help="write the script there, too")
+    parser.add_argument("--output", metavar="FILE.py", help="also write the script to this file")
     parser.add_argument(
         "--issue", action="store_true", help="print the text of an issue, with versions"
     )

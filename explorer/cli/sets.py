@@ -28,7 +28,7 @@ def run_set_command(kit: Programs, asked: argparse.Namespace, say: Callable[[obj
     wrong = [f"--{text}" for text in _OF_ONE if getattr(asked, text)]
     if wrong:
         raise ValueError(
-            f"{asked.program} holds {len(kit)} programs, and {wrong[0]} takes one: name it with "
+            f"{asked.program} holds {len(kit)} programs, but {wrong[0]} needs one: choose it with "
             f"--model, one of {', '.join(kit)}."
         )
     if asked.verify or asked.ready:

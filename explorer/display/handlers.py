@@ -200,7 +200,7 @@ class MessageHandlers:
         except KeyboardInterrupt:
             if self._entry(asked.attempt).runs == before:
                 raise
-            return m.Sentence("Interrupted. Finished runs are kept.")
+            return m.Sentence("Interrupted. Finished runs are stored.")
         return m.Sentence("")
 
     def _profile(self, asked: m.ProfileRequest) -> None:
@@ -249,7 +249,7 @@ class MessageHandlers:
         try:
             return m.Sentence(self._session.generate(asked.backend, self._report))
         except KeyboardInterrupt:
-            return m.Sentence("Interrupted. Generations that ended are kept.")
+            return m.Sentence("Interrupted. Finished generations are stored.")
 
     def _trust(self, asked: m.OfAttempt) -> None:
         self._session.trust(asked.attempt)

@@ -42,7 +42,7 @@ def _fetch_tensor(session: Session, asked: TensorRequest) -> torch.Tensor:
         return other if asked.side == "other" else one.double() - other.double()
     if entry.watched is None:
         if entry.compared is None:
-            raise FixError("Watch a run first.")
+            raise FixError("Record a run first.")
         return entry.compared.tensors(asked.node, asked.graph)[0]
     exported = session.exported(asked.attempt, "run")
     return entry.watched.tensor(exported, asked.node, asked.graph)

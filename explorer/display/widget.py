@@ -113,7 +113,7 @@ class _Following:
         """An answer to the page."""
         session = self._known()
         if session is None:
-            raise Refusal("This output was closed, and what it showed is gone. Run its cell again.")
+            raise Refusal("This output was closed. Run its cell again.")
         return (self._answers or MessageHandlers(session))(ask, request)
 
     def _show(self) -> None:

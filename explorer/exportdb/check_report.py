@@ -39,7 +39,7 @@ class CheckReport:
         good = sum(row.as_declared for row in self.rows)
         return (
             f"ExportDB of torch {self.torch_version}: {len(self.rows)} cases, {good} behave as "
-            "declared, in both modes."
+            "declared in both modes."
         )
 
     def __repr__(self) -> str:

@@ -91,7 +91,7 @@ class Library:
     def _nothing(self) -> str:
         what = "%graph_breaks" if self.section == "breaks" else "%exportdb"
         if not self.query:
-            return "This torch ships none."
+            return "This torch ships no cases."
         return f"Nothing matches all of these words: {self.query}. {what} alone lists everything."
 
     def _static(self, note: str = "") -> dict[str, str]:

@@ -37,7 +37,7 @@ def explain_failure(exploration: Exploration) -> Reply:
     links = [Line("note", f"More: {link.text} {link.url}".strip()) for link in failure.links]
     lesson = _lesson_on(failure.kind)
     if lesson:
-        links.append(Line("note", f"Learn: `notebooks/{lesson}.ipynb` is about this."))
+        links.append(Line("note", f"Learn: `notebooks/{lesson}.ipynb` explains this."))
     where = f" It is in {place}." if place else ""
     return Reply(
         kind="note",
@@ -108,7 +108,7 @@ def _fix_line(step: Step) -> Line:
     from export_engine.attempt import Failed
 
     if step.kept and isinstance(step.attempt, Failed):
-        return Line("right", f"{step.fix.title}: gets further, then fails differently")
+        return Line("right", f"{step.fix.title}: gets further, then fails elsewhere")
     return Line("right" if step.kept else "open", step.sentence)
 
 
@@ -131,8 +131,8 @@ def _describe_open_decision(exploration: Exploration) -> str:
             f"the view.{where} if none fits, and run the guide again."
         )
     return (
-        f"No fix is known.{where} and run the guide again. The view below has torch's own "
-        "message, and the graph traced so far."
+        f"No fix is known.{where} and run the guide again. The view below shows torch's message "
+        "and the graph traced so far."
     )
 
 
@@ -175,7 +175,7 @@ def varying(exploration: Exploration, title: str, progress: Report | None) -> Re
     if not result.shapes:
         text = "All sizes are static, as in the example, and the code allows no dynamic ones."
         return Reply(kind="note", title=heading, reason=text, lines=fixed)
-    after = "Give the sizes your own names, and write `_` for each that should stay static."
+    after = "Choose your own names for the sizes, and write `_` for each static one."
     if not result.confirmed:
         after = "`*` lets torch decide which sizes are dynamic; Shapes shows the result."
     return Reply(
@@ -197,7 +197,9 @@ def report_release(exploration: Exploration, name: str) -> Reply:
         title="Release",
         reason=release.sentence,
         lines=[Line(_LINES[item.state], _describe_item(item)) for item in release.items],
-        after="" if release.ok else f"`{name}.release_report()` reads it again, once more is done.",
+        after=""
+        if release.ok
+        else f"`{name}.release_report()` shows the verdict again after more checks.",
     )
 
 
@@ -232,9 +234,9 @@ def report_verification(exploration: Exploration, progress: Report | None) -> Re
         return Reply(
             kind="note",
             title="Verify: incomplete",
-            reason=f"{checked.sentence} Nothing that was checked is broken.",
+            reason=f"{checked.sentence} Every check that ran passed.",
             lines=left[:_MOST],
-            after="Verify shows why each was not checked, with a report to send where the check "
+            after="Verify shows why each was not checked, with a report to send if the check "
             "itself failed.",
         )
     lines = [
@@ -245,5 +247,5 @@ def report_verification(exploration: Exploration, progress: Report | None) -> Re
         title="Verify",
         reason=checked.sentence,
         lines=lines[:_MOST],
-        after="Do not ship it as is: Verify shows the evidence for each.",
+        after="Do not ship it: Verify shows the evidence for each.",
     )

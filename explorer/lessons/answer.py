@@ -45,8 +45,8 @@ class Answer:
         if isinstance(self.value, Exploration):
             return self.value
         raise Wrong(
-            f"This is a `{type(self.value).__name__}`, not an export. Give the result of "
-            "`%export`: with `--as mine` it is kept as `mine`."
+            f"This is a `{type(self.value).__name__}`, not an export. Pass the result of "
+            "`%export`: with `--as mine` it is stored as `mine`."
         )
 
     @property
@@ -70,7 +70,7 @@ class Answer:
         """It exported without a fix that was applied to it."""
         self.exported()
         if self.record.fixed_by:
-            raise Wrong("A fix did that. Read what it wrote, then write your own into the cell.")
+            raise Wrong("A fix did that. Read its code, then write your own into the cell.")
 
     def mode(self, wanted: str) -> None:
         """It was traced in this mode, `strict` or `non-strict`."""
@@ -97,18 +97,18 @@ class Answer:
         result = probe_named(self.record, self._sizes(shapes))
         if result.verdict != "accepted":
             asks = (
-                f"it asks for `{result.broken[0].text}`"
+                f"it requires `{result.broken[0].text}`"
                 if result.broken
                 else "the reason is unknown"
             )
-            raise Wrong(f"The program does not take {_describe_shapes(shapes)}: {asks}.")
+            raise Wrong(f"The program does not accept {_describe_shapes(shapes)}: {asks}.")
 
     def refuses(self, **shapes: Sequence[int]) -> None:
         """The program refuses inputs of these shapes."""
         from export_engine.record import probe_named
 
         if probe_named(self.record, self._sizes(shapes)).verdict != "refused":
-            raise Wrong(f"The program takes {_describe_shapes(shapes)}, and should refuse that.")
+            raise Wrong(f"The program accepts {_describe_shapes(shapes)}, but should reject that.")
 
     def agrees_with_eager(self, trials: int = 4) -> None:
         """The program agrees with the model at sizes and values it was not traced with."""
@@ -136,13 +136,14 @@ class Answer:
                 value = run(program, request, number)
             except Exception as error:
                 raise Wrong(
-                    f"The program refuses {_call(args)}, which it should take: {_first_line(error)}"
+                    f"The program rejects {_call(args)}, which it should accept: "
+                    f"{_first_line(error)}"
                 ) from error
             difference = compare(value, wanted)
             if not difference.same:
                 lone = len(self.record.signature.outputs) == 1
                 detail = difference.detail.removeprefix("output 0: ") if lone else difference.detail
-                raise Wrong(f"For {_call(args)} the result is not what was asked for: {detail}.")
+                raise Wrong(f"For {_call(args)} the result is wrong: {detail}.")
 
     def has_op(self, *names: str) -> None:
         """The program calls these ops: `cond`, or in full `aten.relu.default`."""
@@ -172,8 +173,7 @@ class Answer:
         """
         if type(self.value) is not type(wanted):
             raise Wrong(
-                f"This is a `{type(self.value).__name__}`; asked for is a "
-                f"`{type(wanted).__name__}`."
+                f"This is a `{type(self.value).__name__}`; expected is a `{type(wanted).__name__}`."
             )
         if self.value != wanted:
             raise Wrong(otherwise)
@@ -243,7 +243,7 @@ def _call(args: Sequence[Any]) -> str:
 def _trial(sizes: dict[str, int], outcome: str, detail: str) -> str:
     where = ", ".join(f"{name} = {size}" for name, size in sizes.items()) or "other values"
     if outcome == "refused":
-        return f"The program refuses {where}, which the model takes: {detail}"
+        return f"The program rejects {where}, which the model accepts: {detail}"
     return f"The program and the model differ at {where}: {detail}."
 
 

@@ -107,7 +107,7 @@ class Lesson:
         if not given or given[0] is None or given[0] is ...:
             return Reply(
                 kind="open",
-                title=f"Exercise {exercise.number} waits for your answer.",
+                title=f"Exercise {exercise.number} has no answer yet.",
                 reason=f"{exercise.title}.",
                 after=f'`lesson.hint("{exercise.number}")` gives a hint.',
             )

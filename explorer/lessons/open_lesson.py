@@ -32,7 +32,7 @@ def lesson(name: str | Path) -> Lesson:
         near = difflib.get_close_matches(str(name), COURSE, n=1)
         hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(COURSE)}."
         raise LessonError(
-            f"There is no lesson {name}. {hint} A lesson of your own is the path of its .py file."
+            f"There is no lesson {name}. {hint} For your own lesson, pass the path of its .py file."
         )
     result = getattr(module, "lesson", None)
     if not isinstance(result, Lesson):

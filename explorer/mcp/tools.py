@@ -383,7 +383,7 @@ class Tools:
         return Answer(text, {"program": program, "text": text})
 
     def explain_code(self, code: str) -> Answer:
-        """Say what a code such as EX111 means, with an example and what to do.
+        """Say explain a code such as EX111, with an example and what to do.
 
         Args:
             code: of a diagnosis, a finding or a guarantee.

@@ -101,7 +101,7 @@ class _Parser:
                 continue
             path = self._path()
             if path in leaves:
-                self._fail(f"{path} is given twice; write its dims once", start)
+                self._fail(f"{path} appears twice; write its dims once", start)
             self._columns[path, None] = start.column
             leaves[path] = self._dims(path)
         columns = {**self._mentions, **self._columns}

@@ -41,16 +41,16 @@ def test_a_learner_does_an_exercise_wrong_first_then_right(lab: Lab) -> None:
     )
     exercise = next(number for number, text in enumerate(sources) if text.startswith("mine = None"))
     waiting = lab.cell(exercise + 1).locator(".jp-OutputArea-output")
-    expect(waiting).to_contain_text("Exercise 1 waits for your answer")
+    expect(waiting).to_contain_text("Exercise 1 has no answer yet")
 
     reply = answered(lab, exercise, "%export --as mine score(features, 2.0)")
     expect(reply).to_contain_text("Exercise 1: not yet.")
     expect(reply).to_contain_text("temperature is a plain number here")
-    expect(reply).not_to_contain_text("followed by the call")
+    expect(reply).not_to_contain_text("Write the usual call")
 
     reply = answered(lab, exercise, "%export --as mine blend(x, y)")
-    expect(reply).to_contain_text("This is another call: its inputs are x, y.")
-    expect(reply).to_contain_text("%export is followed by the call that you would make anyway")
+    expect(reply).to_contain_text("This is a different call: its inputs are x, y.")
+    expect(reply).to_contain_text("Write the usual call after %export")
 
     reply = answered(lab, exercise, "%export --as mine score(features, temperature)")
     expect(reply).to_contain_text("Exercise 1: right.")

@@ -215,7 +215,7 @@ def test_what_was_not_checked_is_named_with_the_command_that_says_why(
     code, said = run(capsys, call("clean"), "-d", "input: batch, _", "--verify")
     assert code == UNCHECKED
     lines = said.splitlines()
-    at = lines.index("    not checked, though it could be: state")
+    at = lines.index("    not checked, but can be: state")
     assert lines[at + 1] == (
         f"      → export-explorer {call('clean')} --verify -d 'input: batch, _'"
     )

@@ -104,7 +104,7 @@ def test_a_model_that_needs_a_fix_gets_it_and_stays_as_it_was() -> None:
     assert titles(guided)[:3] == ["1. Export", "2. Explain: A branch on data", "3. Fix"]
     assert guided.steps[1].code == "if x.sum() > 0:"
     learn = guided.steps[1].lines[-1].text
-    assert learn == "Learn: `notebooks/04_graph_breaks_and_cond.ipynb` is about this."
+    assert learn == "Learn: `notebooks/04_graph_breaks_and_cond.ipynb` explains this."
     assert (ROOT / learn.split("`")[1]).is_file()
     assert "torch.where" in guided.steps[2].reason
     assert "guided.exploration.fixed_source" in guided.steps[2].after

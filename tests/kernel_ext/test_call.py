@@ -23,7 +23,7 @@ def test_an_assignment_names_the_result() -> None:
 
 
 NO_CALLS = {
-    "": "Give the call",
+    "": "Pass the call",
     "model": "Not a call: model",
     "model(x": "never closed",
     "a(x); b(x)": "Not a call",

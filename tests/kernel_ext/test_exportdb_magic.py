@@ -39,8 +39,8 @@ def test_graph_breaks_are_looked_up_by_id_and_by_words(shell: InteractiveShell) 
 
 
 def test_an_option_that_is_none_is_answered(shell: InteractiveShell) -> None:
-    assert "It takes only --check" in shown(shell, "%exportdb --chek")
-    assert "It takes no options" in shown(shell, "%graph_breaks --check")
+    assert "It accepts only --check" in shown(shell, "%exportdb --chek")
+    assert "It has no options" in shown(shell, "%graph_breaks --check")
 
 
 CHECKED = ("cond_operands", "dynamic_shape_round", "list_contains")

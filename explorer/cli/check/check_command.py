@@ -17,16 +17,16 @@ from explorer.cli.check.reports import FORMATS
 from explorer.exit_codes import BAD, OK, UNCHECKED
 
 _EPILOG = """\
-pyproject.toml says what is checked where no call is given:
+without a call, pyproject.toml names what is checked:
   [[tool.export-explorer.check]]
-  call = "models/tiny.py:make"      # gives (model, args) or (model, args, kwargs); or a .pt2 file
+  call = "models/tiny.py:make"      # returns (model, args) or (model, args, kwargs); or a .pt2 file
   dynamic = "x: batch, _"
-  verify = true                     # check the guarantees, too
-  golden = "golden/tiny.pt2"        # the program must equal this one, up to names
-  fail-on = "warning"               # the least that fails: error, warning or note
+  verify = true                     # also check the guarantees
+  golden = "golden/tiny.pt2"        # the golden program to compare with
+  fail-on = "warning"               # lowest severity that fails: error, warning or note
 
 exit codes: 0 nothing fails; 1 something does; 2 the command could not be carried out; 3 nothing
-fails, but a guarantee that could have been checked was not; 4 Export Explorer itself failed.
+fails, but a guarantee that can be checked was not; 4 Export Explorer itself failed.
 """
 
 
@@ -62,11 +62,11 @@ def _targets(asked: argparse.Namespace) -> list[Target]:
         given["fail_on"] = asked.fail_on
     if asked.calls:
         if asked.golden and len(asked.calls) > 1:
-            raise ValueError("--golden is one program's: give one call, or use a config.")
+            raise ValueError("--golden needs exactly one call: pass one, or use a config.")
         return [Target(call=call, **given) for call in asked.calls]
     alone = [key for key in ("dynamic", "golden", "strict") if key in given]
     if alone:
-        raise ValueError(f"--{alone[0]} belongs to a call: give one, or say it in the config.")
+        raise ValueError(f"--{alone[0]} needs a call: pass one, or set it in the config.")
     targets = targets_of(Path(asked.config))
     return [msgspec.structs.replace(target, **given) for target in targets]
 
@@ -80,7 +80,7 @@ def _time_check(target: Target, update: bool) -> Checked:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer check",
-        description="Export what a config names, and report what is wrong.",
+        description="Export the models of a config, and report problems.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -88,12 +88,14 @@ def _parser() -> argparse.ArgumentParser:
         "calls", nargs="*", metavar="CALL", help="file.py:make, package.module:make or a .pt2 file"
     )
     parser.add_argument("--config", default="pyproject.toml", metavar="FILE", help="a TOML file")
-    parser.add_argument("-d", "--dynamic", metavar="SHAPES", help='what may vary: "x: batch, _"')
+    parser.add_argument("-d", "--dynamic", metavar="SHAPES", help='dynamic shapes: "x: batch, _"')
     parser.add_argument("--strict", action="store_true", help="strict mode")
-    parser.add_argument("--verify", action="store_true", help="check the guarantees, too")
-    parser.add_argument("--golden", metavar="FILE.pt2", help="what the program must equal")
+    parser.add_argument("--verify", action="store_true", help="also check the guarantees")
+    parser.add_argument("--golden", metavar="FILE.pt2", help="the golden program to compare with")
     parser.add_argument("--update", action="store_true", help="write the golden files")
-    parser.add_argument("--fail-on", choices=LEVELS, help="the least that fails (default: error)")
+    parser.add_argument(
+        "--fail-on", choices=LEVELS, help="lowest severity that fails (default: error)"
+    )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--output", metavar="FILE", help="write the report there; text to stdout")
     return parser

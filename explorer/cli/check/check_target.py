@@ -109,7 +109,7 @@ def _only_program(file: str) -> str:
 
     names = program_names(file)
     if len(names) > 1:
-        raise ValueError(f"{file} holds several programs. Say which: model = one of {names}.")
+        raise ValueError(f"{file} contains several programs. Set model to one of {names}.")
     return names[0] if names else ""
 
 

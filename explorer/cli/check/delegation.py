@@ -61,7 +61,7 @@ def find_delegation_problems(
             DELEGATE,
             "error",
             f"{title} takes too little",
-            f"{title} takes {delegation_result.share:.1%} of the FLOPs; min-delegated asks for "
+            f"{title} takes {delegation_result.share:.1%} of the FLOPs; min-delegated requires "
             f"{target.min_delegated:.1%}.",
         )
         yield from _lines(explored.record, delegation_result.outside)
@@ -105,9 +105,9 @@ def _find_lost_ops(
         DELEGATE,
         "error",
         f"Differs from {file}",
-        f"{format_count(len(moved), 'op')} moved out of "
-        f"the delegate: {before.share:.1%} of the FLOPs "
-        f"were inside, now {now.share:.1%}. If that is wanted: export-explorer check --update.",
+        f"{format_count(len(moved), 'op')} moved out of the delegate: {before.share:.1%} of the "
+        f"FLOPs were inside, now {now.share:.1%}. If this is intended: export-explorer check "
+        "--update.",
     )
     yield from _lines(record, moved)
 

@@ -28,7 +28,7 @@ def text(checked: Sequence[Checked]) -> str:
         for problem in item.problems:
             lines += _lines(problem)
         if item.unchecked:
-            lines.append(f"    not checked, though it could be: {', '.join(item.open)}")
+            lines.append(f"    not checked, but can be: {', '.join(item.open)}")
             lines.append(f"      → {_line(item.command)}")
     failed = sum(each.failed for each in checked)
     lines.append(f"{len(checked)} checked, {failed} failed")

@@ -21,8 +21,7 @@ def blend(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 @lesson.exercise(
     "1",
     hints=(
-        "`%export` is followed by the call that you would make anyway: the model, then its "
-        "inputs in brackets.",
+        "Write the usual call after `%export`: the model, then its inputs in brackets.",
         "The call is `score(features, temperature)`. Options such as `--as mine` come before it.",
     ),
     solution="%export --as mine score(features, temperature)",
@@ -42,7 +41,7 @@ def exports_the_call(answer: Answer) -> None:
         if entry.kind == "user_input"
     }
     if set(inputs) != {"features", "temperature"}:
-        raise Wrong(f"This is another call: its inputs are {', '.join(inputs)}.")
+        raise Wrong(f"This is a different call: its inputs are {', '.join(inputs)}.")
     if inputs["temperature"] is not None:
         raise Wrong(
             "`temperature` is a plain number here, so its value is fixed in the program. Pass the "
@@ -57,7 +56,7 @@ def exports_the_call(answer: Answer) -> None:
     hints=(
         "Click the boxes of the graph one by one. Inspector shows each one's full name.",
         "In Source, click the line with the `/`. Its ops light up; one of them divides.",
-        "A full name has three parts, with dots between: `aten`, the op, and which variant of it.",
+        "A full name has three parts, separated by dots: `aten`, the op, and its variant.",
     ),
     solution='op = "aten.div.Tensor"',
     wrong=('op = "div"', 'op = "aten.softmax.int"', 'op = "/"', "op = torch.div"),
@@ -73,7 +72,7 @@ def names_the_op(answer: Answer) -> None:
         return
     if text and text in wanted:
         raise Wrong("That is the op, but not its full name, which has three parts.")
-    raise Wrong("That is not what the program calls it.")
+    raise Wrong("The program has a different name for it.")
 
 
 @lesson.exercise(

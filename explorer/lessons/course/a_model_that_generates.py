@@ -18,7 +18,7 @@ lesson = Lesson(
     "1",
     hints=(
         "`%export` has an option for models that generate; `%export?` lists the options.",
-        "It is `--generate`, and it takes what `generate()` takes, by name.",
+        "It is `--generate`, and it accepts the arguments of `generate()`, by name.",
     ),
     solution="%export --generate --no-display --as kit writer(**prompt)",
     wrong=(
@@ -36,7 +36,7 @@ def is_cut_into_programs(answer: Answer) -> None:
     if list(kit) != ["prefill", "decode"] or not kit.ok:
         raise Wrong(f"The set has {', '.join(kit)}. A generation has a first call, and later ones.")
     if not kit.record.trials:
-        raise Wrong("Nothing says that these programs generate what the model does.")
+        raise Wrong("Nothing shows that these programs generate the same tokens as the model.")
     wrong = [trial for trial in kit.record.trials if trial.outcome != "same"]
     if wrong:
         raise Wrong(f"{wrong[0].sizes}: {wrong[0].sentence}")
@@ -46,7 +46,8 @@ def is_cut_into_programs(answer: Answer) -> None:
     "2",
     hints=(
         "The strip above the graph lists the connections; so does `kit.seams`.",
-        "`decode` takes a cache in its first call, and in every later one. Two programs give it.",
+        "`decode` receives a cache in its first call and in every later one. Two programs return "
+        "it.",
     ),
     solution='givers = {"prefill", "decode"}',
     wrong=('givers = {"prefill"}', 'givers = {"decode"}', 'givers = "prefill"'),
@@ -62,8 +63,8 @@ def knows_who_gives_the_cache(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "A set is saved as a program is: `kit.save(path)`.",
-        "`kit.save(path)` writes all programs into one file, and a weight of both once.",
+        "A set is saved like a program: `kit.save(path)`.",
+        "`kit.save(path)` writes all programs into one file, and each shared weight once.",
     ),
     solution="""
 path = folder / "writer.pt2"
@@ -86,7 +87,7 @@ explorer.Programs({"prefill": kit["prefill"], "decode": other["decode"]}).save(p
 def ships_one_file(answer: Answer) -> None:
     """Save both programs into one file, each weight once."""
     if not isinstance(answer.value, str | Path):
-        raise Wrong("Give the path of the file.")
+        raise Wrong("Pass the path of the file.")
     if not Path(answer.value).exists():
         raise Wrong(f"There is no file `{Path(answer.value).name}`.")
     import explorer
@@ -95,7 +96,7 @@ def ships_one_file(answer: Answer) -> None:
     if list(opened) != ["prefill", "decode"]:
         raise Wrong(f"The file holds {', '.join(opened)}.")
     if any(weight.state != "shared" for weight in opened.weights):
-        raise Wrong("The file holds weights twice: its programs are not of one model.")
+        raise Wrong("The file stores weights twice: its programs come from different models.")
 
 
 def _set(value: Any) -> Any:
@@ -105,5 +106,7 @@ def _set(value: Any) -> Any:
     if isinstance(value, explorer.Programs):
         return value
     if isinstance(value, explorer.Exploration):
-        raise Wrong("That is one program. The model's later calls take a cache, which it does not.")
+        raise Wrong(
+            "That is one program. The model's later calls pass a cache, which it does not accept."
+        )
     raise Wrong("That is not a set of programs.")

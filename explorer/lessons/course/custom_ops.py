@@ -54,7 +54,7 @@ def _register_text(body: str) -> str:
     hints=(
         "`@soft_clip.register_fake` decorates a function with the same arguments. It returns a "
         "tensor of the right shape and dtype; its numbers do not matter.",
-        "The result of `soft_clip` is as large as `x`, and `torch.empty_like(x)` is such a tensor.",
+        "The result of `soft_clip` has the shape and dtype of `x`, like `torch.empty_like(x)`.",
     ),
     solution=_clip(_register_text("return torch.empty_like(x)")),
     wrong=(
@@ -80,8 +80,8 @@ def has_a_fake_kernel(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "There is one norm for each row, so the result has one size, and it is the number of rows.",
-        "`x.new_empty(x.shape[0])` has the dtype of `x` and as many numbers as `x` has rows.",
+        "There is one norm for each row, so the result has one dim: the number of rows.",
+        "`x.new_empty(x.shape[0])` has the dtype of `x` and one element for each row of `x`.",
     ),
     solution=_norms("x.new_empty(x.shape[0])"),
     wrong=(

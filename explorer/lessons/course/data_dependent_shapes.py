@@ -118,7 +118,7 @@ def bounds_the_size(answer: Answer) -> None:
     answer.agrees_with(torch.zeros, *((torch.tensor(n),) for n in (1, 5, 8)))
     ranges = [symbol.range for symbol in answer.record.symbols if symbol.kind == "unbacked"]
     if not ranges:
-        raise Wrong("No size of the result comes from data.")
+        raise Wrong("No size of the result is data-dependent.")
     if "[1, 8]" not in ranges:
         raise Wrong(f"Shapes says that the size is in {ranges[0]}; it should say [1, 8].")
     _refuses(answer, torch.tensor(9))
@@ -131,4 +131,4 @@ def _refuses(answer: Answer, *args: torch.Tensor) -> None:
     except Exception as error:  # noqa: BLE001 - whatever the check became
         log_internal_error(error, "calling a program that is to refuse")
         return
-    raise Wrong(f"The program takes {args[-1].item()}, and should refuse it.")
+    raise Wrong(f"The program accepts {args[-1].item()}, but should reject it.")

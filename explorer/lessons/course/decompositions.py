@@ -62,7 +62,7 @@ def linear_stays_whole(answer: Answer) -> None:
     hints=(
         "In the decomposed view, the table in Inspector lists each op that is gone, and "
         "what replaced it.",
-        "It became two ops: one bends the curve, the other multiplies.",
+        "It became two ops: one is the nonlinearity, the other multiplies.",
         "Full names, such as `aten.add.Tensor`, in a list.",
     ),
     solution='came = ["aten.sigmoid.default", "aten.mul.Tensor"]',
@@ -76,7 +76,7 @@ def linear_stays_whole(answer: Answer) -> None:
 def knows_what_came(answer: Answer) -> None:
     """List the ops that `silu` became."""
     if not isinstance(answer.value, list | tuple | set):
-        raise Wrong('Give a list of full names: `["aten. ... ", "aten. ... "]`.')
+        raise Wrong('Pass a list of full names: `["aten. ... ", "aten. ... "]`.')
     texts = {str(value) for value in answer.value}
     wanted = _decompose_silu()
     if texts == wanted:
@@ -84,7 +84,7 @@ def knows_what_came(answer: Answer) -> None:
     if texts < wanted:
         raise Wrong("Some are missing.")
     if texts > wanted:
-        raise Wrong("These are too many: some came from elsewhere.")
+        raise Wrong("These are too many: some have a different origin.")
     if texts & {text.split(".")[1] for text in wanted}:
         raise Wrong("Write the full names, which have three parts.")
     raise Wrong("None of these came from `silu`.")
@@ -99,7 +99,7 @@ def _outside(answer: Answer, wanted: set[str]) -> None:
     for op in sorted(left - wanted):
         raise Wrong(f"`{op}` is still there, and it is not in Core ATen.")
     for op in sorted(wanted - left):
-        raise Wrong(f"`{op}` is gone; it should be kept whole.")
+        raise Wrong(f"`{op}` is gone; it should stay whole.")
 
 
 def _decompose_silu() -> set[str]:

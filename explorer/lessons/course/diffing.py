@@ -78,7 +78,7 @@ def finds_the_change(answer: Answer) -> None:
     """Say what changed from `first` to `second`: the layer, the old number, the new one."""
     value = answer.value
     if not isinstance(value, tuple | list) or len(value) != 3:
-        raise Wrong('Give three things: `("layers.0", 0.5, 0.7)`.')
+        raise Wrong('Pass three values: `("layers.0", 0.5, 0.7)`.')
     pairs = zip(SLOPES[1], SLOPES[2], strict=True)
     ((layer, pair),) = [
         (n, other_pair) for n, other_pair in enumerate(pairs) if other_pair[0] != other_pair[1]
@@ -86,7 +86,7 @@ def finds_the_change(answer: Answer) -> None:
     if str(value[0]) != f"layers.{layer}":
         raise Wrong("That is not the layer that differs.")
     if tuple(value[1:]) == pair[::-1]:
-        raise Wrong("These are the numbers, the new one first. The old one goes first.")
+        raise Wrong("The numbers are right, but the old one goes first.")
     if tuple(value[1:]) != pair:
         raise Wrong("The layer is right, the numbers are not.")
 
@@ -94,7 +94,7 @@ def finds_the_change(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "`explorer.diff(first, program).ok` says whether two programs are the same.",
+        "`explorer.diff(first, program).ok` is True if two programs are the same.",
         "A test fails when an `assert` does not hold: `assert explorer.diff(first, program).ok`.",
     ),
     solution="""
@@ -121,7 +121,7 @@ def tests_for_change(answer: Answer) -> None:
     """Write a test that fails when the program of `tower` changes."""
     test = answer.value
     if not callable(test):
-        raise Wrong('Give the function itself: `lesson.check("3", stays_the_same)`.')
+        raise Wrong('Pass the function itself: `lesson.check("3", stays_the_same)`.')
     if not _passes(test, tower(1)):
         raise Wrong("It fails for version 1 exported again, which is the same program.")
     if _passes(test, tower(2)):

@@ -40,8 +40,8 @@ def _branches(first: str, second: str, name: str = "Folded") -> str:
 @lesson.exercise(
     "1",
     hints=(
-        "`torch.cond` takes four things: the predicate, a function for true, a function "
-        "for false, and the tensors passed to them.",
+        "`torch.cond` has four arguments: the predicate, a function for true, a function for "
+        "false, and the tensors passed to them.",
         "Make each side of the `if` a function of `x` that returns the result.",
         "`return torch.cond(x.mean() > 0, positive, negative, (x,))`, with `positive` and "
         "`negative` defined above it in `forward`.",
@@ -65,7 +65,7 @@ def has_a_cond(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "The first branch gives one row, the second gives four. Let the first repeat its row.",
+        "The first branch returns one row, the second returns four. Make the first repeat its row.",
         "`.expand_as(x)` shows the same row four times, without a copy.",
         "A branch must not return its input or a view of it. `.clone()` returns a new tensor.",
     ),

@@ -33,7 +33,7 @@ def _count_text(made: str, counts: str, factor: str = "self.calls") -> str:
 @lesson.exercise(
     "1",
     hints=(
-        "Open Signature above. The Kind column says what each input is.",
+        "Open Signature above. The Kind column shows the kind of each input.",
         "A parameter or buffer is known by where it lives in the model: `lin.weight`, "
         "not the name of a box.",
         "Three tensors belong to the model. Two of them are the parameters of `lin`.",
@@ -49,11 +49,11 @@ def _count_text(made: str, counts: str, factor: str = "self.calls") -> str:
 def lists_what_is_held(answer: Answer) -> None:
     """List the tensors that the program holds, by where they live in the model."""
     if not isinstance(answer.value, list | tuple | set):
-        raise Wrong('Give a list of names: `["...", "..."]`.')
+        raise Wrong('Pass a list of names: `["...", "..."]`.')
     texts = {str(value) for value in answer.value}
     wanted = _held(_Centred(), torch.randn(2, 8))
     if "x" in texts:
-        raise Wrong("`x` is passed in with each call. What does the program itself hold?")
+        raise Wrong("`x` is passed in with each call. Which tensors does the program itself own?")
     unknown = texts - wanted
     if unknown:
         raise Wrong(f"There is no `{min(unknown)}`. Look at the targets in Signature.")
@@ -66,7 +66,7 @@ def lists_what_is_held(answer: Answer) -> None:
     hints=(
         "`self.calls = 0` is a Python number. It is 1 while tracing, and 1 is baked into "
         "the program.",
-        "A tensor that the model keeps but does not train is a buffer: "
+        "A tensor that belongs to the model but is not trained is a buffer: "
         '`self.register_buffer("calls", torch.tensor(0))`.',
         "Change the buffer in place: `self.calls += 1` on a tensor, or `self.calls.add_(1)`.",
     ),
@@ -95,7 +95,7 @@ def counts_in_a_buffer(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "What `forward` returns may be a tuple, a list or a dictionary. The program keeps that.",
+        "`forward` may return a tuple, a list or a dict. The program returns the same structure.",
         '`return {"hidden": ..., "scores": ...}`',
     ),
     solution="""

@@ -18,7 +18,7 @@ lesson = Lesson(
 @lesson.exercise(
     "1",
     hints=(
-        "Export with a batch that varies, then `ex.save(path)` writes the file.",
+        "Export with a dynamic batch, then `ex.save(path)` writes the file.",
         '`-d "x: batch, _"` lets it vary.',
         "`--save` of the magic takes no variable, so export with `--as shipped` and call "
         "`shipped.save(path)`.",
@@ -49,7 +49,7 @@ _ = path.write_text("no program")
 def saves_a_program(answer: Answer) -> None:
     """Save a program of `ranked` that takes any batch."""
     if not isinstance(answer.value, str | Path):
-        raise Wrong("Give the path of the file.")
+        raise Wrong("Pass the path of the file.")
     program = _load_program(Path(answer.value)).module()
     _ranks(program)
 
@@ -57,7 +57,7 @@ def saves_a_program(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "`torch.export.load(path)` gives a program. A program cannot be called.",
+        "`torch.export.load(path)` returns a program. A program cannot be called.",
         "`.module()` of a program returns a module that can be called.",
     ),
     solution="loaded = torch.export.load(path).module()",
@@ -72,7 +72,7 @@ def opens_it_again(answer: Answer) -> None:
     """Open the file, and make it something that can be called."""
     value = answer.value
     if isinstance(value, torch.export.ExportedProgram):
-        raise Wrong("That is the program, which cannot be called. It can make a module.")
+        raise Wrong("That is the program, which cannot be called. It has a module that can.")
     if not isinstance(value, torch.fx.GraphModule):
         raise Wrong("This does not come from a file: it is not the module of a program.")
     _ranks(value)
@@ -81,7 +81,7 @@ def opens_it_again(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "A module takes weights with `load_state_dict`. So does the module of a program.",
+        "A module loads weights with `load_state_dict`, and so does the module of a program.",
         "`runner.load_state_dict(better)`, in a line of its own; the module is changed in place.",
     ),
     solution="""
@@ -102,7 +102,7 @@ def takes_other_weights(answer: Answer) -> None:
     """Put the weights `better` into the program of `scored`."""
     runner = answer.value
     if not isinstance(runner, torch.nn.Module):
-        raise Wrong("Give the module that the program makes, with the weights in it.")
+        raise Wrong("Pass the module of the program, with the weights loaded.")
     rows = torch.arange(12.0).reshape(3, 4)
     wanted = rows.sum(dim=1, keepdim=True) + 0.5
     with torch.no_grad():
@@ -128,6 +128,6 @@ def _ranks(module: torch.nn.Module) -> None:
         try:
             value = module(x)
         except Exception as error:
-            raise Wrong(f"It refuses a batch of {rows}.") from error
+            raise Wrong(f"It rejects a batch of {rows}.") from error
         if not isinstance(value, torch.Tensor) or not torch.equal(value, x.argsort(dim=-1)):
-            raise Wrong("It does not compute what `ranked` does.")
+            raise Wrong("It does not compute the same as `ranked`.")

@@ -38,8 +38,8 @@ class Logged(torch.nn.Module):
 @lesson.exercise(
     "1",
     hints=(
-        "Open Findings. It names the mode that the model is in, and offers a fix.",
-        "`model.eval()` switches dropout off, and returns the model: `noisy.eval()(x)`.",
+        "Open Findings. It names the model's mode and offers a fix.",
+        "`model.eval()` disables dropout and returns the model: `noisy.eval()(x)`.",
     ),
     solution='%export -d "x: batch, _" --as mine noisy.eval()(x)',
     wrong=(

@@ -17,7 +17,7 @@ lesson = Lesson(
     "1",
     hints=(
         "`x` has three sizes, so `-d` has three entries for it: `x: _, _, _` fixes all of them.",
-        "A name in place of the first `_` lets that size vary: `x: batch, _, _`.",
+        "A name in place of the first `_` makes that size dynamic: `x: batch, _, _`.",
     ),
     solution='%export -d "x: batch, _, _" --as mine pooled(x)',
     wrong=(
@@ -65,7 +65,7 @@ def the_length_is_bounded(answer: Answer) -> None:
 @lesson.exercise(
     "3",
     hints=(
-        "The example decides which side of the `if` is traced. With 8 rows that is `sin`.",
+        "The example determines which side of the `if` is traced. With 8 rows that is `sin`.",
         "Take an example with more than 16 rows: `short(torch.randn(20, 4))`.",
         'Then the sizes: `-d "x: rows[17..], _"`.',
     ),

@@ -32,7 +32,7 @@ def _steady(body: str, options: str = "--both") -> str:
 @lesson.exercise(
     "1",
     hints=(
-        "Look again at what `--both` showed: one of the modes can follow an `assert` on data.",
+        "Look again at what `--both` showed: one of the modes can trace a data-dependent `assert`.",
         "The option is `--strict`.",
     ),
     solution="%export --strict --as mine checked(x)",
@@ -52,7 +52,7 @@ def exports_the_assert(answer: Answer) -> None:
     except Exception as error:  # noqa: BLE001 - whatever the assert became
         log_internal_error(error, "calling a program that is to refuse")
         return
-    raise Wrong("The program takes numbers above 100, which `checked` refuses.")
+    raise Wrong("The program accepts numbers above 100, which `checked` rejects.")
 
 
 @lesson.exercise(
@@ -60,7 +60,7 @@ def exports_the_assert(answer: Answer) -> None:
     hints=(
         "Strict mode traces the bytecode of your Python, and `zlib.crc32` is written in "
         "C: it has no bytecode to trace.",
-        "Non-strict mode runs your Python, `zlib.crc32` too. It is the default.",
+        "Non-strict mode runs your Python, including `zlib.crc32`. It is the default.",
     ),
     solution="%export --as mine tagged(x)",
     wrong=(
