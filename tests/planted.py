@@ -616,9 +616,9 @@ def op_plants() -> list[OpPlant]:
         return lambda: custom(real, kernel)
 
     return [
-        OpPlant("gives the shape", fake(lambda x: x.new_empty(x.shape[0], 1)), clean),
-        OpPlant("gives the shape", fake(lambda x: x.new_empty(3, 4)), clean),
-        OpPlant("gives the shape", fake(lambda x: x.new_empty(12)), clean),
+        OpPlant("returns shape", fake(lambda x: x.new_empty(x.shape[0], 1)), clean),
+        OpPlant("returns shape", fake(lambda x: x.new_empty(3, 4)), clean),
+        OpPlant("returns shape", fake(lambda x: x.new_empty(12)), clean),
         OpPlant("gives torch.float32", fake(lambda x: x.to(torch.float64)), clean),
         OpPlant(
             "returns strides",

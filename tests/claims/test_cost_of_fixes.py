@@ -61,7 +61,7 @@ def test_autofix_says_of_a_fix_of_fewer_sizes_which_size_it_rejects() -> None:
     report = attempt.autofix()
     (step,) = report.kept
     assert step.fix.narrows
-    assert "for fewer sizes than the model takes" in report.sentence
+    assert "for fewer sizes than the model accepts" in report.sentence
     assert "The program rejects kh = 8, which the model accepts." in report.sentence
 
 

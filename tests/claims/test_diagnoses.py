@@ -64,7 +64,7 @@ def test_a_tensor_that_python_copies_fails_at_the_copy(model: type[torch.nn.Modu
     assert failure.sentence.startswith(f"`{called}"), failure.sentence
     assert ".view_as(" in failure.sentence, "as the fix writes it"
     assert "clone()" not in failure.sentence
-    assert [fix.title.partition(" of ")[0] for fix in failure.fixes] == ["Copy tensors with torch"]
+    assert [fix.title.partition(" in ")[0] for fix in failure.fixes] == ["Copy tensors with torch"]
 
 
 @pytest.mark.parametrize("strict", [False, True])

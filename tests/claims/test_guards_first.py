@@ -78,7 +78,7 @@ SQUARE = (torch.ones(2, 3), torch.ones(3, 2))
         ((1.5, SQUARE), "`x` is 1.5, but the program accepts a tensor"),
         ((torch.ones(2, 2), (SQUARE[0],)), "they are 3 values"),
         ({"pair.1": torch.ones(4, 2)}, "pair.1.shape[0] is 4"),
-        ({"scale": 3.0}, "`scale` is 3.0, and the program has 2.0 as a constant"),
+        ({"scale": 3.0}, "`scale` is 3.0, but the program has the constant 2.0"),
     ],
 )
 def test_what_the_program_does_not_take_reaches_no_backend(inputs: Any, said: str) -> None:

@@ -136,7 +136,7 @@ def test_a_generation_that_a_backend_gets_wrong_names_its_op_and_what_to_do(
         return first_op_apart(attempt, ex.record, apart, backend).sentence
 
     said = found("wrong")
-    assert said.startswith("the exported program is right, and in Wrong the error starts at `gelu`")
+    assert said.startswith("the exported program matches, and in Wrong the error starts at `gelu`")
     assert 'kit["decode"].compare("wrong") lists its ops' in said
     assert found("program") == "every op of the exported program matches there"
     assert "is not known: torch.compile inductor tells no values" in found("inductor")

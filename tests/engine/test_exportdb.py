@@ -209,7 +209,7 @@ def test_a_torch_without_a_library_has_no_cases(monkeypatch: pytest.MonkeyPatch)
         cached.cache_clear()
     try:
         assert all_cases() == ()
-        assert "ships none" in repr(explorer.exportdb.browse())
+        assert "ships no cases" in repr(explorer.exportdb.browse())
         assert explorer.exportdb.check().sentence.endswith("has no ExportDB.")
         with pytest.raises(NoSuchCase, match="has 0 cases"):
             case("cond_operands")

@@ -21,7 +21,7 @@ from .test_fixes_code import defined
     ("body", "shapes", "sizes", "said"),
     [
         ("return torch.kron(x, x[:2])", "x: a, b", ((2, 1), (6, 2)), "sizes as plain ints"),
-        ("return torch.cov(x)", "x: a, b[2..]", ((0, 3), (7, 5)), "reads numbers of tensors"),
+        ("return torch.cov(x)", "x: a, b[2..]", ((0, 3), (7, 5)), "calls `.item()` internally"),
         ("return torch.cdist(x, x + 1)", "x: a, b", ((1, 1), (40, 3)), "at run time"),
         ("return (x @ x.T).fill_diagonal_(2)", "x: a, b", ((2, 3), (7, 5)), "sizes as plain ints"),
         (

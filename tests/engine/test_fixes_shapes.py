@@ -157,7 +157,7 @@ def test_a_model_that_takes_other_sizes_does_not_refuse_all_others() -> None:
     diagnosis = explain(attempt).diagnosis
 
     assert diagnosis is not None
-    assert "the model also runs at 8: for some sizes the model raises" in diagnosis.sentence
+    assert "(the model also runs at 8): for some sizes the model raises" in diagnosis.sentence
 
 
 class Growing(torch.nn.Module):

@@ -132,7 +132,7 @@ def test_bounds_of_what_varies_are_those_of_the_programs(
             "There is no dynamic size rows. The dynamic sizes are batch, prompt",
         ),
         ("batch[..3", r"expected `\]` after the bounds"),
-        ("batch", "Bounds are names with bounds"),
+        ("batch", "is not a list of bounds"),
         ("x: batch[..3]", "Bounds are names|expected"),
     ],
 )
@@ -200,8 +200,8 @@ def test_another_token_is_said_with_its_step_and_its_program(
         program.state_dict[name] = model.lm_head.weight
 
     assert (found.outcome, found.step, found.component) == ("differs", 1, 1)
-    assert found.sentence.startswith("token 2 differs from generate()'s, which `decode` gave. ")
-    assert "call 2, of `decode`, is the first that is off: the error starts at `linear" in (
+    assert found.sentence.startswith("token 2 differs from generate()'s, which `decode` returned. ")
+    assert "call 2 of `decode` is the first that differs: the error starts at `linear" in (
         found.sentence
     )
     graph = kit["decode"].record.graphs[0]

@@ -124,7 +124,7 @@ def test_random_numbers_are_compared_where_a_compiler_draws_those_of_eager(rows:
     assert row.outcome == "agrees", row
     assert row.error is not None
     assert row.error.absolute < 1e-5
-    assert "`dropout` draws others" in row.sentence
+    assert "`dropout` draws different ones" in row.sentence
 
 
 @pytest.mark.after_check
@@ -562,8 +562,8 @@ def test_an_error_that_is_a_name_alone_says_its_type_and_what_to_do() -> None:
     told = sentence_of(KeyError("batch"), "OpenVINO (float32)", "cpu", "compile")
 
     assert told == (
-        "OpenVINO (float32) cannot compile this program: KeyError: 'batch'. It says no more: "
-        'decompose the program first, `.decompose("core")`, or report it to OpenVINO.'
+        "OpenVINO (float32) cannot compile this program: KeyError: 'batch'. There are no further "
+        'details. Decompose the program, `.decompose("core")`, or report it to OpenVINO.'
     )
     assert error_text(KeyError("batch")) == "KeyError: 'batch'"
     assert error_text(RuntimeError("batch is odd")) == "batch is odd"

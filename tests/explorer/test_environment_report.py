@@ -50,7 +50,7 @@ def test_it_names_no_user_no_machine_and_no_folder(
 ) -> None:
     monkeypatch.setenv("JPY_SESSION_NAME", "/home/secret/salaries.ipynb")
     path = all_capabilities()[0].path
-    said = "which is not as we know it (ImportError: no x in 'torch' (/home/secret/torch/x.py))"
+    said = "which has changed in torch (ImportError: no x in 'torch' (/home/secret/torch/x.py))"
     monkeypatch.setitem(PROBED, path, Looked(None, said))
     assert main(["--doctor"]) == 0
 

@@ -135,7 +135,7 @@ def test_a_fix_that_costs_something_is_left_to_the_person() -> None:
 
     fix = guided.steps[2]
     assert not guided.ok
-    assert "Your decision" in fix.reason
+    assert "You can still apply" in fix.reason
     assert any(line.text.startswith("`mine.apply(0)`: ") for line in fix.lines)
     assert any("Gives up:" in line.text for line in fix.lines)
     assert "so you decide" in fix.after

@@ -150,7 +150,7 @@ def _in_decode(**values: object) -> Callable[[dict[str, Any]], object]:
         (b"[" * 100_000, "not valid"),
         (_set(first=[]), "it calls no program"),
         (_set(later="decode"), "Expected `array`"),
-        (_set(logits=[]), "it does not say where 'prefill' gives logits"),
+        (_set(logits=[]), "it does not record which output of 'prefill' has the logits"),
         (_set(prompt=""), "it starts without a token"),
         (_set(end=[-1]), "Expected `int` >= 0"),
         (_set(start=[1] * 5000), "length <= 4096"),
@@ -179,7 +179,10 @@ def test_a_file_that_says_something_wrong_opens_without_it(
     ("change", "said"),
     [
         (_in_decode(place=9_999), "`decode` lacks the input 9999"),
-        (_in_decode(source={"type": "passed", "outputs": [["prefill", 7]]}), "gives no tensor"),
+        (
+            _in_decode(source={"type": "passed", "outputs": [["prefill", 7]]}),
+            "does not return a tensor",
+        ),
         (_set(logits=[["prefill", 900], ["decode", 0]]), "`prefill` does not return the logits"),
         (_in_decode(source={"type": "tokens", "last": True}), "does not accept this call"),
     ],

@@ -36,7 +36,7 @@ REFUSED = {
     "--strict=1 m(x)": "--strict takes no value",
     "-d --strict m(x)": "-d needs a value",
     "-d= m(x)": "-d needs a value",
-    "-d 'x: b' --dynamic 'y: b' m(x)": "given twice",
+    "-d 'x: b' --dynamic 'y: b' m(x)": "appears twice",
     "-d 'x: b m(x)": "quote is not closed",
     "-d x'b m(x)": "quote is not closed",
     "--load f.pt2 m(x)": "without a call",
