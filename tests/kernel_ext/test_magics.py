@@ -272,7 +272,7 @@ def test_braces_and_dollars_of_the_call_are_left_alone(shell: InteractiveShell) 
 
 USAGE = {
     "%export modle(x)": "name 'modle' is not defined. Did you mean model?",
-    "%export": "Give the call to export",
+    "%export": "Pass the call to export",
     "%export modle": "Not a call: modle",
     "%export model(x) --strict": "Options come before the call",
     "%export model(x, **{'x': x}, x=x)": "gives x twice",
@@ -391,7 +391,7 @@ def test_a_program_in_hand_is_shown(shell: InteractiveShell) -> None:
     assert "ExportedProgram, 2 ops" in text
     run(shell, "seen = %view program")
     assert shell.user_ns["seen"].ok
-    for words, said in (("", "%view takes a program"), ("Doubled()", "Doubled is not a program")):
+    for words, said in (("", "%view needs a program"), ("Doubled()", "Doubled is not a program")):
         result, _ = run(shell, f"%view {words}")
         assert said in str(result.error_in_exec)
 

@@ -80,14 +80,14 @@ _NUMPY = Way(
 _NUMPY_OF_SIZE = _NUMPY._replace(rewrite=_without_numpy, refusal="")
 _MESSAGE = Way(
     "Skip the message in line {line} while exporting",
-    "A message needs the numbers that it is made of, and no output depends on it.",
+    "The message formats numbers, and no output depends on it.",
     line_rules.skip_message,
     gives_up="The program does not print, log or warn.",
 )
 _WRITE = Way(
     "Write through detach() in line {line}",
-    "Like `.data`, `detach()` shares memory and records no gradient; unlike it, tracing sees "
-    "the write.",
+    "Like `.data`, `detach()` shares memory and records no gradient, but tracing captures the "
+    "write.",
     line_rules.write_in_the_open,
 )
 _COPY = Way(
@@ -102,7 +102,8 @@ _COPY_WRITTEN = _COPY._replace(
 )
 _BOOL = Way(
     "Make the flag in line {line} a plain bool",
-    "The op does not take a symbolic bool. Python then decides it for all sizes in the range.",
+    "The op does not accept a SymBool. With a plain bool, Python decides it for all sizes in the "
+    "range.",
     line_rules.pass_plain_bools,
 )
 _UNCHECKED = Way(
@@ -112,21 +113,21 @@ _UNCHECKED = Way(
     gives_up="The program accepts arguments that the distribution rejects.",
 )
 _COPIED = Way(
-    "Let torch make the tensor copies of `{function}`",
-    "`view_as` shares memory as `copy.copy` does, and `clone` copies it; both are traced.",
+    "Copy tensors with torch in `{function}`",
+    "`view_as` shares memory, like `copy.copy`; `clone` copies it. torch traces both.",
     line_rules.copy_by_torch,
 )
 _AS_EAGER = Way(
-    "Take eager's path in line {changed}, which asks whether the model is traced",
-    "The code takes another path while it is traced, and fails there. Eager's path is what the "
-    "model computes when it is called.",
+    "Take eager's path in line {changed}, which checks for tracing",
+    "The code takes a different path while tracing and fails there. Eager's path is what the "
+    "model computes when called.",
     line_rules.answer_as_eager,
     of_stack=True,
 )
 _CACHE = Way(
     "Compute without the cache in line {line}",
-    "A dict finds a key by its hash, and a symbolic size has none. The program computes what was "
-    "kept from the size. Compared with eager at other sizes.",
+    "A SymInt is not hashable, so it cannot be a dict key. The program computes the value from "
+    "the size instead. Compared with eager at other sizes.",
     line_rules.drop_cache,
     trial=_agrees_at_other_sizes,
 )
@@ -137,9 +138,10 @@ def _drop_conversion(span: Span, place: Location) -> Way:
     below = span.line - place.line
     return Way(
         "Drop the conversion in line {line}",
-        "The module has that dtype and device already, and answers the same without it.",
+        "The module already has that dtype and device, and returns the same without the "
+        "conversion.",
         lambda text, line: line_rules.drop_conversion(text, line + below, span.column),
-        refusal="The conversion is not dropped: without it, the model gives another result.",
+        refusal="Cannot drop the conversion: without it, the model returns a different result.",
         trial=_agrees,
     )
 

@@ -60,7 +60,7 @@ def answer_as_eager(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     plain = [call for call in _calls(source) if not call.args and not call.keywords]
     asked = [(call, "False") for call in plain if _last_name(call.func) in _QUESTIONS]
-    return _replace(source, asked, "nothing there asks whether it is traced")
+    return _replace(source, asked, "that line does not check for tracing")
 
 
 def write_in_the_open(text: str, line: int) -> Rewritten:
@@ -95,7 +95,7 @@ def disable_validation(text: str, line: int) -> Rewritten:
         comma = "" if source.text[:end].rstrip().endswith(("(", ",")) else ", "
         pieces.append(Piece(end, end, f"{comma}validate_args=False"))
     if not pieces:
-        raise CannotRewrite("no distribution is made there that checks its arguments")
+        raise CannotRewrite("that line creates no distribution that validates its arguments")
     return source.replace(pieces)
 
 
@@ -119,7 +119,7 @@ def pass_plain_bools(text: str, line: int) -> Rewritten:
             )
         )
     ]
-    return _replace(source, flags, "no flag is computed at that line")
+    return _replace(source, flags, "that line computes no flag")
 
 
 def copy_by_torch(text: str, line: int) -> Rewritten:
@@ -147,7 +147,7 @@ def copy_by_torch(text: str, line: int) -> Rewritten:
         if len(call.args) == 1 and isinstance(call.args[0], ast.Name | ast.Attribute)
     ]
     here = [(call, text) for call, text in pairs if spans(call, line)]
-    return _replace(source, here or pairs, "nothing is copied by Python there")
+    return _replace(source, here or pairs, "that line copies no tensor in Python")
 
 
 def drop_conversion(text: str, line: int, column: int) -> Rewritten:
@@ -159,7 +159,7 @@ def drop_conversion(text: str, line: int, column: int) -> Rewritten:
         column: at which it begins, in characters from 0.
 
     Raises:
-        CannotRewrite: nothing is converted there.
+        CannotRewrite: that line converts nothing.
     """
     source = Source(text, line)
     start = source.at_line(line) + column
@@ -170,7 +170,7 @@ def drop_conversion(text: str, line: int, column: int) -> Rewritten:
         if source.start(call) == start
     ]
     if not chain:
-        raise CannotRewrite("nothing is converted there")
+        raise CannotRewrite("that line converts nothing")
     outermost = max(chain, key=source.end)
     converted: ast.expr = outermost
     while converted in chain:
@@ -183,7 +183,7 @@ def drop_conversion(text: str, line: int, column: int) -> Rewritten:
             targets = node.targets if isinstance(node, ast.Assign) else []
             if all(source.of(target) == kept for target in targets):
                 return source.replace([Piece(source.start(node), source.end(node), "pass")])
-    return _replace(source, [(outermost, kept)], "nothing is converted there")
+    return _replace(source, [(outermost, kept)], "that line converts nothing")
 
 
 def drop_cache(text: str, line: int) -> Rewritten:
@@ -197,14 +197,14 @@ def drop_cache(text: str, line: int) -> Rewritten:
     lookups = [(node, pair) for node in nodes if (pair := _split_lookup(node)) is not None]
     here = [pair for node, pair in lookups if spans(node, line)]
     if not here:
-        raise CannotRewrite("no dict is asked at that line")
+        raise CannotRewrite("that line reads no dict")
     kept, key = map(source.of, here[0])
     asked = [(node, pair[1]) for node, pair in lookups if source.of(pair[0]) == kept]
     stores = [n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     if any(source.of(other) != key for _, other in asked) or sum(n.id == key for n in stores) > 1:
-        raise CannotRewrite(f"`{kept}` is asked for another key")
+        raise CannotRewrite(f"`{kept}` is read with a different key")
     if not any(isinstance(getattr(node, "ctx", None), ast.Store) for node, _ in asked):
-        raise CannotRewrite(f"what `{kept}` lacks is made elsewhere")
+        raise CannotRewrite(f"the values of `{kept}` are computed elsewhere")
     name = free_name("_made", source.names)
     return _replace(source, ((node, _of_empty(node, name)) for node, _ in asked), "")
 

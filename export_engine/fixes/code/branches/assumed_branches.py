@@ -71,7 +71,7 @@ def _suggest(attempt: Failed, progress: Report | None, kinds: set[Kind]) -> Iter
         if fix is None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
             fix = _assume_of_op(request, diagnosis, progress)
     except CannotRewrite as reason:
-        yield NoFix(f"The branch cannot be assumed here: {reason}.")
+        yield NoFix(f"Cannot assume this branch: {reason}.")
         return
     if fix is not None:
         yield fix
@@ -118,7 +118,7 @@ def _with_state(request: Request, source: Source, test: ast.expr, fix: Fix) -> F
     if not state:
         return replace(fix, lossy=True)
     asked = join_texts([f"`{name}`" for name in state])
-    why = f"Only {asked} decides it, which no input changes. The program asserts it."
+    why = f"The condition depends only on {asked}, not on inputs. The program asserts it."
     return replace(fix, why=why, gives_up=f"With other values in {asked}, the program may raise.")
 
 
@@ -255,8 +255,7 @@ def _assume_of_op(request: Request, diagnosis: Diagnosis, progress: Report | Non
         edit,
         attempt,
         title=f"Check that {listed} before line {place.line}",
-        why="The op asks this of a number that is computed from data. The program asserts it at "
-        "run time.",
+        why="The op requires this of a data-dependent number. The program asserts it at run time.",
         gives_up=f"The program rejects inputs for which {listed} does not hold.",
     )
     of_empty = all(text.endswith((" != 0", " > 0", " >= 0", " >= 1")) for text in conditions)
@@ -276,9 +275,9 @@ def _add_check(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) ->
     try:
         test = ast.parse(asked, mode="eval").body
     except SyntaxError as error:
-        raise CannotRewrite("what the op asks is not valid Python") from error
+        raise CannotRewrite("the op's condition is not valid Python") from error
     if not nodes or not isinstance(test, ast.Compare):
-        raise CannotRewrite("what the op asks cannot be checked before the line")
+        raise CannotRewrite("the op's condition cannot be checked before that line")
     statement = max(nodes, key=source.start)
     at, indent = source.start(statement), source.indent(statement)
     for holds in (False, True):
@@ -286,4 +285,4 @@ def _add_check(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) ->
         more = further(edit, source.replace([Piece(at, at, f"{check}\n{indent}")]))
         if runs(with_edit(request, more)):
             return more, condition
-    raise CannotRewrite("what the op asks cannot be checked before the line")
+    raise CannotRewrite("the op's condition cannot be checked before that line")

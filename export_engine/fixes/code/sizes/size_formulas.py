@@ -32,7 +32,7 @@ _KINDS = (
 
 
 def suggest_formula(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """The function at a diagnosed line, computed from other ops."""
+    """The function at a diagnosed line, computed with other ops."""
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
         return
@@ -43,7 +43,7 @@ def suggest_formula(attempt: Failed, progress: Report | None = None) -> Iterator
         except CannotRewrite:
             continue
         where = f"{called} in line {place.line}"
-        title = f"Compute {_OF_TORCH if place.file == _TORCH else where} from other ops"
+        title = f"Compute {_OF_TORCH if place.file == _TORCH else where} with other ops"
         if progress:
             progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
         edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
