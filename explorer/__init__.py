@@ -17,78 +17,35 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from explorer import exportdb
-    from explorer.comparing.comparison import Comparison
-    from explorer.display.pane_view import View
-    from explorer.explaining import CodePage, explain
-    from explorer.exploration import Exploration, ExportFailed
-    from explorer.exportdb.library import Library
-    from explorer.guiding import Guided, guide
-    from explorer.lessons import Lesson, lesson
-    from explorer.opening.configs import explore_config, shrink_config
-    from explorer.opening.diffing import diff
-    from explorer.opening.exploring_sets import explore_many
-    from explorer.opening.exporting import explore
-    from explorer.opening.joint import explore_joint
-    from explorer.opening.loading import load
-    from explorer.opening.observing import observing
-    from explorer.opening.viewing import view
-    from explorer.results.costing import measure_device
-    from explorer.results.environment_report import Doctor, doctor
-    from explorer.results.running import backends
-    from explorer.results.stages import read_stages
-    from explorer.session.session import FixError, NotTrusted
-    from explorer.sets.comparison import SetComparison
-    from explorer.sets.generation import GenerationPrograms, explore_generation
-    from explorer.sets.programs import Programs
-    from explorer.surveys import SurveyError, SurveyResult, survey
-    from explorer.vs_compile import CompileComparison, compare_with_compile
-    from export_engine.progress import Progress
-    from export_engine.query import QueryError
-    from export_engine.shapes import Shapes, ShapesError
+    from explorer import errors as errors
+    from explorer import exportdb as exportdb
+    from explorer import typing as typing
+    from explorer.explaining import explain as explain
+    from explorer.exploration import Exploration as Exploration
+    from explorer.guiding import guide as guide
+    from explorer.lessons import lesson as lesson
+    from explorer.opening.configs import explore_config as explore_config
+    from explorer.opening.diffing import diff as diff
+    from explorer.opening.exploring_sets import explore_many as explore_many
+    from explorer.opening.exporting import explore as explore
+    from explorer.opening.loading import load as load
+    from explorer.opening.observing import observe as observe
+    from explorer.opening.viewing import view as view
+    from explorer.results.environment_report import doctor as doctor
+    from explorer.results.running import backends as backends
+    from explorer.sets.generation import explore_generation as explore_generation
+    from explorer.sets.programs import Programs as Programs
+    from explorer.surveys import survey as survey
+    from explorer.vs_compile import compare_with_compile as compare_with_compile
+    from export_engine.shapes import Shapes as Shapes
 else:
-    __getattr__, __dir__ = lazy_names(__name__)
+    _load, __dir__ = lazy_names(__name__)
 
-__all__ = [
-    "CodePage",
-    "Comparison",
-    "CompileComparison",
-    "Doctor",
-    "Exploration",
-    "ExportFailed",
-    "FixError",
-    "GenerationPrograms",
-    "Guided",
-    "Lesson",
-    "Library",
-    "NotTrusted",
-    "Programs",
-    "Progress",
-    "QueryError",
-    "SetComparison",
-    "Shapes",
-    "ShapesError",
-    "SurveyError",
-    "SurveyResult",
-    "View",
-    "backends",
-    "compare_with_compile",
-    "diff",
-    "doctor",
-    "explain",
-    "explore",
-    "explore_config",
-    "explore_generation",
-    "explore_joint",
-    "explore_many",
-    "exportdb",
-    "guide",
-    "lesson",
-    "load",
-    "measure_device",
-    "observing",
-    "read_stages",
-    "shrink_config",
-    "survey",
-    "view",
-]
+    def __getattr__(name: str) -> object:
+        if name in __dir__():
+            return _load(name)
+        if name.startswith("_"):
+            raise AttributeError(name)
+        from explorer.old_names import load_old_name
+
+        return load_old_name(name)

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from explorer.display.pane_view import Pane, View
 from explorer.old_names import OldNames
 from explorer.session.session import FixError, Session
 from explorer.text.escape import harmless
-from export_engine.plain_errors import PlainError
+from export_engine.plain_errors import PlainError, WrongArgument
 
 if TYPE_CHECKING:
     import torch
 
-    from explorer.comparing.comparison import Comparison
     from explorer.comparing.contracts import ContractComparison
-    from explorer.results.comparing_values import ComparedRuns
+    from explorer.results.comparing_values import ComparedRuns, Run
     from explorer.results.costing import Cost
     from explorer.results.delegation import DelegationResult, OpTableResult
-    from explorer.results.layers import LayerComparison
     from explorer.results.quantized import Quantized
     from explorer.results.querying import Matches
     from explorer.results.reproducing import Reproduced
-    from explorer.results.running import OpCosts, Runs
+    from explorer.results.running import Runs
     from explorer.results.stages import StagesResult
     from explorer.results.watching import WatchedRun
     from explorer.session.session import Table
     from explorer.text.release_verdict import Release
-    from export_engine.attempt import Attempt, Diagnosis, Fix
+    from export_engine.attempt import Diagnosis, Fix
     from export_engine.findings import Finding
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Progress
     from export_engine.record import ProbeResult, Record
+    from export_engine.run import Inputs, Sizes
     from export_engine.shapes import FormName
     from export_engine.verify import Verified
 
@@ -89,20 +88,6 @@ class Exploration(OldNames):
     def record(self) -> Record:
         """Everything that a view shows, as plain data."""
         return self.session.entry.record
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """Every attempt, oldest first; with `--both`, one per mode.
-
-        A file counts once its program is loaded. Programs of older attempts that were dropped are
-        rebuilt, all of them; `ex.session.entries` has the Records without that.
-
-        Raises:
-            FixError: a program cannot be rebuilt.
-        """
-        entries = list(enumerate(self.session.entries))
-        numbers = [n for n, entry in entries if not entry.stored.in_file]
-        return tuple(self.session.attempt(number, "list") for number in numbers)
 
     @property
     def diagnosis(self) -> Diagnosis | None:
@@ -177,8 +162,8 @@ class Exploration(OldNames):
         device: str | Sequence[str] = "cpu",
         backend: str | Sequence[str] | None = None,
         *,
-        inputs: Any = None,
-        sizes: Any = None,
+        inputs: Inputs = None,
+        sizes: Sizes = None,
         folder: str | Path | None = None,
         on: Any = None,
         progress: Callable[[Progress], None] | None = None,
@@ -215,35 +200,25 @@ class Exploration(OldNames):
         )
         return run(self.session, self.session.current, plan, on, progress)
 
-    def profile(
+    @overload
+    def delegate(
         self,
-        device: str = "cpu",
-        *,
-        inputs: Any = None,
-        sizes: Any = None,
+        backend: str = "xnnpack",
         progress: Callable[[Progress], None] | None = None,
-    ) -> OpCosts:
-        """Measures each op of the program. `print` the result; the view shows it too.
+    ) -> DelegationResult: ...
 
-        Args:
-            device: where to run it.
-            inputs: see `run`.
-            sizes: see `run`; of several, the first is used.
-            progress: called before each run.
-
-        Raises:
-            ExportFailed: the export failed.
-            FixError: there is no such device, input or size.
-            KeyboardInterrupt: interrupted; nothing has changed.
-        """
-        from explorer.results.running import profile
-
-        self._require("program")
-        return profile(self.session, self.session.current, device, inputs, sizes, progress)
+    @overload
+    def delegate(
+        self, backend: str | Sequence[str] = "all", *, dry_run: Literal[True]
+    ) -> OpTableResult: ...
 
     def delegate(
-        self, backend: str = "xnnpack", progress: Callable[[Progress], None] | None = None
-    ) -> DelegationResult:
+        self,
+        backend: str | Sequence[str] = "",
+        progress: Callable[[Progress], None] | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> DelegationResult | OpTableResult:
         """Lowers a copy of the program, and says what a backend takes and why it leaves the rest.
 
         `print` the result. The view colours the ops by it, and has the lowered program as another
@@ -251,38 +226,28 @@ class Exploration(OldNames):
 
         Args:
             backend: `xnnpack`, `onnxruntime`, `openvino`, `coreml`, `vulkan`, `arm`, `qualcomm`, or
-                one that a package adds.
+                one that a package adds; of a dry run, several, or `all` that can be asked here.
+            dry_run: lower nothing: a table says which ops which backends can take.
             progress: called as it begins.
 
         Raises:
             ExportFailed: the export failed.
             FixError: there is no such backend here, or it fails on this program.
         """
-        from explorer.results.delegation import delegate
+        from explorer.results.delegation import delegate, make_table
 
         self._require("program")
-        return delegate(self.session, self.session.current, backend, progress)
-
-    def delegation_table(self, *backends: str) -> OpTableResult:
-        """Which ops of the program which backends can take, before anything is lowered.
-
-        Args:
-            backends: their names; all that can be asked here by default.
-
-        Raises:
-            ExportFailed: the export failed.
-            FixError: there is no such backend.
-        """
-        from explorer.results.delegation import make_table
-
-        self._require("program")
-        return make_table(self.session, self.session.current, backends)
+        if dry_run:
+            return make_table(self.session, self.session.current, backend or "all")
+        if not isinstance(backend, str):
+            raise WrongArgument("delegate() lowers to one backend. Ask several with dry_run=True.")
+        return delegate(self.session, self.session.current, backend or "xnnpack", progress)
 
     def stages(
         self,
         backend: str = "inductor",
         *,
-        inputs: Any = None,
+        inputs: Inputs = None,
         device: str = "cpu",
         options: Mapping[str, Any] | None = None,
         progress: Callable[[Progress], None] | None = None,
@@ -313,10 +278,10 @@ class Exploration(OldNames):
 
     def record_values(
         self,
-        inputs: Any = None,
+        inputs: Inputs = None,
         *,
         device: str = "cpu",
-        sizes: Any = None,
+        sizes: Sizes = None,
         spill: str | Path | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> WatchedRun:
@@ -348,20 +313,39 @@ class Exploration(OldNames):
         self._require("program")
         return watch(self.session, self.session.current, device, inputs, sizes, progress, spill)
 
+    @overload
+    def compare(  # type: ignore[overload-overlap]  # one text gives another result
+        self,
+        other: Literal["contract"],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> ContractComparison: ...
+
+    @overload
     def compare(
         self,
-        other: Any = "eager",
+        other: Run = "eager",
         *,
-        inputs: Any = None,
+        inputs: Inputs = None,
         device: str = "cpu",
         progress: Callable[[Progress], None] | None = None,
-    ) -> ComparedRuns:
+    ) -> ComparedRuns: ...
+
+    def compare(
+        self,
+        other: Run = "eager",
+        *,
+        inputs: Inputs = None,
+        device: str = "cpu",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> ComparedRuns | ContractComparison:
         """Runs the program and another one op by op, and says where an error enters and grows.
 
         Ops are matched by provenance, and else by structure; what no op of the other program
         matches is not compared. Nested graphs, of a cond or a loop, are compared too: each call of
         one, up to 64 of a node. `.left_out` says what was not, and why. Of a backend that tells
-        no values of ops, `run` compares the outputs. `print` the result.
+        no values of ops, `run` compares the outputs. `explorer.diff` compares two programs as they
+        are written, and runs neither. `print` the result.
 
         Args:
             other: `"eager"`: the model, traced again at these inputs; `"decomposed"`, or a table
@@ -370,19 +354,25 @@ class Exploration(OldNames):
                 `"cuda"`; a backend that tells what ops gave, `"onnx"`, `"aoti"`, `"executorch"`:
                 the program's ops run on the inputs that it gave them; or another result, or
                 ExportedProgram, that takes the same inputs, such as the float program of a
-                quantized one.
+                quantized one. `"contract"`: the same call exported in the other form, Dims or
+                ShapesSpec, as another attempt; nothing is run.
             inputs: see `run`.
             device: where both run.
             progress: called every fifty ops.
 
         Raises:
             ExportFailed: the export failed.
-            FixError: there is no such run, or a program raises an error.
+            FixError: there is no such run, a program raises an error, or of a contract: there are
+                no dynamic shapes, or this torch has no ShapesSpec.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
+        self._require("program")
+        if other == "contract":
+            from explorer.comparing.contracts import compare_contracts
+
+            return compare_contracts(self.session, progress)
         from explorer.results.comparing_values import compare_values
 
-        self._require("program")
         return compare_values(self.session, self.session.current, other, inputs, device, progress)
 
     @property
@@ -399,26 +389,10 @@ class Exploration(OldNames):
         self._require("program")
         return Quantized(self.session, self.session.current)
 
-    def compare_layers(self, whole: Exploration) -> LayerComparison:
-        """Whether each layer of a whole model has the ops of a layer of this, its small twin.
-
-        Args:
-            whole: the result of `explorer.explore_config(config)`; this one is that of
-                `explorer.explore_config(config, small=True)`.
-
-        Raises:
-            ExportFailed: an export failed.
-        """
-        from explorer.results.layers import LayerComparison
-
-        self._require("layers")
-        whole._require("layers")
-        return LayerComparison(whole.record, self.record)
-
     def cost(self) -> Cost:
         """FLOPs, bytes and live memory as formulas of the named sizes. Nothing runs; `print` it.
 
-        `ex.cost().at(batch=8)` gives numbers at other sizes.
+        `.at(batch=8)` gives numbers at other sizes, `.measure()` runs each op and times it.
 
         Raises:
             ExportFailed: the export failed.
@@ -426,7 +400,7 @@ class Exploration(OldNames):
         from explorer.results.costing import Cost
 
         self._require("program")
-        return Cost(self.record)
+        return Cost(self.session, self.session.current)
 
     def reproduce(
         self, seconds: float = 60, progress: Callable[[Progress], None] | None = None
@@ -488,25 +462,6 @@ class Exploration(OldNames):
         put_overlay(self.session, self.session.current, name, values, kind)
         return self
 
-    def diff(self, after: Any) -> Comparison:
-        """Compares the program with another. `print` the comparison, or show it.
-
-        The same as `explorer.diff(ex, after)`.
-
-        Args:
-            after: what is compared with this program, as the later of both: an Exploration, an
-                ExportedProgram, a GraphModule or the path of a `.pt2` file.
-
-        Raises:
-            ArchiveError: the file is not a program.
-            TypeError: something else was given.
-            ValueError: an export failed, so that there is no program; or a set was given.
-        """
-        from explorer.comparing.comparison import Comparison
-        from explorer.session.other_program import lend_program
-
-        return Comparison(self.session.lend(), lend_program(after))
-
     def release_report(self) -> Release:
         """Whether the program can be shipped, as far as was checked. `print` the result.
 
@@ -548,15 +503,6 @@ class Exploration(OldNames):
         trial = try_sizes(attempt, self.record, sizes_named(self.record, sizes))
         return replace(result, trial=trial_row(trial)) if trial is not None else result
 
-    @property
-    def fixed_source(self) -> dict[str, str]:
-        """The full text of each file or cell that code fixes changed.
-
-        The files themselves are unchanged.
-        """
-        request = self.session.entry.request
-        return {edit.file: edit.after for edit in request.edits} if request else {}
-
     def dynamic_shapes(self, fix: Fix | int | None = None, form: FormName | None = None) -> str:
         """The Python that makes the `dynamic_shapes` of this call, to be pasted.
 
@@ -576,28 +522,6 @@ class Exploration(OldNames):
             raise FixError(f"There is no fix {fix}; this attempt has {len(offered)}: {text}.")
         chosen = offered[fix] if isinstance(fix, int) else fix
         return write_statements(self.session.entry.request, chosen, form)
-
-    def compare_contracts(
-        self, progress: Callable[[Progress], None] | None = None
-    ) -> ContractComparison:
-        """Exports the call in the other form, Dims or ShapesSpec, and compares both programs.
-
-        The other export joins `attempts`; this one stays the current one. `print` what it gives.
-
-        Args:
-            progress: called while it runs.
-
-        Raises:
-            ExportFailed: there is no program, since the export failed.
-            FixError: there are no dynamic shapes, or this torch has no ShapesSpec.
-            KeyboardInterrupt: interrupted; nothing has changed.
-        """
-        from explorer.comparing.contracts import ContractComparison
-
-        self._require("program")
-        own = self.session.current
-        other = self.session.convert(own, progress)
-        return ContractComparison(self.session.lend(own), self.session.lend(other))
 
     def apply(self, *fixes: Fix | int, progress: Callable[[Progress], None] | None = None) -> Self:
         """Applies fixes of the current attempt, together, and exports again.

@@ -1,4 +1,4 @@
-"""The names that members of an Exploration had before 0.1. Each warns of its new name.
+"""The names that had other names before 0.1. Each warns of its new name.
 
 They go in 0.2; nothing here or in the docs uses them.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 
@@ -48,6 +49,57 @@ def _saves(kind: str) -> _OldName:
     return _OldName("save()", lambda owner: partial(owner.save, kind=kind))
 
 
+def _contracts_of(owner: Any) -> Callable[..., Any]:
+    return lambda progress=None: owner.compare("contract", progress=progress)
+
+
+def _layers_with(owner: Any) -> Callable[[Any], Any]:
+    diff = import_module("explorer.opening.diffing").diff
+    return lambda whole: diff(whole, owner, layers=True)
+
+
+def _diff_with(owner: Any) -> Callable[[Any], Any]:
+    return partial(import_module("explorer.opening.diffing").diff, owner)
+
+
+def _table_of(owner: Any) -> Callable[..., Any]:
+    return lambda *backends: owner.delegate(backends or "all", dry_run=True)
+
+
+_MOVED: dict[str, tuple[str, str, str]] = {
+    "explore_joint": ("explorer.opening.exporting", "explore", "explore(joint=True)"),
+    "measure_device": ("explorer.results.costing", "measure_device", 'cost.on("cpu")'),
+    "observing": ("explorer.opening.observing", "observe", "observe()"),
+    "read_stages": ("explorer.results.stages", "read_stages", "view(path)"),
+    "shrink_config": ("explorer.opening.configs", "shrink_config", "explore_config(small=True)"),
+}
+"""By an old name of the package: where that is now, its name there, and what to write."""
+
+
+def load_old_name(name: str) -> Any:
+    """What the package had by an old name; it warns of the new one.
+
+    Raises:
+        AttributeError: there is no such name.
+    """
+    for part in ("errors", "typing"):
+        new = import_module(f"explorer.{part}")
+        if name in new.__all__:
+            _warn(f"explorer.{name} is now explorer.{part}.{name}")
+            return getattr(new, name)
+    if name not in _MOVED:
+        raise AttributeError(f"module 'explorer' has no attribute {name!r}")
+    module, attribute, instead = _MOVED[name]
+    _warn(f"explorer.{name} is now explorer.{instead}")
+    value = getattr(import_module(module), attribute)
+    return partial(value, joint=True) if name == "explore_joint" else value
+
+
+def _warn(told: str) -> None:
+    # of whoever asked, past this, the function that loads it and the package's __getattr__
+    warnings.warn(f"{told}; the old name goes in 0.2.", DeprecationWarning, stacklevel=4)
+
+
 class OldSaves:
     """What a comparison answers to beside its own members."""
 
@@ -70,6 +122,13 @@ class OldNames(OldSetNames):
     watch = _rename("record_values")
     overlay = _rename("annotate")
     compare_values = _rename("compare")
+    compare_contracts = _OldName('compare("contract")', _contracts_of)
+    compare_layers = _OldName("explorer.diff(whole, twin, layers=True)", _layers_with)
+    diff = _OldName("explorer.diff()", _diff_with)
+    profile = _OldName("cost().measure()", lambda owner: owner.cost().measure)
+    delegation_table = _OldName("delegate(dry_run=True)", _table_of)
+    attempts = _OldName("session.attempts", lambda owner: owner.session.attempts)
+    fixed_source = _OldName("session.fixed_source", lambda owner: owner.session.fixed_source)
     save_graph = _rename("save")
     dot = _OldName('save("graph.dot")', _dot_of)
     graph = _pane("graph")

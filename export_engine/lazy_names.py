@@ -14,12 +14,14 @@ from typing import Any
 
 
 def lazy_names(face: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and the `__dir__` of a face.
+    """The `__getattr__` and the `__dir__` of a face, whose `__all__` becomes what it lists.
 
     Args:
         face: its full name; its source has the imports.
     """
     homes = _homes(face)
+    # without its submodules
+    vars(sys.modules[face])["__all__"] = sorted(name for name in homes if homes[name] != face)
 
     def load(name: str) -> Any:
         if name not in homes:

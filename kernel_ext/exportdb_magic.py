@@ -47,9 +47,9 @@ class ExportDBMagics(Magics):
         __tracebackhide__ = True
         words = line.strip()
         _refuse_options(words, "%graph_breaks")
-        return self._show(explorer.Library.of_graph_breaks(words))
+        return self._show(explorer.typing.Library.of_graph_breaks(words))
 
-    def _show(self, library: explorer.Library) -> explorer.Library | None:
+    def _show(self, library: explorer.typing.Library) -> explorer.typing.Library | None:
         if is_asked_for(self.shell):
             return library
         shown = ProgressLine("what torch ships", live=self._live, doing="Reading")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import display, update_display
 
 if TYPE_CHECKING:
-    from explorer import Guided
+    from explorer.typing import Guided
 
 
 class Steps:

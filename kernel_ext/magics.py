@@ -146,7 +146,7 @@ class ExportMagics(Magics):
         steps = Steps(live=has_page(self._shell)) if command.guide else None
         shown = ProgressLine(command.call, live=command.display and has_page(self._shell))
         try:
-            compared: explorer.CompileComparison | None = None
+            compared: explorer.typing.CompileComparison | None = None
             refuse_early(command, self._shell.user_ns)
             result: explorer.Exploration | explorer.Programs
             if call is None or target is None:
@@ -189,12 +189,12 @@ class ExportMagics(Magics):
         except KeyboardInterrupt:
             shown.note("Interrupted. Nothing has changed.")
             return None
-        except (*OURS, ValueError, OSError, explorer.FixError) as error:
+        except (*OURS, ValueError, OSError, explorer.errors.FixError) as error:
             shown.clear()
             defect = find_defect(error, "carrying out %export")
             if defect is not None:
                 raise defect from error
-            if not isinstance(error, TypeError | ValueError | OSError | explorer.FixError):
+            if not isinstance(error, TypeError | ValueError | OSError | explorer.errors.FixError):
                 raise
             raise ExportUsageError(str(error)) from error
         finally:
@@ -203,7 +203,9 @@ class ExportMagics(Magics):
 
     @no_var_expand
     @line_magic
-    def export_diff(self, line: str) -> explorer.Comparison | explorer.SetComparison | None:
+    def export_diff(
+        self, line: str
+    ) -> explorer.typing.Comparison | explorer.typing.SetComparison | None:
         """Compare two exported programs, up to the names of nodes and symbols.
 
         %export_diff a b              two results of %export, or two ExportedPrograms
@@ -213,7 +215,9 @@ class ExportMagics(Magics):
         __tracebackhide__ = True
         items = [find_program(word, self._shell.user_ns) for word in _two(line)]
         try:
-            comparison: explorer.Comparison | explorer.SetComparison = explorer.diff(*items)
+            comparison: explorer.typing.Comparison | explorer.typing.SetComparison = explorer.diff(
+                *items
+            )
         except (TypeError, ValueError, OSError) as error:
             raise ExportUsageError(str(error)) from error
         if is_asked_for(self._shell):
@@ -236,7 +240,7 @@ class ExportMagics(Magics):
             raise ExportUsageError('%view needs a program: %view program, or %view "model.pt2".')
         try:
             result = explorer.view(evaluate(line.strip(), self._shell.user_ns))
-        except (TypeError, ValueError, OSError, explorer.FixError) as error:
+        except (TypeError, ValueError, OSError, explorer.errors.FixError) as error:
             raise ExportUsageError(str(error)) from error
         self._keep(result)
         if is_asked_for(self._shell):

@@ -11,7 +11,7 @@ from IPython.display import display, update_display
 from explorer.text.escape import escape_html
 
 if TYPE_CHECKING:
-    from explorer import Progress
+    from explorer.typing import Progress
 
 QUIET_SECONDS = 0.3
 """A faster export shows no progress."""

@@ -53,7 +53,7 @@ def export_call(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Ex
     command, target = asked.command, asked.target
     common = _common(asked, shell, progress)
     if command.joint:
-        return explorer.explore_joint(*target, title=common["title"], cells=common["cells"])
+        return explorer.explore(*target, title=common["title"], cells=common["cells"], joint=True)
     if asked.steps is None:
         return explorer.explore(
             *target,
@@ -101,7 +101,9 @@ def generate_programs(asked: Asked, shell: Any, progress: ProgressLine) -> explo
     return kit
 
 
-def beside_compile(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.CompileComparison:
+def beside_compile(
+    asked: Asked, shell: Any, progress: ProgressLine
+) -> explorer.typing.CompileComparison:
     """Exports the call, and shows beside it what torch.compile does with it."""
     common = _common(asked, shell, progress)
     return explorer.compare_with_compile(*asked.target, **common, sizes=asked.command.sizes)
@@ -189,7 +191,7 @@ def act(
     written, compared, told, stages = [], "", "", ""
     if exploration.ok:
         if command.contracts:
-            compared = str(exploration.compare_contracts(progress))
+            compared = str(exploration.compare("contract", progress=progress))
         if command.decompose:
             exploration.decompose(_table(command.decompose, names), progress=progress)
         if command.verify and not command.guide:
@@ -198,7 +200,7 @@ def act(
             client = evaluate(command.on, names) if command.on else None
             exploration.run(command.run, command.backend, on=client, progress=progress)
         if command.profile:
-            exploration.profile(command.run or "cpu", progress=progress)
+            exploration.cost().measure(command.run or "cpu", progress=progress)
         if command.stages:
             device = command.run or "cpu"
             stages_result = exploration.stages(command.stages, device=device, progress=progress)
@@ -216,7 +218,7 @@ def act(
 
 def compare(
     result: explorer.Exploration | explorer.Programs, command: Command, names: Mapping[str, Any]
-) -> explorer.Comparison | explorer.SetComparison | None:
+) -> explorer.typing.Comparison | explorer.typing.SetComparison | None:
     """What `--diff` asks for: how another program differs from this, the later of both.
 
     Returns:
@@ -229,7 +231,7 @@ def compare(
     if not command.diff or (isinstance(result, explorer.Exploration) and not result.ok):
         return None
     comparison = explorer.diff(find_program(command.diff, names), result)
-    if command.html and isinstance(comparison, explorer.Comparison):
+    if command.html and isinstance(comparison, explorer.typing.Comparison):
         comparison.save(command.html)
     return comparison
 

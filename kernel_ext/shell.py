@@ -18,7 +18,7 @@ def has_page(shell: Any) -> bool:
 
 
 def bundle_of(
-    shown: explorer.Exploration | explorer.Programs | explorer.Library,
+    shown: explorer.Exploration | explorer.Programs | explorer.typing.Library,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a notebook shows of a result, with its metadata."""
     bundle = shown._repr_mimebundle_()

@@ -92,7 +92,7 @@ def made() -> Record:
     shapes = "x: batch, _"
     ex = explorer.explore(Net().eval(), (torch.randn(3, 4),), dynamic_shapes=shapes)
     ex.record_values()
-    ex.profile()
+    ex.cost().measure()
     ex.compare()
     ex.annotate("cost", {"linear": 0.25, "linear_1": 0.75})
     ex.annotate("note", {"relu": "the first", "add": "the second"})

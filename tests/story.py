@@ -262,7 +262,7 @@ def run(telling: Telling) -> Came:
 
 
 def profile(telling: Telling) -> Came:
-    costs = telling.small().profile()
+    costs = telling.small().cost().measure()
     assert str(costs)
     return Came(True)
 
@@ -345,7 +345,7 @@ def trace_a_training_step(_: Telling) -> Came:
     def loss(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return model(x, y).sum()
 
-    step = explorer.explore_joint(loss, (Small(), torch.ones(6, 3), torch.ones(6, 2)))
+    step = explorer.explore(loss, (Small(), torch.ones(6, 3), torch.ones(6, 2)), joint=True)
     return Came(True, [each.kind for each in step.record.signature.outputs])
 
 

@@ -236,7 +236,7 @@ def _run(asked: argparse.Namespace) -> int:
         return run_set_command(first, asked, _say)
     code = OK if first.ok else BAD
     if asked.contracts and first.ok:
-        contracts = first.compare_contracts()
+        contracts = first.compare("contract")
         _say(contracts)
         code = _worse(code, OK if contracts.ok else BAD)
     if asked.decompose and first.ok:
@@ -324,7 +324,7 @@ def _measure(explored: Exploration, asked: argparse.Namespace) -> None:
     if explored.ok and (asked.run or asked.backend or asked.ready):
         explored.run(device, asked.backend)
     if explored.ok and asked.profile:
-        explored.profile(device)
+        explored.cost().measure(device)
     if explored.ok and asked.delegate:
         _say(explored.delegate(asked.delegate))
     if explored.ok and asked.stages:

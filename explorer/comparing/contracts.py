@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from explorer.comparing.comparison import Comparison
 from explorer.results.contract_differences import ContractDifferences
 from explorer.session.entry import Entry
+from explorer.session.session import Session
 from explorer.text.escape import escape_html
+
+if TYPE_CHECKING:
+    from export_engine.progress import Progress
 
 
 class ContractComparison(ContractDifferences):
@@ -34,3 +39,18 @@ class ContractComparison(ContractDifferences):
             bundle["text/plain"] = str(self)
             return shown
         return {"text/plain": str(self), "text/html": f"<pre>{escape_html(str(self))}</pre>"}
+
+
+def compare_contracts(
+    session: Session, progress: Callable[[Progress], None] | None = None
+) -> ContractComparison:
+    """Exports the current call in the other form, Dims or ShapesSpec, and compares both programs.
+
+    The other export joins the attempts; the current one stays so.
+
+    Raises:
+        FixError: the call has no dynamic shapes, or this torch has no ShapesSpec.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    own = session.current
+    return ContractComparison(session.lend(own), session.lend(session.convert(own, progress)))

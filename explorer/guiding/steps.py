@@ -84,7 +84,7 @@ def apply_lossless_fixes(exploration: Exploration, name: str, progress: Report |
     lines = [_fix_line(step) for step in autofix_report.steps]
     if exploration.ok:
         after = "Your files and your model are unchanged."
-        if exploration.fixed_source:
+        if exploration.session.fixed_source:
             after += f" `{name}.fixed_source` has the fixed code, to copy."
         return Reply(
             kind=_kind_of(exploration, "export"),

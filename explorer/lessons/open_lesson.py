@@ -36,7 +36,7 @@ def lesson(name: str | Path) -> Lesson:
         )
     result = getattr(module, "lesson", None)
     if not isinstance(result, Lesson):
-        raise LessonError(f'{name} has no `lesson = explorer.Lesson("its title")` in it.')
+        raise LessonError(f'{name} has no `lesson = explorer.typing.Lesson("its title")` in it.')
     return result
 
 

@@ -31,7 +31,8 @@ def explore_config(
 
     The whole model is on the meta device: it takes no memory, and what needs values is not checked.
     Its small twin has few layers, narrow ones, and random weights, so that it can be verified and
-    run. The title says which of the two it is; `twin.compare_layers(whole)` compares them.
+    run. The title says which of the two it is; `explorer.diff(whole, twin, layers=True)` compares
+    them.
 
     Args:
         config: a PretrainedConfig. It stays as it is.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from explorer.comparing.comparison import Comparison
+from explorer.results.layers import LayerComparison
 from explorer.session.given_program import programs_in
 from explorer.session.other_program import lend_program
 from explorer.sets.comparison import SetComparison
@@ -20,16 +21,25 @@ def diff(before: Programs, after: Programs) -> SetComparison: ...
 def diff(before: Any, after: Any) -> Comparison: ...
 
 
-def diff(before: Any, after: Any) -> Comparison | SetComparison:
+@overload
+def diff(before: Any, after: Any, *, layers: Literal[True]) -> LayerComparison: ...
+
+
+def diff(
+    before: Any, after: Any, *, layers: bool = False
+) -> Comparison | SetComparison | LayerComparison:
     """Compares two programs, or two sets of programs.
 
     Args:
         before: an Exploration, an ExportedProgram, a GraphModule, the path of a `.pt2` file, or a
             set: Programs, a dict of programs, an `EdgeProgramManager`.
         after: another; of a set, another set.
+        layers: say only whether each layer of `before`, a whole model, has the ops of a layer of
+            `after`, its small twin: `explorer.explore_config(config, small=True)`.
 
     Returns:
-        A Comparison; of two sets a SetComparison, which has one for each program that both have.
+        A Comparison; of two sets a SetComparison, which has one for each program that both have;
+        of layers, a LayerComparison.
 
     Raises:
         ArchiveError: a file is not a program that this torch can read.
@@ -37,6 +47,9 @@ def diff(before: Any, after: Any) -> Comparison | SetComparison:
         ValueError: an export failed, so that there is no program; or one is a set and one is not.
     """
     both = _open(before), _open(after)
+    if layers:
+        whole, twin = (lend_program(program).record for program in both)
+        return LayerComparison(whole, twin)
     if isinstance(both[0], Programs) and isinstance(both[1], Programs):
         return SetComparison(both[0], both[1])
     return Comparison(*map(lend_program, both))

@@ -12,6 +12,7 @@ from explorer.session.entry import Entry
 from explorer.session.given_program import entry_of, is_exported_program, programs_in
 from explorer.session.notebook_cells import cell_names
 from explorer.session.session import Session
+from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
     from export_engine.attempt import Attempt, Request
@@ -29,6 +30,7 @@ def explore(
     fix: bool = False,
     spec: bool = False,
     without_weights: bool = False,
+    joint: bool = False,
     title: str = "",
     cells: Mapping[str, str] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -49,6 +51,11 @@ def explore(
             on 0 and 1. Needs torch 2.14.
         without_weights: export a copy of the module on the meta device, which takes no memory; what
             needs values is not checked then. The module itself stays as it is.
+        joint: trace a training step, a call that gives a loss, with the backward pass of autograd.
+            Nothing is trained. The result is a graph: it can be read, queried, compared, counted
+            (`.cost()`) and saved as a page. Its overlay `pass` says of each op whether it is of the
+            forward pass, or which op it is the gradient of: `overlay.pass:backward*` in a query.
+            Modules among the arguments count as held by the function. No other option goes with it.
         title: the call's title; `model(...)` by default.
         cells: Python's file name of each notebook cell, and the name to show for it; by default
             those of the notebook that runs this.
@@ -57,7 +64,9 @@ def explore(
     Raises:
         TypeError: `model` cannot be called, or not with these arguments.
         ShapesError: `dynamic_shapes` do not fit the call.
-        WrongArgument: `without_weights`, and `model` is not a module, or cannot be copied.
+        WrongArgument: `without_weights`, and `model` is not a module, or cannot be copied; or
+            `joint`, and another option.
+        JointFailed: torch cannot trace the step, or nothing in its result needs a gradient.
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.attempt import Request, name_of
@@ -69,6 +78,12 @@ def explore(
             f"args is a {type(args).__name__}. Give the positional arguments as a tuple: "
             "explore(model, (x,))"
         )
+    if joint:
+        if dynamic_shapes is not None or any((strict, both, fix, spec, without_weights)):
+            raise WrongArgument(
+                "explore(joint=True) traces a step as it is: no option goes with it."
+            )
+        return _trace_joint(model, tuple(args), dict(kwargs or {}), title, cells)
     if is_exported_program(model):
         call = (tuple(args), dict(kwargs or {})) if args or kwargs else None
         return Exploration(Session([entry_of(model, title, call)]))
@@ -127,6 +142,26 @@ def export_requests(
         with suppress(KeyboardInterrupt):  # keep the failure and its fixes
             session.autofix(session.current, progress)
     return Exploration(session)
+
+
+def _trace_joint(
+    model: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    title: str,
+    cells: Mapping[str, str] | None,
+) -> Exploration:
+    from export_engine.attempt import Request, name_of
+    from export_engine.capture import capture_joint
+
+    request = Request(
+        target=model,
+        args=args,
+        kwargs=kwargs,
+        title=title or f"{name_of(model)}(…)",
+        cells=cell_names() if cells is None else dict(cells),
+    )
+    return Exploration(Session([Entry.of(capture_joint(request), "joint")]))
 
 
 def _explain_attempt(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:

@@ -24,7 +24,7 @@ class Calls:
     """
 
     def __init__(self, seen: SeenCalls) -> None:
-        """Make one; `explorer.observing` does.
+        """Make one; `explorer.observe` does.
 
         Args:
             seen: what watches the calls.
@@ -181,10 +181,10 @@ class CheckedCalls:
 
 
 @contextmanager
-def observing(model: Callable[..., Any], most_bytes: int | None = None) -> Iterator[Calls]:
+def observe(model: Callable[..., Any], most_bytes: int | None = None) -> Iterator[Calls]:
     """Watches the calls of a model until the block ends.
 
-        with explorer.observing(model) as calls:
+        with explorer.observe(model) as calls:
             model(a); model(b); pipeline(text)
         calls                       # which sizes vary, which are equal, which inputs are None
         ex = calls.explore(fix=True)

@@ -36,7 +36,7 @@ def view(
             transformers' `ExportedModel`, as a set; or the path of a `.pt2` file, or of a folder
             that transformers' exporters wrote, as `explorer.load` opens it. Of an AOTInductor
             package without a program, and of a folder of TORCH_TRACE: the kernels, as
-            `explorer.read_stages` gives them. Of ExecuTorch's `.pte` file: its methods, delegates
+            `explorer.view` gives them. Of ExecuTorch's `.pte` file: its methods, delegates
             and memory plan.
         inputs: what to run an ExportedProgram with where it has no example, or another: positional
             arguments as a tuple, or keyword arguments as a dict.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from explorer.session.session import FixError, Session
 from export_engine.record import OpPlace
@@ -13,9 +13,20 @@ if TYPE_CHECKING:
 
     from export_engine.attempt import Exported, Request
     from export_engine.progress import Progress
+    from export_engine.run import Inputs
     from export_engine.values import Compared, PairError, RunOf
 
+Run: TypeAlias = "str | torch.dtype | torch.export.ExportedProgram | HasSession"
+"""What a run of a program is held against: `eager`, `decomposed` or a decomposition table,
+`original`, a device, a dtype or a backend by its name, another program, or an Exploration."""
+
 _MOST = 12
+
+
+class HasSession(Protocol):
+    """An Exploration, as this module, which it imports, knows it."""
+
+    session: Session
 
 
 class TensorPair(NamedTuple):
@@ -122,8 +133,8 @@ class ComparedRuns:
 def compare_values(
     session: Session,
     number: int,
-    other: Any = "eager",
-    inputs: Any = None,
+    other: Run = "eager",
+    inputs: Inputs = None,
     device: str = "cpu",
     progress: Callable[[Progress], None] | None = None,
 ) -> ComparedRuns:
@@ -154,7 +165,7 @@ def compare_values(
 
 
 def _runs(
-    session: Session, number: int, other: Any, attempt: Exported, request: Request, device: str
+    session: Session, number: int, other: Run, attempt: Exported, request: Request, device: str
 ) -> tuple[RunOf, RunOf]:
     """The run in question, and the one that it is held against."""
     from export_engine.run import backends, devices, full_name
@@ -194,7 +205,7 @@ def _run_of_decomposed(
     return RunOf("decomposed", after, session.entries[made].record, request, device)
 
 
-def _run_of_other(other: Any, request: Request, device: str) -> RunOf:
+def _run_of_other(other: Run, request: Request, device: str) -> RunOf:
     """Another result, or a bare ExportedProgram."""
     from torch.export import ExportedProgram
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from explorer.session.session import Session
 from explorer.text.cost_text import format_cost
 from explorer.text.escape import harmless
 from export_engine.source import find_last_user_frame
 
 if TYPE_CHECKING:
+    from explorer.results.running import OpCosts
     from export_engine.cost import (
         Amount,
         CostAt,
@@ -20,7 +22,13 @@ if TYPE_CHECKING:
         ProgramCost,
         TrainingCost,
     )
+    from export_engine.progress import Progress
     from export_engine.record import Record
+    from export_engine.run import Inputs, Sizes
+
+
+_HERE = frozenset({"cpu", "cuda", "mps", "xpu"})
+"""Kinds of devices by torch's names; of one that this machine has, the limits are measured."""
 
 
 def measure_device(device: str = "cpu") -> Device:
@@ -96,19 +104,22 @@ class Cost:
     Nothing was run. `cost.at(batch=8)` gives numbers.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, session: Session, number: int) -> None:
         """Make one.
 
         Args:
-            record: of a program.
+            session: whose program.
+            number: the attempt's.
 
         Raises:
             WrongArgument: its export failed.
         """
         from export_engine.cost import cost_of
 
-        self._record = record
-        self._cost: ProgramCost = cost_of(record)
+        self._session = session
+        self._number = number
+        self._record = session.entries[number].record
+        self._cost: ProgramCost = cost_of(self._record)
 
     @property
     def flops(self) -> Amount:
@@ -152,7 +163,7 @@ class Cost:
         """The cost of each pass of a training step, what is saved for the backward pass, and more.
 
         Raises:
-            WrongArgument: the graph is of no training step, which `explorer.explore_joint` traces.
+            WrongArgument: the graph is of no training step; `explore(joint=True)` traces one.
         """
         from export_engine.cost import training_cost_of
 
@@ -196,11 +207,11 @@ class Cost:
         return find_largest(self._cost, size, int(gigabytes * 10**9), sizes)
 
     def on(self, device: str | Device | tuple[float, float], /, **sizes: int) -> Estimate:
-        """An estimate of the time on a device by its roofline. Nothing is measured.
+        """An estimate of the time on a device by its roofline. The program is not run.
 
         Args:
-            device: `"A100"`, a Device as `explorer.measure_device()` returns it, or FLOP/s and
-                bytes/s.
+            device: `"A100"`; a device of this machine, `"cpu"` or `"cuda"`, whose limits are
+                measured in about a second; a Device; or FLOP/s and bytes/s.
             **sizes: by default those of the example.
 
         Raises:
@@ -208,7 +219,33 @@ class Cost:
         """
         from export_engine.cost import device_of
 
+        if isinstance(device, str) and device.partition(":")[0] in _HERE:
+            device = measure_device(device)
         return Estimate(device_of(device), self._record, self._cost, self.at(sizes))
+
+    def measure(
+        self,
+        device: str = "cpu",
+        *,
+        inputs: Inputs = None,
+        sizes: Sizes = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> OpCosts:
+        """Runs the program, and measures time and memory of each op; the view shows it too.
+
+        Args:
+            device: where to run it.
+            inputs: as `run` of an Exploration takes them.
+            sizes: as `run` takes them; of several, the first is used.
+            progress: called before each run.
+
+        Raises:
+            FixError: there is no such device, input or size, or the program raises an error.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from explorer.results.running import profile
+
+        return profile(self._session, self._number, device, inputs, sizes, progress)
 
     def by_module(self, depth: int | None = None) -> dict[str, Amount]:
         """FLOPs per module path; with a depth, of its first so many parts."""

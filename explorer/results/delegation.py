@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -216,7 +216,7 @@ def delegate(
     return DelegationResult(session, number, delegated.delegation, stage)
 
 
-def make_table(session: Session, number: int, backends: tuple[str, ...]) -> OpTableResult:
+def make_table(session: Session, number: int, backends: str | Sequence[str]) -> OpTableResult:
     """Which ops of an attempt's program backends can take.
 
     Raises:
@@ -226,11 +226,13 @@ def make_table(session: Session, number: int, backends: tuple[str, ...]) -> OpTa
 
     attempt = session.exported(number, "ask about")
     entries = delegation_backends()
-    unknown = [backend for backend in backends if backend not in entries]
+    names = [backends] if isinstance(backends, str) else list(backends)
+    names = list(entries) if names == ["all"] else names
+    unknown = [backend for backend in names if backend not in entries]
     if unknown:
         there = ", ".join(entries)
         raise FixError(f"There is no delegation backend {unknown[0]!r}. There are: {there}.")
-    chosen: list[DelegationBackend] = [entries[backend] for backend in (backends or entries)]
+    chosen: list[DelegationBackend] = [entries[backend] for backend in names]
     return OpTableResult(make_op_table(attempt.program, chosen))
 
 

@@ -319,6 +319,29 @@ class Session:
         self._use(number)
         return attempt
 
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """Every attempt, oldest first; with `--both`, one per mode.
+
+        A file counts once its program is loaded. Programs of older attempts that were dropped are
+        rebuilt, all of them; `entries` has the Records without that.
+
+        Raises:
+            FixError: a program cannot be rebuilt.
+        """
+        entries = list(enumerate(self._entries))
+        numbers = [number for number, entry in entries if not entry.stored.in_file]
+        return tuple(self.attempt(number, "list") for number in numbers)
+
+    @property
+    def fixed_source(self) -> dict[str, str]:
+        """The full text of each file or cell that code fixes of the current attempt changed.
+
+        The files themselves are unchanged.
+        """
+        request = self.entry.request
+        return {edit.file: edit.after for edit in request.edits} if request else {}
+
     def _load(self, number: int, stored: StoredAttempt, progress: Report | None) -> Attempt:
         """An attempt with its program, which the session holds from now on."""
         if stored.live is not None:

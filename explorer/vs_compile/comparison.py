@@ -96,5 +96,5 @@ def compare_with_compile(
         cells=cells,
         progress=progress,
     )
-    report = compared(exploration.attempts[0], exploration.record, wanted, progress)
+    report = compared(exploration.session.attempts[0], exploration.record, wanted, progress)
     return CompileComparison(exploration, report)

@@ -73,8 +73,8 @@ class TrainingCost:
         )
         if overlay is None:
             raise WrongArgument(
-                "The graph has no backward pass. Trace one: explorer.explore_joint(loss_fn, "
-                "(model, x, y))."
+                "The graph has no backward pass. Trace one: explorer.explore(loss_fn, "
+                "(model, x, y), joint=True)."
             )
         self._record = record
         self._graph = record.graphs[0]

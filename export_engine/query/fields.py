@@ -84,6 +84,6 @@ ALSO = {"scope": "module", "target": "op", "stack": "file"}
 LACKS: dict[str, str] = {
     "watch": "needs a watched run: Watch in the Values pane, or .record_values()",
     "pairs": "needs two runs: Compare in the Values pane, or .compare()",
-    "profile": "needs a profile: Profile in the Runs pane, or .profile()",
+    "profile": "needs a profile: Profile in the Runs pane, or .cost().measure()",
 }
 """What is said of a field whose `needs` is not there."""

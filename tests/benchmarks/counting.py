@@ -15,6 +15,7 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 import explorer
+from explorer.opening.configs import shrink_config
 
 from .table import Row
 
@@ -60,7 +61,7 @@ def _config(name: str) -> Any:
     import transformers
 
     kind = getattr(transformers, f"{name}Config", None)
-    return None if kind is None else explorer.shrink_config(kind())
+    return None if kind is None else shrink_config(kind())
 
 
 def _exported(name: str, dtype: torch.dtype) -> tuple[explorer.Exploration, Callable[..., Any]]:

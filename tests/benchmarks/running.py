@@ -67,7 +67,7 @@ def _model(name: str, case: Case) -> list[Row]:
     explored = explorer.explore(
         case.model, case.args, case.kwargs, dynamic_shapes=case.shapes or None, title=name
     )
-    attempt = explored.attempts[-1]
+    attempt = explored.session.attempts[-1]
     assert isinstance(attempt, Exported), name
     too_many = len(attempt.program.graph.nodes) >= MANY
     able = [each.name for each in backend_registry.backends().values() if not each.missing("cpu")]
@@ -194,7 +194,7 @@ def _located() -> Row:
     """Faults planted all over BERT's graph, one at a time: the share located to their op."""
     case = CASES["bert2"]()
     explored = explorer.explore(case.model, case.args, dynamic_shapes=case.shapes)
-    attempt = explored.attempts[0]
+    attempt = explored.session.attempts[0]
     assert isinstance(attempt, Exported)
     names = [node.name for node in attempt.program.graph.nodes]
     layers = [name for name in names if name.startswith(("linear", "layer_norm", "gelu", "tanh"))]

@@ -61,7 +61,9 @@ def test_one_click_fixes_a_failing_cell(lab: Lab) -> None:
     expect(root.get_by_test_id("check")).to_contain_text("Agrees with eager")
     expect(root.locator("canvas").first).to_be_visible()
     assert lab.value("ex.ok") is True
-    assert lab.value("str(ex.attempts[-1].request.shapes)") == "x: a[..16], b; y: b, d[17..]"
+    assert (
+        lab.value("str(ex.session.attempts[-1].request.shapes)") == "x: a[..16], b; y: b, d[17..]"
+    )
     assert lab.value("type(ex.program).__name__") == "ExportedProgram"
 
     root.get_by_role("button", name="Undo").click()
@@ -87,7 +89,7 @@ def test_a_branch_on_data_is_rewritten_and_the_cell_stays(lab: Lab) -> None:
     root.get_by_role("button", name="Fix automatically").click()
     expect(root.get_by_test_id("verdict")).to_contain_text("exported")
     expect(root.get_by_test_id("outcome")).to_contain_text("Fixed by Rewrite line")
-    assert "torch.where" in lab.value("list(ex.fixed_source.values())[0]")
+    assert "torch.where" in lab.value("list(ex.session.fixed_source.values())[0]")
     assert "torch.where" not in lab.value("__import__('inspect').getsource(Fork.forward)")
 
 
@@ -113,7 +115,7 @@ def test_a_slow_fix_shows_progress_and_stops_with_the_last_good_state(lab: Lab) 
         "Interrupted. Nothing has changed.",
     )
     assert lab.value("id(ex.program)") == before
-    assert lab.value("len(ex.attempts)") == 2
+    assert lab.value("len(ex.session.attempts)") == 2
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -127,8 +127,8 @@ def joint_graph() -> torch.fx.GraphModule:
 
 
 def joint_step() -> explorer.Exploration:
-    """A training step, by `explorer.explore_joint`."""
-    return explorer.explore_joint(lambda model, x: model(x).pow(2).mean(), (Net(), X))
+    """A training step, by `explorer.explore(joint=True)`."""
+    return explorer.explore(lambda model, x: model(x).pow(2).mean(), (Net(), X), joint=True)
 
 
 def new_file(folder: Path) -> Path:
@@ -208,7 +208,7 @@ SOURCES = {
     "dynamo": Source("Dynamo's graph", lambda _: of_dynamo()),
     "make_fx": Source("`make_fx`", lambda _: make_fx(_squared, tracing_mode="symbolic")(X)),
     "joint": Source("AOTAutograd's joint graph", lambda _: joint_graph()),
-    "step": Source("`explore_joint`", lambda _: joint_step()),
+    "step": Source("`explore(joint=True)`", lambda _: joint_step()),
     "post_grad": Source("post-grad graph", lambda _: post_grad()),
     "new": Source("`.pt2` of torch", new_file),
     "old": Source("`.pt2` of torch 2.11", old_file),
@@ -288,7 +288,7 @@ def cells(name: str, folder: Path) -> list[str]:
 def _cell(opened: Any, works: Callable[[Any], bool]) -> str:
     try:
         return "✓" if works(opened) else "–"
-    except (explorer.FixError, explorer.ExportFailed, ValueError):
+    except (explorer.errors.FixError, explorer.errors.ExportFailed, ValueError):
         return "–"
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import explorer
+from explorer.results.costing import measure_device
 from export_engine.cost import cost_of, device_of, table_of
 from export_engine.plain_errors import WrongArgument
 from export_engine.record import evaluate
@@ -184,7 +185,7 @@ class Learns(nn.Module):
 
 @pytest.fixture(scope="module")
 def step() -> explorer.Exploration:
-    return explorer.explore_joint(Learns(), (torch.randn(8, 16),))
+    return explorer.explore(Learns(), (torch.randn(8, 16),), joint=True)
 
 
 def test_what_is_saved_for_the_backward_pass_is_what_autograd_saves(
@@ -232,9 +233,10 @@ def test_a_program_without_a_backward_pass_is_no_step(attends: explorer.Explorat
 
 
 def test_this_machine_is_measured(attends: explorer.Exploration) -> None:
-    here = explorer.measure_device()
+    here = measure_device()
     assert here.flops > 10**8
     assert here.bandwidth > 10**7
     assert "cpu, measured" in repr(attends.cost().on(here))
+    assert "cpu, measured" in repr(attends.cost().on("cpu"))
     with pytest.raises(WrongArgument):
-        explorer.measure_device("xpu:99")
+        attends.cost().on("xpu:99")

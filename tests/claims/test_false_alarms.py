@@ -413,7 +413,9 @@ def test_one_buffer_under_two_names_is_named_wherever_torch_refuses_it() -> None
     assert finding.sentence == "`k` and `store.k` are one tensor, and the program writes to it."
     assert finding.stack
     assert finding.sentence in str(ex.verify())
-    with pytest.raises(explorer.FixError, match="are one tensor, and the program writes to it"):
+    with pytest.raises(
+        explorer.errors.FixError, match="are one tensor, and the program writes to it"
+    ):
         ex.decompose("core")
 
 

@@ -370,7 +370,7 @@ def package(path: Path, information: str) -> Path:
 
 def test_a_package_tells_its_kernels_as_data(tmp_path: Path) -> None:
     path = package(tmp_path / "model.pt2", json.dumps(INFORMATION))
-    stages = explorer.read_stages(path)
+    stages = explorer.view(path)
     assert isinstance(stages, StagesResult)
     assert [each.name for each in stages.kernels] == [
         "cpp_fused_add_0:2",
@@ -386,9 +386,9 @@ def test_a_package_tells_its_kernels_as_data(tmp_path: Path) -> None:
 
 def test_a_package_that_does_not_say_is_refused_with_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="is not JSON"):
-        explorer.read_stages(package(tmp_path / "broken.pt2", "{"))
+        explorer.view(package(tmp_path / "broken.pt2", "{"))
     with pytest.raises(ArchiveError, match="INDUCTOR_PROVENANCE=1"):
-        explorer.read_stages(tmp_path)
+        explorer.view(tmp_path)
 
 
 TRACE = """V1127 04:26:07.246000 18933 torch/_dynamo/utils.py:2350] {"chromium_event": {}}
@@ -410,7 +410,7 @@ V1127 04:26:10.066000 1 torch/x.py:5] {"inductor_output_code": {"filename": "x.p
 
 def test_a_folder_of_torch_trace_is_read_as_stages(tmp_path: Path) -> None:
     (tmp_path / "dedicated_log_torch_trace_x.log").write_text(TRACE, encoding="utf-8")
-    stages = explorer.read_stages(tmp_path)
+    stages = explorer.view(tmp_path)
     assert isinstance(stages, StagesResult)
     assert [each.name for each in stages.data.graphs] == ["post-grad"]
     assert stages.data.graphs[0].types == ["f32[4][1]cpu"]

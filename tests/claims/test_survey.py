@@ -76,7 +76,7 @@ def plan(home: Path, *names: str, **options: Any) -> dict[str, Any]:
     return {"model": calls, "seconds": 60, "memory": "1 GB", "folder": str(home), **options}
 
 
-def outcomes(result: explorer.SurveyResult) -> dict[str, str]:
+def outcomes(result: explorer.typing.SurveyResult) -> dict[str, str]:
     return {row.name: row.outcome for row in result.rows}
 
 

@@ -91,7 +91,7 @@ def test_a_config_is_explored_whole_and_small() -> None:
     twin = explorer.explore_config(given, small=True)
     assert twin.record.title == "LlamaForCausalLM, 2 of 3 layers, random"
     assert twin.accepts(batch=3, seq=5)
-    compared = twin.compare_layers(whole)
+    compared = explorer.diff(whole, twin, layers=True)
     assert compared.same, compared
     assert given.num_hidden_layers == 3  # as it was
     assert given.use_cache is True
@@ -101,7 +101,7 @@ def test_a_config_is_explored_whole_and_small() -> None:
 def test_a_twin_that_lacks_a_kind_of_layer_is_told_of() -> None:
     whole = explorer.explore_config(config(attention_bias=True, hidden_size=64), small=True)
     twin = explorer.explore_config(config(hidden_act="gelu"), small=True)
-    compared = twin.compare_layers(whole)
+    compared = explorer.diff(whole, twin, layers=True)
     assert not compared.same
     assert "aten.silu.default ×1" in compared.differences[0].whole
     assert "aten.gelu.default ×1" in compared.differences[0].twin

@@ -165,7 +165,9 @@ def test_a_backend_that_fails_says_why(ex: Exploration, monkeypatch: pytest.Monk
         raise RuntimeError("no kernel for gelu")
 
     monkeypatch.setattr(Wrong, "values", fails)
-    with pytest.raises(explorer.FixError, match="Wrong cannot compile this program: no kernel"):
+    with pytest.raises(
+        explorer.errors.FixError, match="Wrong cannot compile this program: no kernel"
+    ):
         ex.compare("wrong")
 
 

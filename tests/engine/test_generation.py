@@ -70,7 +70,7 @@ def inputs() -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture(scope="module")
-def kit(model: Any, inputs: dict[str, torch.Tensor]) -> explorer.GenerationPrograms:
+def kit(model: Any, inputs: dict[str, torch.Tensor]) -> explorer.typing.GenerationPrograms:
     before = of_call(model, inputs)
     made = explorer.explore_generation(model, inputs)
     assert of_call(model, inputs) == before
@@ -78,7 +78,7 @@ def kit(model: Any, inputs: dict[str, torch.Tensor]) -> explorer.GenerationProgr
 
 
 @pytest.mark.slow
-def test_what_varies_is_named(kit: explorer.GenerationPrograms) -> None:
+def test_what_varies_is_named(kit: explorer.typing.GenerationPrograms) -> None:
     assert list(kit) == ["prefill", "decode"]
     assert {each.name for each in kit["prefill"].record.symbols} == {"batch", "prompt"}
     assert "attention_mask: batch, past + 1" in kit["decode"].record.shapes
@@ -86,7 +86,7 @@ def test_what_varies_is_named(kit: explorer.GenerationPrograms) -> None:
 
 
 @pytest.mark.slow
-def test_the_cache_flows_from_call_to_call(kit: explorer.GenerationPrograms) -> None:
+def test_the_cache_flows_from_call_to_call(kit: explorer.typing.GenerationPrograms) -> None:
     seams = {(each.source, each.target): each.summary for each in kit.seams}
 
     assert seams == {(0, 1): "2 cache tensors", (1, 1): "2 cache tensors"}
@@ -95,7 +95,7 @@ def test_the_cache_flows_from_call_to_call(kit: explorer.GenerationPrograms) -> 
 
 @pytest.mark.slow
 def test_the_programs_generate_the_same_tokens(
-    kit: explorer.GenerationPrograms, model: Any, inputs: dict[str, torch.Tensor]
+    kit: explorer.typing.GenerationPrograms, model: Any, inputs: dict[str, torch.Tensor]
 ) -> None:
     before = of_call(model, inputs)
     trials = kit.generate(16)
@@ -185,10 +185,10 @@ def test_with_bounds_executorch_generates_the_same(
 
 @pytest.mark.slow
 def test_another_token_is_said_with_its_step_and_its_program(
-    kit: explorer.GenerationPrograms, model: Any, inputs: dict[str, torch.Tensor]
+    kit: explorer.typing.GenerationPrograms, model: Any, inputs: dict[str, torch.Tensor]
 ) -> None:
     head = model.lm_head.weight.detach().clone()
-    wrong = explorer.GenerationPrograms(
+    wrong = explorer.typing.GenerationPrograms(
         {"prefill": kit["prefill"], "decode": kit["decode"]}, kit._cut, inputs
     )
     program = kit["decode"].program
@@ -257,7 +257,7 @@ def test_what_is_logged_while_a_model_is_cut_is_a_note_and_is_not_printed(
 
 
 @pytest.mark.slow
-def test_another_backend_generates_the_same(kit: explorer.GenerationPrograms) -> None:
+def test_another_backend_generates_the_same(kit: explorer.typing.GenerationPrograms) -> None:
     pytest.importorskip("onnxscript", reason="it is not installed: pip install '.[onnx]'")
     pytest.importorskip("onnxruntime", reason="it is not installed: pip install '.[onnx]'")
     (found,) = kit.generate(4, backend="onnx", sizes=[(3, 7)])
@@ -290,7 +290,7 @@ def test_a_table_of_generations_keeps_its_numbers_and_reasons_whole() -> None:
 
 @pytest.mark.after_check
 def test_what_only_a_first_call_waits_for_is_in_no_time(
-    kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
+    kit: explorer.typing.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
     generate = compare_with_generate.generate_with
@@ -307,7 +307,7 @@ def test_what_only_a_first_call_waits_for_is_in_no_time(
 
 @pytest.mark.after_check
 def test_a_backend_that_is_not_there_says_so(
-    kit: explorer.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
+    kit: explorer.typing.GenerationPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from export_engine.run.builtin_backends.onnx import Onnx
 
@@ -318,12 +318,14 @@ def test_a_backend_that_is_not_there_says_so(
     assert (found.outcome, found.sentence) == ("unavailable", "onnxruntime is not installed.")
     assert repr(trials) == "onnx\n  – onnxruntime is not installed."
     assert "  onnx\n    – onnxruntime is not installed." in repr(kit)
-    with pytest.raises(explorer.FixError, match="no backend 'eager' that generates: there are pro"):
+    with pytest.raises(
+        explorer.errors.FixError, match="no backend 'eager' that generates: there are pro"
+    ):
         kit.generate(4, backend="eager")
-    with pytest.raises(explorer.FixError, match="'x' tokens cannot be generated"):
+    with pytest.raises(explorer.errors.FixError, match="'x' tokens cannot be generated"):
         kit.generate("x")  # type: ignore[arg-type]
     for sizes in (7, "ab", [(1,)], [(0, 7)], [("a", 2)]):
-        with pytest.raises(explorer.FixError, match="is not a size to generate at"):
+        with pytest.raises(explorer.errors.FixError, match="is not a size to generate at"):
             kit.generate(4, sizes=sizes)  # type: ignore[arg-type]
 
 
@@ -336,7 +338,7 @@ def test_a_backend_that_is_not_there_says_so(
     ],
 )
 def test_a_program_that_cannot_be_compiled_is_a_trial_with_the_reason(
-    kit: explorer.GenerationPrograms,
+    kit: explorer.typing.GenerationPrograms,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
     said: str,
@@ -355,7 +357,9 @@ def test_a_program_that_cannot_be_compiled_is_a_trial_with_the_reason(
 
 
 @pytest.mark.slow
-def test_a_program_that_does_not_take_a_call_is_named(kit: explorer.GenerationPrograms) -> None:
+def test_a_program_that_does_not_take_a_call_is_named(
+    kit: explorer.typing.GenerationPrograms,
+) -> None:
     made = kit._cut
 
     def refusing(*_: Any, **__: Any) -> None:
@@ -388,7 +392,7 @@ def test_a_condition_that_an_op_of_a_program_checks_is_said_as_one(
 
 
 @pytest.mark.slow
-def test_the_page_generates(kit: explorer.GenerationPrograms) -> None:
+def test_the_page_generates(kit: explorer.typing.GenerationPrograms) -> None:
     state = kit.session.programs()
     assert "program" in [each["name"] for each in state["backends"]]
     before = len(kit.record.trials)

@@ -185,11 +185,11 @@ def test_from_python(made: Made) -> None:
     assert len(result.session.entries) == 2
     assert result.session.current == 0
     assert result.compare(result.program).ok
-    with pytest.raises(explorer.FixError, match="not a run to compare with"):
+    with pytest.raises(explorer.errors.FixError, match="not a run to compare with"):
         result.compare(3)
-    with pytest.raises(explorer.FixError, match="Compare its outputs"):
+    with pytest.raises(explorer.errors.FixError, match="Compare its outputs"):
         result.compare("inductor")
-    with pytest.raises(explorer.FixError, match="tabel"):
+    with pytest.raises(explorer.errors.FixError, match="tabel"):
         result.compare("tabel")
 
 

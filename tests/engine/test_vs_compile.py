@@ -357,7 +357,7 @@ def test_a_program_from_a_file_has_nothing_to_compile(tmp_path: Any) -> None:
     loaded = explorer.load(ex.save(tmp_path / "m.pt2"))
     assert loaded.program is not None
     with pytest.raises(ValueError, match="opened without its eager model"):
-        compare_with_compile(loaded.attempts[0], loaded.record)
+        compare_with_compile(loaded.session.attempts[0], loaded.record)
 
 
 # Shown

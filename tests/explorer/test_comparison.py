@@ -246,7 +246,7 @@ def test_what_a_backend_lacks_is_counted() -> None:
     has = ["aten.addmm", "aten.permute.default", "aten.relu.default", "aten.add"]
     assert ex.unsupported_ops(has) == {"aten.sum.dim_IntList": 1}
     failed = explorer.explore(lambda x: x if x.sum() > 0 else -x, (torch.ones(2),))
-    with pytest.raises(explorer.ExportFailed):
+    with pytest.raises(explorer.errors.ExportFailed):
         failed.unsupported_ops()
 
 

@@ -37,14 +37,16 @@ ARGS = (torch.randn(4, 32),)
 def compared(module: nn.Module, shapes: str) -> tuple[explorer.Exploration, ContractComparison]:
     exploration = explorer.explore(module, ARGS, dynamic_shapes=shapes)
     assert exploration.ok
-    return exploration, exploration.compare_contracts()
+    return exploration, exploration.compare("contract")
 
 
 @needs_spec
 def test_ranges_and_rejections_of_both_forms_are_compared() -> None:
     exploration, found = compared(Summed(), "x: batch, 16*_seq")
     assert exploration.record.shapes == "x: batch, 16*_seq"  # the current attempt is what it was
-    assert [each.request.shapes.unbacked for each in exploration.attempts if each.request] == [
+    assert [
+        each.request.shapes.unbacked for each in exploration.session.attempts if each.request
+    ] == [
         False,
         True,
     ]
@@ -59,8 +61,8 @@ def test_ranges_and_rejections_of_both_forms_are_compared() -> None:
     assert found.comparison is not None
     others = {each.name: (each.before, each.after) for each in found.comparison.diff.others}
     assert others["x.shape[1] = 16"] == (least.before, least.after)  # in the page, too
-    again = exploration.compare_contracts()
-    assert len(exploration.attempts) == 2
+    again = exploration.compare("contract")
+    assert len(exploration.session.attempts) == 2
     assert str(again) == str(found)
 
 
@@ -72,7 +74,7 @@ def test_the_page_compares_the_contracts_and_stays_at_its_attempt() -> None:
     exploration.session.watch(lambda: told.append(exploration.session.current))
     (answer, _) = handlers("contracts", {"attempt": 0})
     assert (answer["attempt"], answer["exported"]) == (1, True)
-    assert answer["lines"] == str(exploration.compare_contracts()).split("\n")
+    assert answer["lines"] == str(exploration.compare("contract")).split("\n")
     assert set(told) == {0}
     exploration.decompose()
     with pytest.raises(Refusal, match="There is no attempt 9"):
@@ -147,8 +149,8 @@ def test_a_program_and_itself_reject_the_same() -> None:
 @pytest.mark.skipif(not missing_shapes_spec(), reason="this torch exports a ShapesSpec")
 def test_an_older_torch_says_what_is_missing() -> None:
     exploration = explorer.explore(Summed(), ARGS, dynamic_shapes="x: batch, _")
-    with pytest.raises(explorer.FixError, match="ShapesSpec needs torch 2"):
-        exploration.compare_contracts()
+    with pytest.raises(explorer.errors.FixError, match="ShapesSpec needs torch 2"):
+        exploration.compare("contract")
     with pytest.raises(Refusal, match="ShapesSpec needs torch 2"):
         MessageHandlers(exploration.session)("contracts", {"attempt": 0})
     assert exploration.record.other_form == ""

@@ -50,5 +50,5 @@ def test_lines_and_modules_add_up(exported: explorer.Exploration) -> None:
 
 def test_a_failure_costs_nothing_that_is_known() -> None:
     failed = explorer.explore(lambda x: x.item() > 0 and x, (torch.ones(2),))
-    with pytest.raises(explorer.ExportFailed):
+    with pytest.raises(explorer.errors.ExportFailed):
         failed.cost()

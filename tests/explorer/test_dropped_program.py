@@ -85,10 +85,10 @@ def compared(ex: Exploration, _: Path) -> None:
 
 ACTIONS: dict[str, Callable[[Exploration, Path], Any]] = {
     "program": lambda ex, _: ex.program.module()(torch.randn(5, 4)),
-    "attempts": lambda ex, _: [each.program for each in ex.attempts],  # type: ignore[attr-defined]
+    "attempts": lambda ex, _: [each.program for each in ex.session.attempts],  # type: ignore[attr-defined]
     "verify": lambda ex, _: ex.verify(1),
     "run": lambda ex, _: ex.run(),
-    "profile": lambda ex, _: ex.profile(),
+    "profile": lambda ex, _: ex.cost().measure(),
     "decompose": lambda ex, _: ex.decompose("only linear"),
     "save": saved,
     "compare": compared,
@@ -171,7 +171,9 @@ def test_a_model_that_has_changed_is_told_and_the_record_stays() -> None:
     verdict = ex.record.verdict
     release(ex, 0)
     net.eval()
-    with pytest.raises(explorer.FixError, match=r"Attempt 1 cannot be rebuilt: .* has changed"):
+    with pytest.raises(
+        explorer.errors.FixError, match=r"Attempt 1 cannot be rebuilt: .* has changed"
+    ):
         ex.verify(1)
     assert ex.record.verdict == verdict
     net.train()

@@ -57,9 +57,9 @@ def test_the_program_is_torchs_own(explored: explorer.Exploration) -> None:
 @pytest.mark.slow
 def test_both_modes_are_two_attempts() -> None:
     both = explorer.explore(Undecided(), (torch.ones(2),), both=True)
-    assert [attempt.mode for attempt in both.attempts] == ["non-strict", "strict"]
+    assert [attempt.mode for attempt in both.session.attempts] == ["non-strict", "strict"]
     assert not both.ok
-    with pytest.raises(explorer.ExportFailed, match="There is no program"):
+    with pytest.raises(explorer.errors.ExportFailed, match="There is no program"):
         _ = both.program
 
 
@@ -219,7 +219,7 @@ def test_the_graph_is_written_as_dot_and_drawn_where_dot_is(
 @pytest.mark.slow
 def test_a_failure_has_no_graph_to_draw(tmp_path: Path) -> None:
     failed = explorer.explore(Undecided(), (torch.ones(2),))
-    with pytest.raises(explorer.ExportFailed, match="There is no graph"):
+    with pytest.raises(explorer.errors.ExportFailed, match="There is no graph"):
         failed.save(tmp_path / "g.dot")
 
 

@@ -53,7 +53,7 @@ class Stamped(torch.nn.Module):
         return x.reshape(-1, 2) + time.time()
 
 
-def titles(guided: explorer.Guided) -> list[str]:
+def titles(guided: explorer.typing.Guided) -> list[str]:
     return [step.title for step in guided.steps]
 
 
@@ -107,9 +107,9 @@ def test_a_model_that_needs_a_fix_gets_it_and_stays_as_it_was() -> None:
     assert learn == "Learn: `notebooks/04_graph_breaks_and_cond.ipynb` explains this."
     assert (ROOT / learn.split("`")[1]).is_file()
     assert "torch.where" in guided.steps[2].reason
-    assert "guided.exploration.fixed_source" in guided.steps[2].after
+    assert "guided.exploration.session.fixed_source" in guided.steps[2].after
     assert guided.exploration is not None
-    assert "torch.where" in next(iter(guided.exploration.fixed_source.values()))
+    assert "torch.where" in next(iter(guided.exploration.session.fixed_source.values()))
     assert not explorer.explore(Undecided(), (torch.randn(4, 4),)).ok
 
 

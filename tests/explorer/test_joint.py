@@ -32,7 +32,7 @@ X, Y = torch.randn(2, 5, 4), torch.randn(2, 6, 5)
 
 @pytest.fixture(scope="module")
 def step() -> explorer.Exploration:
-    return explorer.explore_joint(loss_fn, (Net(), X, Y))
+    return explorer.explore(loss_fn, (Net(), X, Y), joint=True)
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_the_backward_pass_is_counted_as_torch_counts_it(step: explorer.Explorat
 def test_nothing_is_trained_and_nothing_is_left() -> None:
     model, rng = Net(), torch.get_rng_state()
     before = {name: each.clone() for name, each in model.state_dict().items()}
-    explorer.explore_joint(loss_fn, (model, X), {"y": Y})
+    explorer.explore(loss_fn, (model, X), {"y": Y}, joint=True)
     assert all(each.grad is None for each in model.parameters())
     assert all(torch.equal(before[name], each) for name, each in model.state_dict().items())
     assert torch.equal(torch.get_rng_state(), rng)
@@ -86,11 +86,11 @@ def test_nothing_is_trained_and_nothing_is_left() -> None:
 @pytest.mark.slow
 def test_what_has_no_backward_pass_says_so() -> None:
     with pytest.raises(JointFailed, match="Nothing in the result needs a gradient"):
-        explorer.explore_joint(lambda x: x + 1, (torch.randn(3),))
+        explorer.explore(lambda x: x + 1, (torch.randn(3),), joint=True)
     with pytest.raises(TypeError, match=r"Name its parameters"):
-        explorer.explore_joint(lambda *given: given[0](given[1]).sum(), (Net(), X))
+        explorer.explore(lambda *given: given[0](given[1]).sum(), (Net(), X), joint=True)
 
 
 def test_a_joint_graph_is_no_program_to_run(step: explorer.Exploration) -> None:
-    with pytest.raises(explorer.FixError, match="a joint graph cannot be run as a program"):
+    with pytest.raises(explorer.errors.FixError, match="a joint graph cannot be run as a program"):
         step.verify()

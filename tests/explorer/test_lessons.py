@@ -26,8 +26,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def lesson() -> explorer.Lesson:
-    made = explorer.Lesson("Two and three")
+def lesson() -> explorer.typing.Lesson:
+    made = explorer.typing.Lesson("Two and three")
 
     @made.exercise("1", hints=["Add.", "Add 1 to 1."], solution="2")
     def two(answer: Answer) -> None:
@@ -70,7 +70,7 @@ def answer(shapes: str = "x: batch, _") -> Answer:
     return Answer(explorer.explore(Net(), (torch.randn(2, 4),), dynamic_shapes=shapes))
 
 
-def test_hints_come_one_by_one_and_the_first_try_is_free(lesson: explorer.Lesson) -> None:
+def test_hints_come_one_by_one_and_the_first_try_is_free(lesson: explorer.typing.Lesson) -> None:
     first = lesson.check("1", 5)
     assert not first.ok
     assert first.reason == "That is not two."
@@ -83,7 +83,7 @@ def test_hints_come_one_by_one_and_the_first_try_is_free(lesson: explorer.Lesson
 
 @pytest.mark.slow
 def test_the_same_export_checked_again_is_no_new_try_and_gives_no_hint_away() -> None:
-    made = explorer.Lesson("Runs all")
+    made = explorer.typing.Lesson("Runs all")
 
     @made.exercise("1", hints=["Not `if`."])
     def exported(answer: Answer) -> None:
@@ -91,7 +91,7 @@ def test_the_same_export_checked_again_is_no_new_try_and_gives_no_hint_away() ->
         answer.exported()
 
     for _ in range(3):  # as "Run All" does, also in a new kernel
-        again = explorer.Lesson("Runs all")
+        again = explorer.typing.Lesson("Runs all")
         again.exercises = made.exercises
         reply = again.check("1", Undecided(), (torch.randn(3),))
         assert reply.reason.startswith("It does not export yet")
@@ -104,7 +104,7 @@ def test_the_same_export_checked_again_is_no_new_try_and_gives_no_hint_away() ->
     assert saved_progress.get_progress(made.name, "1")["tries"] == 3
 
 
-def test_hints_can_be_asked_for(lesson: explorer.Lesson) -> None:
+def test_hints_can_be_asked_for(lesson: explorer.typing.Lesson) -> None:
     assert "hints left" in lesson.solution(1).title
     assert [line.text for line in lesson.hint().lines] == ["Add."]
     assert "a hint left" in lesson.solution(1).title
@@ -112,7 +112,7 @@ def test_hints_can_be_asked_for(lesson: explorer.Lesson) -> None:
     assert lesson.solution(1).code == "2"
 
 
-def test_nothing_given_yet_is_no_wrong_answer(lesson: explorer.Lesson) -> None:
+def test_nothing_given_yet_is_no_wrong_answer(lesson: explorer.typing.Lesson) -> None:
     for given in ((), (None,), (...,)):
         reply = lesson.check(1, *given)
         assert reply.kind == "open"
@@ -120,12 +120,12 @@ def test_nothing_given_yet_is_no_wrong_answer(lesson: explorer.Lesson) -> None:
     assert saved_progress.get_progress(lesson.name, "1")["tries"] == 0
 
 
-def test_progress_is_kept_and_shown(lesson: explorer.Lesson, folder: Path) -> None:
+def test_progress_is_kept_and_shown(lesson: explorer.typing.Lesson, folder: Path) -> None:
     lesson.check(1, 2)
     assert "1 of 2 exercises" in repr(lesson.progress())
     assert "✓ 1. Give two (1 try)" in repr(lesson.progress())
     assert "○ 2. Give three" in repr(lesson)
-    again = explorer.Lesson("Two and three")
+    again = explorer.typing.Lesson("Two and three")
     assert saved_progress.get_progress(again.name, "1")["done"] == 1
     stored = json.loads((folder / "lessons.json").read_text())
     assert stored["two_and_three"]["1"] == {
@@ -140,14 +140,14 @@ def test_progress_is_kept_and_shown(lesson: explorer.Lesson, folder: Path) -> No
     assert lesson.done == 0
 
 
-def test_a_wrong_answer_later_takes_nothing_away(lesson: explorer.Lesson) -> None:
+def test_a_wrong_answer_later_takes_nothing_away(lesson: explorer.typing.Lesson) -> None:
     lesson.check(1, 2)
     lesson.check(1, 5)
     assert lesson.done == 1
 
 
 def test_a_folder_that_cannot_be_written_stops_nobody(
-    lesson: explorer.Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lesson: explorer.typing.Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(FOLDER, str(tmp_path / "file" / "below"))
@@ -159,7 +159,9 @@ def test_a_folder_that_cannot_be_written_stops_nobody(
 @pytest.mark.parametrize(
     "text", ["{", "[]", '{"two_and_three": 5}', '{"two_and_three": {"1": []}}']
 )
-def test_a_broken_file_counts_as_nothing(lesson: explorer.Lesson, folder: Path, text: str) -> None:
+def test_a_broken_file_counts_as_nothing(
+    lesson: explorer.typing.Lesson, folder: Path, text: str
+) -> None:
     folder.mkdir()
     (folder / "lessons.json").write_text(text)
     assert lesson.done == 0
@@ -170,7 +172,7 @@ def test_a_broken_file_counts_as_nothing(lesson: explorer.Lesson, folder: Path, 
 
 
 def test_an_answer_that_makes_the_checker_stumble_is_said_so() -> None:
-    lesson = explorer.Lesson("Odd")
+    lesson = explorer.typing.Lesson("Odd")
 
     @lesson.exercise(1)
     def odd(answer: Answer) -> None:
@@ -182,7 +184,9 @@ def test_an_answer_that_makes_the_checker_stumble_is_said_so() -> None:
     assert "cannot be checked: TypeError" in reply.reason
 
 
-def test_an_unknown_exercise_or_lesson_is_named(lesson: explorer.Lesson, tmp_path: Path) -> None:
+def test_an_unknown_exercise_or_lesson_is_named(
+    lesson: explorer.typing.Lesson, tmp_path: Path
+) -> None:
     with pytest.raises(LessonError, match=r"no exercise 7 .* There are: 1, 2"):
         lesson.check(7, 1)
     with pytest.raises(LessonError, match="Did you mean soundness"):
@@ -214,7 +218,7 @@ def test_a_reply_is_escaped_and_marks_code() -> None:
 
 @pytest.mark.after_check
 def test_a_model_with_inputs_is_an_answer_too() -> None:
-    lesson = explorer.Lesson("Models")
+    lesson = explorer.typing.Lesson("Models")
 
     @lesson.exercise(1)
     def varies(answer: Answer) -> None:
@@ -286,7 +290,7 @@ def test_a_program_that_is_right_for_the_example_alone_is_noticed() -> None:
 OWN_LESSON = '''
 import explorer
 
-lesson = explorer.Lesson("My own")
+lesson = explorer.typing.Lesson("My own")
 
 
 @lesson.exercise(

@@ -13,7 +13,7 @@ from explorer.exportdb.library_handlers import LONGEST_SOURCE, LibraryHandlers
 from widgets import LibraryWidget, Refusal
 
 
-def browser() -> tuple[explorer.Library, LibraryWidget, LibraryHandlers]:
+def browser() -> tuple[explorer.typing.Library, LibraryWidget, LibraryHandlers]:
     library = explorer.exportdb.browse("list_contains")
     widget = library.widget()
     answers = widget._answer

@@ -137,7 +137,7 @@ def test_a_failure_holds_no_variables_of_whoever_asked(name: str) -> None:
     assert failure is not None
     assert "Traceback (most recent call last)" in failure.traceback  # torch's own words
     assert "in run_export" in failure.traceback
-    with pytest.raises(explorer.ExportFailed) as raised:
+    with pytest.raises(explorer.errors.ExportFailed) as raised:
         ex.program  # noqa: B018
     assert isinstance(raised.value.__cause__, Exception)
 

@@ -42,7 +42,7 @@ def state_of(model: nn.Module) -> dict[str, Any]:
 @pytest.mark.after_check
 def test_what_varies_together_has_one_name_and_a_program_agrees_on_every_call() -> None:
     model = Encoder().eval()
-    with explorer.observing(model) as calls:
+    with explorer.observe(model) as calls:
         for batch, seq in ((1, 3), (2, 5), (4, 4), (1, 3)):
             model(ids(batch, seq), mask=torch.ones(batch, seq))
 
@@ -68,7 +68,7 @@ def test_what_varies_together_has_one_name_and_a_program_agrees_on_every_call() 
 @pytest.mark.after_check
 def test_none_an_int_and_a_relation_are_told() -> None:
     model = Encoder().eval()
-    with explorer.observing(model) as calls:
+    with explorer.observe(model) as calls:
         for seq in (3, 4, 6):
             model(ids(2, seq), steps=seq)
         model(ids(2, 3), torch.ones(2, 3))
@@ -83,7 +83,7 @@ def test_none_an_int_and_a_relation_are_told() -> None:
     def pair(x: Tensor, y: Tensor) -> Tensor:
         return x.sum() + y.sum()
 
-    with explorer.observing(pair) as of_function:
+    with explorer.observe(pair) as of_function:
         for size in (2, 3, 5):
             of_function(torch.ones(size), torch.ones(2 * size + 1))
     assert str(of_function.shapes) == "x: batch; y: 2*batch + 1"
@@ -93,7 +93,7 @@ def test_none_an_int_and_a_relation_are_told() -> None:
 def test_the_model_is_as_before_also_where_the_block_or_a_call_raises() -> None:
     model = Encoder().eval()
     before = state_of(model)
-    watching = explorer.observing(model)
+    watching = explorer.observe(model)
     calls = watching.__enter__()
     with pytest.raises(IndexError):
         model(torch.full((2, 3), 99))
@@ -115,7 +115,7 @@ def test_the_model_is_as_before_also_where_the_block_or_a_call_raises() -> None:
 @pytest.mark.after_check
 def test_copies_stay_within_their_budget_and_other_calls_are_checked_all_the_same() -> None:
     model = nn.Linear(4, 2).eval()
-    with explorer.observing(model, most_bytes=4 * 4 * 10) as calls:
+    with explorer.observe(model, most_bytes=4 * 4 * 10) as calls:
         for batch in range(2, 12):
             x = torch.randn(batch, 4)
             model(x)
@@ -140,7 +140,7 @@ def test_an_example_is_resized_only_where_the_model_takes_it() -> None:
             return x * 2
 
     for model, expected in ((Square(), (3, 3)), (Free(), (3, 2))):
-        with explorer.observing(model) as calls:
+        with explorer.observe(model) as calls:
             model(torch.ones(1, 1))
             model(torch.ones(3, 3))
             if isinstance(model, Free):
@@ -151,10 +151,10 @@ def test_an_example_is_resized_only_where_the_model_takes_it() -> None:
 
 
 def test_nothing_seen_and_a_group_that_is_not_there_are_said() -> None:
-    with explorer.observing(nn.Linear(2, 2)) as calls:
+    with explorer.observe(nn.Linear(2, 2)) as calls:
         pass
     assert str(calls) == "0 calls seen"
     with pytest.raises(LookupError, match="No call was seen"):
         calls.explore()
-    with pytest.raises(TypeError, match="int is not callable"), explorer.observing(3):  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="int is not callable"), explorer.observe(3):  # type: ignore[arg-type]
         pass

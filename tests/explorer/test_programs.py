@@ -48,7 +48,7 @@ def test_one_that_fails_leaves_the_others_whole() -> None:
     assert [each.ok for each in kit.values()] == [False, True, True]
     assert len(kit.seams) == 2
     assert "depends on the values" in repr(kit)
-    with pytest.raises(explorer.FixError, match="bad failed to export"):
+    with pytest.raises(explorer.errors.FixError, match="bad failed to export"):
         kit.save("never.pt2")
 
 
@@ -86,7 +86,7 @@ def test_a_stranger_s_set_is_data_until_it_is_trusted(saved: Path, tmp_path: Pat
     kit = explorer.load(strange)
 
     assert isinstance(kit, explorer.Programs)
-    with pytest.raises(explorer.NotTrusted):
+    with pytest.raises(explorer.errors.NotTrusted):
         _ = kit["decode"].program
     kit.trust()
     assert kit["prefill"].program is not None

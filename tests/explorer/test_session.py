@@ -65,7 +65,7 @@ def test_applying_a_fix_gives_a_program_that_was_checked() -> None:
     assert ex.record.fixed_by == [title]
     assert ex.record.check is not None
     assert ex.record.check.verdict == "agrees"
-    assert [type(attempt) for attempt in ex.attempts] == [Failed, Exported]
+    assert [type(attempt) for attempt in ex.session.attempts] == [Failed, Exported]
     assert ex.diagnosis is None
     assert ex.fixes == ()
 
@@ -73,7 +73,7 @@ def test_applying_a_fix_gives_a_program_that_was_checked() -> None:
 @pytest.mark.slow
 def test_what_a_fix_gives_up_goes_with_the_program() -> None:
     ex = failing()
-    request = ex.attempts[0].request
+    request = ex.session.attempts[0].request
     assert request is not None
     note = dataclasses.replace(ex.fixes[0], narrows=False, gives_up="It rejects a = 17.")
     assert note.apply(request).given_up == ()
@@ -85,8 +85,8 @@ def test_a_fix_is_given_by_itself_too_and_undone() -> None:
     ex = failing()
     ex.apply(ex.fixes[0]).undo()
     assert not ex.ok
-    assert len(ex.attempts) == 2
-    with pytest.raises(explorer.FixError, match="first attempt"):
+    assert len(ex.session.attempts) == 2
+    with pytest.raises(explorer.errors.FixError, match="first attempt"):
         ex.undo()
 
 
@@ -105,13 +105,13 @@ def test_a_branch_off_keeps_the_other_branch() -> None:
 def test_fixes_that_are_none_are_refused() -> None:
     ex = failing()
     for fixes in ((), (7,), (-1,)):
-        with pytest.raises(explorer.FixError, match="This attempt offers"):
+        with pytest.raises(explorer.errors.FixError, match="This attempt offers"):
             ex.apply(*fixes)
-    assert len(ex.attempts) == 1
+    assert len(ex.session.attempts) == 1
 
 
 def test_fixes_of_another_attempt_are_refused() -> None:
-    with pytest.raises(explorer.FixError, match=r"not one of this attempt"):
+    with pytest.raises(explorer.errors.FixError, match=r"not one of this attempt"):
         failing().apply(outside().fixes[0])
 
 
@@ -134,7 +134,7 @@ def test_explore_fixes_by_itself() -> None:
         fix=True,
     )
     assert ex.ok
-    assert len(ex.attempts) == 2
+    assert len(ex.session.attempts) == 2
 
 
 class Interrupts:
@@ -156,10 +156,10 @@ def test_an_interrupted_fix_changes_nothing(good_first: bool) -> None:
     if good_first:
         ex.apply(0)
     before = ex.session.current
-    count = len(ex.attempts)
+    count = len(ex.session.attempts)
     with pytest.raises(KeyboardInterrupt):
         ex.session.apply(0, [1], Interrupts(at=1))
-    assert (ex.session.current, len(ex.attempts)) == (before, count)
+    assert (ex.session.current, len(ex.session.attempts)) == (before, count)
     assert ex.ok == good_first
 
 
@@ -205,7 +205,7 @@ def test_an_interrupt_is_told_to_the_page() -> None:
     answers.progress = Interrupts(at=1)
     with pytest.raises(Refusal, match=r"Interrupted\. Nothing has changed\."):
         answers("apply", {"attempt": 0, "fixes": [0]})
-    assert len(ex.attempts) == 1
+    assert len(ex.session.attempts) == 1
 
 
 def test_open_views_follow() -> None:
@@ -233,7 +233,7 @@ def test_what_is_found_out_later_describes_nothing_again(monkeypatch: pytest.Mon
     program = ex.program
     ex.verify(sizes=1)
     ex.run()
-    ex.profile()
+    ex.cost().measure()
     assert sum(each is program for each in described) == 1  # Verify describes other forms of it
     assert ex.record.verification is not None
     assert ex.record.profile is not None

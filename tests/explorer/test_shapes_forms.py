@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from explorer import Exploration, FixError, explore
+from explorer import Exploration, explore
+from explorer.errors import FixError
 from export_engine.shapes import Shapes, forms
 from export_engine.torch_internals import missing_shapes_spec
 

@@ -56,7 +56,7 @@ NEED: dict[str, Callable[[explorer.Exploration, Path], object]] = {
     "program": lambda ex, _: ex.program,
     "verify": lambda ex, _: ex.verify(1),
     "run": lambda ex, _: ex.run(),
-    "profile": lambda ex, _: ex.profile(),
+    "profile": lambda ex, _: ex.cost().measure(),
     "decompose": lambda ex, _: ex.decompose(),
     "save": lambda ex, folder: ex.save(folder / "again.pt2"),
 }
@@ -65,7 +65,9 @@ NEED: dict[str, Callable[[explorer.Exploration, Path], object]] = {
 @pytest.mark.parametrize("what", NEED)
 def test_what_needs_a_program_says_how_to_trust(stranger: Path, tmp_path: Path, what: str) -> None:
     ex = explorer.load(stranger)
-    with pytest.raises(explorer.NotTrusted, match=r"opened as data.*ex\.trust\(\).*--trusted"):
+    with pytest.raises(
+        explorer.errors.NotTrusted, match=r"opened as data.*ex\.trust\(\).*--trusted"
+    ):
         NEED[what](ex, tmp_path)
     assert ex.session.state()["attempts"][0]["untrusted"]
 
@@ -75,14 +77,14 @@ def test_what_is_read_is_shown_without_trust(stranger: Path, tmp_path: Path) -> 
     ex = explorer.load(stranger)
     assert ex.ok
     assert ex.diagnosis is None
-    assert (ex.fixes, ex.findings, ex.attempts, ex.fixed_source) == ((), (), (), {})
+    assert (ex.fixes, ex.findings, ex.session.attempts, ex.session.fixed_source) == ((), (), (), {})
     assert "stranger.pt2" in repr(ex)
     assert ex.unsupported_ops()
     assert ex.save(tmp_path / "record.json").exists()
     assert ex.save(tmp_path / "report.html").exists()
     assert explorer.diff(stranger, ex).ok
     assert isinstance(ex.session.entry.stored, OpenedFile)
-    with pytest.raises(explorer.FixError):
+    with pytest.raises(explorer.errors.FixError):
         ex.autofix()
 
 
@@ -118,7 +120,7 @@ def test_trust_makes_the_program_and_is_kept_for_this_content(
     assert isinstance(ex.program, torch.export.ExportedProgram)
     assert explorer.load(shutil.copy(stranger, tmp_path / "copy.pt2")).program
     stranger.write_bytes(stranger.read_bytes() + b" ")
-    with pytest.raises((explorer.NotTrusted, ValueError)):
+    with pytest.raises((explorer.errors.NotTrusted, ValueError)):
         _ = explorer.load(stranger).program
 
 
@@ -134,7 +136,7 @@ def test_a_file_saved_here_and_changed_is_not(own: Path) -> None:
     at = data.index(b"relu")
     data[at : at + 4] = b"tanh"
     own.write_bytes(data)
-    with pytest.raises((explorer.NotTrusted, ValueError)):
+    with pytest.raises((explorer.errors.NotTrusted, ValueError)):
         _ = explorer.load(own).program
 
 
@@ -150,7 +152,7 @@ def test_a_file_that_changes_between_opening_and_loading_is_not_loaded(
 ) -> None:
     ex = explorer.load(stranger)
     stranger.write_bytes(own.read_bytes())
-    with pytest.raises(explorer.FixError, match="has changed since it was opened"):
+    with pytest.raises(explorer.errors.FixError, match="has changed since it was opened"):
         ex.trust()
     assert ex.session.state()["attempts"][0]["untrusted"]
 
@@ -158,7 +160,7 @@ def test_a_file_that_changes_between_opening_and_loading_is_not_loaded(
     data = bytearray(own.read_bytes())
     data[data.index(b"relu")] ^= 1
     swapped(own, bytes(data))
-    with pytest.raises(explorer.FixError, match="has changed since it was opened"):
+    with pytest.raises(explorer.errors.FixError, match="has changed since it was opened"):
         _ = ex.program
 
 
@@ -170,7 +172,7 @@ def test_a_file_swapped_between_look_and_trust_is_not_run(stranger: Path, way: s
     at = data.index(b"weight_0") + 64  # in the weights or beside them: nothing that was shown
     data[at] ^= 1
     swapped(stranger, bytes(data))
-    with pytest.raises(explorer.FixError, match="has changed since it was opened"):
+    with pytest.raises(explorer.errors.FixError, match="has changed since it was opened"):
         ex.trust() if way == "click" else ex.program
     data[at] ^= 1
     stranger.unlink()
@@ -193,7 +195,7 @@ def test_a_file_that_was_another_while_it_was_read_is_not_run(
     with monkeypatch.context() as patched:
         patched.setattr(Content, "of", classmethod(swapping))
         ex = explorer.load(stranger)
-    with pytest.raises(explorer.FixError, match="has changed since it was opened"):
+    with pytest.raises(explorer.errors.FixError, match="has changed since it was opened"):
         ex.trust()
 
 

@@ -126,7 +126,9 @@ def test_a_graph_says_its_sizes(name: str) -> None:
 def test_what_a_graph_cannot_do_is_said() -> None:
     ex = explorer.view(torch.fx.symbolic_trace(Net()))
     for act in (ex.verify, ex.run, ex.decompose, ex.watch, lambda: ex.program):
-        with pytest.raises(explorer.FixError, match="a GraphModule cannot be run as a program"):
+        with pytest.raises(
+            explorer.errors.FixError, match="a GraphModule cannot be run as a program"
+        ):
             act()
 
 

@@ -10,9 +10,10 @@ import torch
 from torch import nn
 
 import explorer
-from explorer import Exploration, FixError
+from explorer import Exploration
 from explorer.display.handlers import MessageHandlers
 from explorer.display.widget import widget_of
+from explorer.errors import FixError
 
 PLACE = {"side": "one", "rows": -2, "columns": -1, "index": [0], "cell": [0, 0]}
 

@@ -28,7 +28,7 @@ CALLS: dict[str, Call] = {
     "overlay of no number": lambda ex: ex.annotate("mine", {"linear": "a"}, "number"),
     "probe of no size": lambda ex: ex.accepts(btach=3),
     "probe of no int": lambda ex: ex.accepts(batch="a"),  # type: ignore[arg-type]
-    "profile": lambda ex: ex.profile("cdua"),
+    "profile": lambda ex: ex.cost().measure("cdua"),
     "query": lambda ex: ex.query("op:"),
     "run on a device": lambda ex: ex.run("cdua"),
     "run on a backend": lambda ex: ex.run(backend="eagr"),

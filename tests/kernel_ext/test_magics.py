@@ -498,7 +498,7 @@ def test_a_guide_goes_step_by_step_and_leaves_a_report(
     for heading in ("✗ 1. Export", "2. Explain: A branch on data", "✓ 3. Fix", "Verify", "Report"):
         assert heading in text
     assert "Cell In[1], line" in text
-    assert "`ex.fixed_source` has the fixed code" in text
+    assert "`ex.session.fixed_source` has the fixed code" in text
     assert shell.user_ns["ex"].ok
     assert shell.user_ns["ex"] is shell.user_ns["_export"]
     assert "guarantees hold" in report.read_text().partition("<main")[0]

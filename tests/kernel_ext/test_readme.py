@@ -244,7 +244,7 @@ def test_a_saved_language_model_generates_by_the_explorer_and_without_it(
 def test_calls_are_watched_and_exported_as_they_were(shell: InteractiveShell) -> None:
     cell(shell, "a, b, text = torch.randn(2, 4), torch.randn(5, 4), torch.randn(1, 4)")
     cell(shell, "pipeline = lambda text: model(text).sum()")
-    cell(shell, block("explorer.observing(model)"))
+    cell(shell, block("explorer.observe(model)"))
     assert cell(shell, "print(calls.shapes, calls.check(ex).ok)").split() == [
         "x:", "batch,", "_", "True",
     ]  # fmt: skip
@@ -256,7 +256,7 @@ def test_the_guide_goes_from_the_cell_and_from_python(shell: InteractiveShell) -
     magic, python = block("%export --guide model(x)").split("# or, from Python: ")
 
     assert "guarantees hold" in cell(shell, f"{magic}# a comment")
-    assert isinstance(eval(python, shell.user_ns), explorer.Guided)
+    assert isinstance(eval(python, shell.user_ns), explorer.typing.Guided)
 
 
 @pytest.mark.after_check
@@ -294,7 +294,7 @@ def test_runs_are_asked_for_as_shown(
     shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell(shell, '%export --no-display -d "x: batch, _" --as ex model(x)')
-    lines = block("ex.profile(sizes=").splitlines()
+    lines = block("ex.cost().measure(sizes=").splitlines()
     (on_gpu,) = [line for line in lines if '"cuda"' in line]
     asked = re.findall(r'"(\w+)"', on_gpu.partition("[")[2].partition("]")[0])
     assert {*asked} <= {each.name for each in backend_registry.BUILT_IN}
@@ -392,7 +392,7 @@ def test_the_python_way_works_line_by_line(
     for line in good.splitlines():
         if not any(each in line for each in left_out):
             cell(shell, line)
-    assert len(names["ex"].attempts) == 3  # as exported, decomposed, and lowered
+    assert len(names["ex"].session.attempts) == 3  # as exported, decomposed, and lowered
     assert {"model.pt2", "report.html", "record.json"} <= {each.name for each in tmp_path.iterdir()}
 
     cell(shell, "ex = explorer.explore(undecided, (x,))")
@@ -403,7 +403,7 @@ def test_the_python_way_works_line_by_line(
         if line.startswith("ex.undo()"):
             assert not names["ex"].ok
             names["ex"].apply(0)
-    assert "torch.where" in next(iter(names["ex"].fixed_source.values()))
+    assert "torch.where" in next(iter(names["ex"].session.fixed_source.values()))
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def test_failures_are_explained_and_mended_as_told(tour: Shown) -> None:
     assert not limited.ok
     assert any(not fix.lossy for fix in limited.fixes)
     assert tour.names["decided"].ok
-    assert "torch.where" in next(iter(tour.names["decided"].fixed_source.values()))
+    assert "torch.where" in next(iter(tour.names["decided"].session.fixed_source.values()))
 
 
 @pytest.mark.slow

@@ -95,7 +95,10 @@ def exports_in_both(answer: Answer) -> None:
     answer.exported()
     from export_engine.attempt import Exported
 
-    modes = {attempt.mode: isinstance(attempt, Exported) for attempt in answer.exploration.attempts}
+    modes = {
+        attempt.mode: isinstance(attempt, Exported)
+        for attempt in answer.exploration.session.attempts
+    }
     if len(modes) < 2:
         raise Wrong("This was tried in one mode only. `--both` tries each.")
     answer.agrees_with(_write, *_inputs(answer))

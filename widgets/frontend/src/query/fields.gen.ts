@@ -61,5 +61,5 @@ export const ALSO: { readonly [name: string]: string } = {
 export const LACKS: { readonly [needs: string]: string } = {
   watch: "needs a watched run: Watch in the Values pane, or .record_values()",
   pairs: "needs two runs: Compare in the Values pane, or .compare()",
-  profile: "needs a profile: Profile in the Runs pane, or .profile()",
+  profile: "needs a profile: Profile in the Runs pane, or .cost().measure()",
 };
