@@ -19,6 +19,7 @@ import pytest
 
 import hatch_build
 from export_engine import lazy_names
+from tests import public_surface
 from tests.syntax import nodes_of
 
 ROOT = Path(__file__).parents[1]
@@ -175,6 +176,20 @@ def test_every_public_name_of_explorer_is_there() -> None:
     assert {*explorer.__all__} <= {*dir(explorer)}
     for part in (explorer.errors, explorer.typing):
         assert all(hasattr(part, name) for name in part.__all__)
+
+
+def test_a_page_lists_the_whole_public_surface() -> None:
+    assert public_surface.PAGE.read_text(encoding="utf-8") == public_surface.write_page(), (
+        "what is public has changed; if that is meant: python -m tests.public_surface --write"
+    )
+
+
+def test_members_are_few_and_old_names_stand_in_one_file() -> None:
+    import explorer
+
+    members = [name for name in vars(explorer.Exploration) if not name.startswith("_")]
+    assert len(members) <= 28
+    assert not {*members} & {*vars(explorer.old_names.OldNames)}
 
 
 def _imported_for_types(file: str) -> set[str]:

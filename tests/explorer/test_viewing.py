@@ -125,7 +125,7 @@ def test_a_graph_says_its_sizes(name: str) -> None:
 
 def test_what_a_graph_cannot_do_is_said() -> None:
     ex = explorer.view(torch.fx.symbolic_trace(Net()))
-    for act in (ex.verify, ex.run, ex.decompose, ex.watch, lambda: ex.program):
+    for act in (ex.verify, ex.run, ex.decompose, ex.record_values, lambda: ex.program):
         with pytest.raises(
             explorer.errors.FixError, match="a GraphModule cannot be run as a program"
         ):
