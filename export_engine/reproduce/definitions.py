@@ -34,7 +34,7 @@ def definition_of(value: Any, edits: Sequence[Edit]) -> ast.stmt | ast.Lambda | 
         name = code.co_qualname
     statements = [
         statement
-        for qualified, statement in _list_definitions(text)
+        for qualified, statement in list_definitions(text)
         if qualified == name and isinstance(statement, ast.ClassDef) == isinstance(value, type)
     ]
     if code is not None and name.endswith("<lambda>"):
@@ -224,7 +224,7 @@ def _start(node: ast.stmt) -> int:
 
 
 @lru_cache(maxsize=64)
-def _list_definitions(text: str) -> list[tuple[str, ast.stmt]]:
+def list_definitions(text: str) -> list[tuple[str, ast.stmt]]:
     """Every definition of a text with its qualified name."""
     pairs: list[tuple[str, ast.stmt]] = []
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 import textwrap
+from collections.abc import Iterator
 
 import torch
 
 from export_engine.attempt import NO_CALL, Exported, Request
 from export_engine.plain_errors import PlainError
+from export_engine.reproduce.definitions import list_definitions
+from export_engine.reproduce.names import is_written
 from export_engine.reproduce.script import Call, call_of, imports_first
 
 _CHECK = """
@@ -67,7 +72,7 @@ def write_export_script(exported: Exported) -> str:
         setups = [line for setup in request.setups for line in setup.statements(call.reference)]
     except ValueError as reason:
         raise NoScript(f"The call cannot be written as a script: {reason}.") from reason
-    body = [*call.statements, *setups, *call.shapes]
+    body = [*call.statements, *setups, *_patches(request), *call.shapes]
     target = request.target
     weights = isinstance(target, torch.nn.Module) and bool(target.state_dict())
     named = [] if call.model == "model" else [f"model = {call.model}"]
@@ -94,6 +99,38 @@ def _head(exported: Exported, request: Request, *, weights: bool) -> str:
     lines = [textwrap.fill(other_text, 96) for other_text in (message, *fixes, use)]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}"""\n\nimport copy\nimport sys\n\nimport torch\nfrom torch import nn'
+
+
+def _patches(request: Request) -> Iterator[str]:
+    """Statements that give functions of libraries, which are imported, their rewritten code."""
+    for edit in request.edits:
+        modules = dict(sys.modules)
+        files = ((name, getattr(module, "__file__", None)) for name, module in modules.items())
+        home = next((name for name, file in files if file == edit.file), None)
+        nodes = dict(list_definitions(edit.after))
+        for function in edit.functions:
+            owner = getattr(modules[home], function.partition(".")[0], None) if home else None
+            if owner is None or is_written(owner):
+                continue  # the script has its definition
+            yield _patch(str(home), function, nodes[function])
+
+
+def _patch(home: str, function: str, node: ast.stmt) -> str:
+    *classes, name = function.split(".")
+    node = ast.parse(ast.unparse(node)).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    node.decorator_list = []
+    text = ast.unparse(node)
+    for other in reversed(classes):  # for a `super()` in it
+        text = f"class {other}:\n{textwrap.indent(text, '    ')}"
+    literal = text.replace("\\", "\\\\").replace("'''", "\\'\\'\\'")
+    written = f"'''\n{literal}\n'''"
+    first, *others = [*classes, name]
+    new = ".".join([f"rewritten[{first!r}]", *others])
+    return (
+        f"import {home}\nrewritten = {{}}\nexec({written}, vars({home}), rewritten)\n"
+        f"{home}.{function}.__code__ = {new}.__code__"
+    )
 
 
 def _export(request: Request, call: Call) -> list[str]:

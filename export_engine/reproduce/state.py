@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import logging
 import re
 from types import FunctionType, MethodType
 from typing import Any
@@ -53,6 +54,8 @@ class _State:
             pass
         if isinstance(value, type | FunctionType):
             return self._names.reference(value)
+        if isinstance(value, logging.Logger):
+            return f"{self._names.reference(logging.getLogger)}({value.name!r})"
         if isinstance(value, enum.Enum):
             return f"{self._names.reference(type(value))}.{value.name}"
         if isinstance(value, MethodType) and id(value.__self__) in self._known:
