@@ -22,7 +22,7 @@ from export_engine.stages.kernel_calls import base_name, find_called_op, is_exte
 from export_engine.stages.printed_graph import read_printed_graph
 from export_engine.stages.program_ops import align_program, list_computing_ops
 from export_engine.stages.remarks import find_remarks
-from export_engine.stages.stage_graph import build_graph
+from export_engine.stages.stage_graph import InputJoin, build_graph
 
 Texts = Mapping[str, str]
 """Artifacts of a compilation, by name."""
@@ -75,6 +75,7 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     text = texts.get("before_pre_grad_graph") or texts.get("dynamo_output_graph", "")
     first = read_printed_graph(text)
     aligned = align_program(record, first) if record is not None else {}
+    inputs = InputJoin(record, text, aligned)
     post = read_printed_graph(texts.get("inductor_post_grad_graph", ""))
     nodes = {
         op.name: sorted({aligned[e] for e in provenance.before.get(op.name, []) if e in aligned})
@@ -82,9 +83,9 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     }
     graphs = []
     if texts.get("before_post_grad_graph"):
-        graphs.append(build_graph("decomposed", texts["before_post_grad_graph"], nodes, record))
+        graphs.append(build_graph("decomposed", texts["before_post_grad_graph"], nodes, inputs))
     if post:
-        graphs.append(build_graph("post-grad", texts["inductor_post_grad_graph"], nodes, record))
+        graphs.append(build_graph("post-grad", texts["inductor_post_grad_graph"], nodes, inputs))
     elif any(provenance.ops.values()):
         graphs.append(_make_names_graph(provenance))
     codes = _codes(texts)

@@ -28,7 +28,7 @@ _ITEM = re.compile(r"\w+\[\d+\]")
 
 
 def read_printed_graph(text: str) -> list[PrintedOp]:
-    """The ops of the outermost graph, in order. Placeholders have no line of their own.
+    """The ops of the outermost graph, in order, without inputs and attributes of the module.
 
     Args:
         text: what `GraphModule.print_readable` printed.
@@ -41,17 +41,52 @@ def read_printed_graph(text: str) -> list[PrintedOp]:
         if match is None:
             continue
         value = _FREED.sub("", match["value"])
+        if read_attribute(value):
+            continue
         ops.append(PrintedOp(match["name"], _target(value), match["type"] or "", number, value))
     return ops
 
 
 _INPUT = re.compile(r'(\w+): "([^"]*)"')
+_PLACEHOLDER = re.compile(r'\s{8}(\w+): "([^"]*)";\s*')
+_GETATTR = re.compile(r'getattr\(([\w.]+), "(\w+)"\)')
+_ATTRIBUTE = re.compile(r"self\.([\w.]+)")
 
 
-def read_printed_inputs(text: str) -> dict[str, str]:
-    """The types of the outermost graph's inputs, as printed, by name."""
-    header = next((row for row in text.splitlines() if row.startswith("    def forward(")), "")
-    return dict(_INPUT.findall(header))
+class PrintedInput(NamedTuple):
+    """An input of a printed graph."""
+
+    type: str
+    """As printed."""
+    attribute: str
+    """The parameter or buffer of the module that it is: `layers.0.weight`; empty for an input."""
+
+
+def read_printed_inputs(text: str) -> dict[str, PrintedInput]:
+    """The outermost graph's inputs and the tensors of its module, by name."""
+    rows = iter(text.splitlines())
+    header = next((row for row in rows if row.startswith("    def forward(")), "")
+    inputs = {name: PrintedInput(printed, "") for name, printed in _INPUT.findall(header)}
+    for row in rows:
+        if row.startswith("        return "):
+            break
+        placeholder, op = _PLACEHOLDER.fullmatch(row), _OP.fullmatch(row)
+        if placeholder is not None:
+            inputs[placeholder[1]] = PrintedInput(placeholder[2], "")
+        elif op is not None and op["type"]:
+            attribute = read_attribute(_FREED.sub("", op["value"]))
+            if attribute:
+                inputs[op["name"]] = PrintedInput(op["type"], attribute)
+    return inputs
+
+
+def read_attribute(expression: str) -> str:
+    """`layers.0.weight` of `getattr(self.layers, "0").weight`; empty for what is no attribute."""
+    before = ""
+    while before != expression:
+        before, expression = expression, _GETATTR.sub(r"\1.\2", expression)
+    match = _ATTRIBUTE.fullmatch(expression)
+    return match[1] if match is not None else ""
 
 
 def read_printed_outputs(text: str) -> list[str]:

@@ -9,7 +9,6 @@ from export_engine.stages.printed_graph import (
     PrintedType,
     read_operands,
     read_printed_graph,
-    read_printed_inputs,
     read_printed_type,
 )
 
@@ -81,8 +80,8 @@ class _Reader:
         self.graph = graph
         self.kernels = kernels
         self._lines_of = lines_of
-        inputs = read_printed_inputs(graph.text)
-        types = {**inputs, **dict(zip(graph.ops, graph.types, strict=True))}
+        inputs = zip(graph.inputs, graph.input_types, strict=True)
+        types = {**dict(inputs), **dict(zip(graph.ops, graph.types, strict=True))}
         self._types = {name: read_printed_type(text) for name, text in types.items()}
         numbers = {name: number for number, name in enumerate(graph.ops)}
         self.read_names = [

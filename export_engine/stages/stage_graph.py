@@ -8,34 +8,80 @@ from typing import Literal
 
 from export_engine.record import OPS, Ragged, Record, StageGraph
 from export_engine.stages.printed_graph import (
+    PrintedInput,
     read_operands,
     read_printed_graph,
     read_printed_inputs,
     read_printed_outputs,
-    read_printed_type,
 )
 
 _PLACEHOLDER = OPS.index("placeholder")
-_DTYPES = {
-    "f64": "float64",
-    "f32": "float32",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "i64": "int64",
-    "i32": "int32",
-    "i16": "int16",
-    "i8": "int8",
-    "u8": "uint8",
-    "b8": "bool",
-}
-"""The dtypes as torch prints them in a graph; of others an input is not told."""
+
+
+class InputJoin:
+    """Which placeholder of the program an input of a later graph is.
+
+    The compiler's first graph calls the same ops on the same operands as the program. Later graphs
+    name inputs again, and keep their order and types.
+    """
+
+    def __init__(self, record: Record | None, text: str, aligned: Mapping[str, int]) -> None:
+        """Make one.
+
+        Args:
+            record: of the program; None where it is not at hand.
+            text: the compiler's first graph, as torch prints it.
+            aligned: per op of it, by name, the node of the program.
+        """
+        inputs = read_printed_inputs(text)
+        self._types = [row.type for row in inputs.values() if not row.attribute]
+        self._nodes: list[int] = []
+        self._attributes: dict[str, int] = {}
+        if record is None or not record.graphs:
+            return
+        self._attributes = {
+            entry.target: entry.node for entry in record.signature.inputs if entry.target
+        }
+        nodes = _pair_operands(record, text, aligned, inputs)
+        self._nodes = [nodes.get(n, -1) for n, row in inputs.items() if not row.attribute]
+
+    def find_nodes(self, inputs: Mapping[str, PrintedInput]) -> list[int]:
+        """Per input of a later graph, the placeholder that it is; -1 where that is not certain."""
+        own = [row.type for row in inputs.values() if not row.attribute]
+        ordered = iter(self._nodes if own == self._types and self._nodes else [-1] * len(own))
+        return [
+            self._attributes.get(row.attribute, -1) if row.attribute else next(ordered)
+            for row in inputs.values()
+        ]
+
+
+def _pair_operands(
+    record: Record, text: str, aligned: Mapping[str, int], inputs: Mapping[str, PrintedInput]
+) -> dict[str, int]:
+    """Per input of the first graph, the placeholder that stands where it stands in an op's call."""
+    graph, printed = record.graphs[0], read_printed_graph(text)
+    # Dynamo gives an input a second name: `l_x_ = L_x_`
+    second = {op.name: op.expression for op in printed if op.expression in inputs}
+    names = {*inputs, *(op.name for op in printed)}
+    starts, items = graph.inputs.starts, graph.inputs.items
+    nodes: dict[str, set[int]] = {}
+    for op in printed:
+        node = aligned.get(op.name, -1)
+        operands = read_operands(op.expression, names)
+        read = items[starts[node] : starts[node + 1]] if node >= 0 else array("i")
+        if len(operands) != len(read):
+            continue
+        for operand, own in zip(operands, read, strict=True):
+            if graph.op[own] == _PLACEHOLDER:
+                nodes.setdefault(second.get(operand, operand), set()).add(own)
+    return {name: next(iter(own)) for name, own in nodes.items() if len(own) == 1}
 
 
 def build_graph(
     name: Literal["decomposed", "post-grad"],
     text: str,
     nodes: Mapping[str, Sequence[int]],
-    record: Record | None,
+    join: InputJoin,
 ) -> StageGraph:
     """A graph of a compilation.
 
@@ -43,7 +89,7 @@ def build_graph(
         name: of the stage.
         text: as torch prints it.
         nodes: per op, by name, the nodes of the program that it comes from.
-        record: of the program; None where it is not at hand.
+        join: what an input of it is in the program.
     """
     ops, inputs = read_printed_graph(text), read_printed_inputs(text)
     numbers = {value: at for at, value in enumerate([*inputs, *(op.name for op in ops)])}
@@ -58,8 +104,8 @@ def build_graph(
         line=array("i", [op.line for op in ops]),
         nodes=_make_lists(origins),
         inputs=list(inputs),
-        input_types=list(inputs.values()),
-        input_nodes=array("i", _find_inputs(record, list(inputs.values()), reads, origins)),
+        input_types=[row.type for row in inputs.values()],
+        input_nodes=array("i", join.find_nodes(inputs)),
         reads=_make_lists(reads),
         outputs=array("i", [numbers[w] for w in read_printed_outputs(text) if w in numbers]),
     )
@@ -71,56 +117,3 @@ def _make_lists(lists: Iterable[Sequence[int]]) -> Ragged:
         items.extend(row)
         starts.append(len(items))
     return Ragged(starts, items)
-
-
-def _find_inputs(
-    record: Record | None,
-    types: Sequence[str],
-    reads: Sequence[Sequence[int]],
-    origins: Sequence[Sequence[int]],
-) -> list[int]:
-    """Per input, the placeholder that it is: the only one of its type that its users' origins read.
-
-    The compiler names inputs again and orders them in its own way, and tells of neither. An input
-    for which several placeholders are left is -1.
-    """
-    if record is None or not record.graphs:
-        return [-1] * len(types)
-    graph = record.graphs[0]
-    candidates: list[set[int] | None] = [None] * len(types)
-    for values, nodes in zip(reads, origins, strict=True):
-        starts, items = graph.inputs.starts, graph.inputs.items
-        read = {n for node in nodes for n in items[starts[node] : starts[node + 1]]}
-        placeholders = {node for node in read if graph.op[node] == _PLACEHOLDER}
-        for value in values:
-            if value < len(types) and placeholders:
-                own = {node for node in placeholders if _has_type(record, node, types[value])}
-                before = candidates[value]
-                candidates[value] = own if before is None else before & own
-    return _choose_inputs(candidates)
-
-
-def _choose_inputs(candidates: Sequence[set[int] | None]) -> list[int]:
-    """The placeholders that are certain: two inputs are never the same one."""
-    chosen = [-1] * len(candidates)
-    left = {at: set(nodes) for at, nodes in enumerate(candidates) if nodes}
-    while single := [at for at, nodes in left.items() if len(nodes) == 1]:
-        (node,) = left.pop(single[0])
-        chosen[single[0]] = node
-        for nodes in left.values():
-            nodes.discard(node)
-    return chosen
-
-
-def _has_type(record: Record, node: int, printed: str) -> bool:
-    """Whether a placeholder's dtype and plain sizes are as printed; a symbol matches any size."""
-    number, shown = record.graphs[0].type[node], read_printed_type(printed)
-    if number < 0 or shown is None:
-        return False
-    value = record.types[number]
-    if value.dtype != _DTYPES.get(shown.dtype) or len(value.shape) != len(shown.shape):
-        return False
-    pairs = zip(value.shape, shown.shape, strict=True)
-    return all(
-        isinstance(own, str) or not size.isdigit() or str(own) == size for own, size in pairs
-    )
