@@ -213,7 +213,10 @@ class MessageHandlers:
         from explorer.results.stages import compile_stages
 
         number, report = asked.attempt, self._report
-        compile_stages(self._session, number, asked.backend, asked.device, progress=report)
+        backend, device, options = asked.backend, asked.device, asked.options
+        compile_stages(
+            self._session, number, backend, device, options=options or None, progress=report
+        )
 
     def _watch(self, asked: m.ProfileRequest) -> None:
         from explorer.results.watching import watch

@@ -139,6 +139,8 @@ class StagesRequest(OfAttempt):
 
     backend: str
     device: str
+    options: dict[str, bool] = {}
+    """Of the compiler, on or off: `max_autotune`."""
 
 
 class RunRequest(ProfileRequest, kw_only=True):

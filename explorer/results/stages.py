@@ -118,7 +118,7 @@ class StagesResult:
         """
         from export_engine.stages import compare_stages
 
-        return compare_stages(self.data, after.data)
+        return compare_stages(self.data, after.data, (self._record, after._record))
 
     def to_json(self, path: str | Path) -> Path:
         """Writes the stages as JSON, with the texts of graphs and generated code.

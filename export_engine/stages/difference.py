@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from export_engine.record import Kernel, Stages
+from export_engine.record import Kernel, Record, Stages
+from export_engine.source import find_last_user_frame, source_line
 
 
 class KernelChange(NamedTuple):
@@ -23,11 +25,27 @@ class KernelChange(NamedTuple):
     """After less before; 0 where either was not measured."""
 
 
+class GraphChange(NamedTuple):
+    """A stage before the kernels, in both compilations."""
+
+    name: str
+    """`decomposed`, `post-grad`."""
+    before: int
+    """How many ops it has in the first."""
+    after: int
+    added: dict[str, int]
+    """What the second calls more often, and how much: `{"aten.clone.default": 2}`."""
+    removed: dict[str, int]
+    """What the first calls more often."""
+
+
 class StagesDiff(NamedTuple):
     """Two compilations side by side. `print` it."""
 
     before: Stages
     after: Stages
+    graphs: tuple[GraphChange, ...]
+    """The stages that both have, in order."""
     changes: tuple[KernelChange, ...]
     """The largest change of time first."""
 
@@ -38,30 +56,80 @@ class StagesDiff(NamedTuple):
         return str(self)
 
 
-def compare_stages(before: Stages, after: Stages) -> StagesDiff:
+def compare_stages(
+    before: Stages,
+    after: Stages,
+    records: tuple[Record | None, Record | None] = (None, None),
+) -> StagesDiff:
     """Which kernels of two compilations compute the same, and what that costs.
 
-    Kernels are joined by the code of their lines, so that lines may have moved: those that share a
-    line, on either side, are one group. Where no line is known, by what they call.
+    Kernels that compute for the same ops are one group. Ops of one program are known by
+    themselves; those of two versions by their module and the code of their line, so that lines may
+    have moved. Without Records, kernels are joined by the code of their lines, and where no line is
+    known, by what they call.
 
     Args:
         before: the first.
         after: the second, of the same program or of another version of it.
+        records: of both programs, where they are at hand.
     """
-    keys = [_keys(before), _keys(after)]
+    keys = _keys(before, after, records)
     groups = _groups(keys)
     changes = [_change(before, after, sides) for sides in groups]
     order = sorted(changes, key=lambda each: (-abs(each.microseconds), each.kind == "same"))
-    return StagesDiff(before, after, tuple(order))
+    return StagesDiff(before, after, tuple(_graph_changes(before, after)), tuple(order))
 
 
-def _keys(stages: Stages) -> list[frozenset[str]]:
-    """What each kernel is joined by."""
-    return [
-        frozenset(_line_key(stages, line) for line in kernel.lines)
-        or frozenset({kernel.calls or kernel.name.rpartition(":")[0]})
-        for kernel in stages.kernels
-    ]
+def _graph_changes(before: Stages, after: Stages) -> Iterator[GraphChange]:
+    olds = {graph.name: graph for graph in before.graphs}
+    for new in after.graphs:
+        old = olds.get(new.name)
+        if old is not None:
+            counts = Counter(old.targets), Counter(new.targets)
+            yield GraphChange(
+                new.name,
+                len(old.ops),
+                len(new.ops),
+                dict(counts[1] - counts[0]),
+                dict(counts[0] - counts[1]),
+            )
+
+
+def _keys(
+    before: Stages, after: Stages, records: tuple[Record | None, Record | None]
+) -> list[list[frozenset[str]]]:
+    """What each kernel is joined by, of both."""
+    first, second = records
+    if first is not None and second is not None:
+        if first.graphs == second.graphs:
+            return [[_node_key(kernel) for kernel in side.kernels] for side in (before, after)]
+        return [_place_keys(before, first), _place_keys(after, second)]
+    return [[_code_key(side, kernel) for kernel in side.kernels] for side in (before, after)]
+
+
+def _node_key(kernel: Kernel) -> frozenset[str]:
+    return frozenset(map(str, kernel.nodes)) or _called_key(kernel)
+
+
+def _place_keys(stages: Stages, record: Record) -> list[frozenset[str]]:
+    """By the modules of ops, and the code of their lines."""
+    graph = record.graphs[0]
+
+    def key(node: int) -> str:
+        scope, frame = graph.scope[node], find_last_user_frame(record, graph.stack[node])
+        path = record.scopes[scope].path if scope >= 0 else ""
+        code = source_line(record, frame.file, frame.line) if frame is not None else ""
+        return f"{path}: {code}"
+
+    return [frozenset(map(key, kernel.nodes)) or _called_key(kernel) for kernel in stages.kernels]
+
+
+def _code_key(stages: Stages, kernel: Kernel) -> frozenset[str]:
+    return frozenset(_line_key(stages, line) for line in kernel.lines) or _called_key(kernel)
+
+
+def _called_key(kernel: Kernel) -> frozenset[str]:
+    return frozenset({kernel.calls or kernel.name.rpartition(":")[0]})
 
 
 def _line_key(stages: Stages, line: int) -> str:
@@ -131,6 +199,7 @@ def _diff_lines(diff: StagesDiff) -> list[str]:
     before, after = diff.before, diff.after
     rows = [
         f"{_name(before)} → {_name(after)}",
+        *(f"  {_graph_sentence(change)}" for change in diff.graphs),
         f"  kernels {len(before.kernels)} → {len(after.kernels)}",
     ]
     if before.times is not None and after.times is not None:
@@ -150,6 +219,13 @@ def _diff_lines(diff: StagesDiff) -> list[str]:
 
 def _name(stages: Stages) -> str:
     return f"{stages.title} ({stages.settings})" if stages.settings else stages.title
+
+
+def _graph_sentence(change: GraphChange) -> str:
+    signs = (("+", change.added), ("-", change.removed))
+    ops = [f"{sign}{count} {name}" for sign, row in signs for name, count in row.items()]
+    sizes = f"{change.name} {change.before} → {change.after} ops"
+    return f"{sizes}: {', '.join(ops)}" if ops else sizes
 
 
 def _sentence(diff: StagesDiff, change: KernelChange) -> str:

@@ -28,7 +28,13 @@ from export_engine.stages.generated_code import find_calls, find_definitions
 from export_engine.stages.joining import Provenance, is_consistent, join_stages
 from export_engine.stages.kernel_calls import find_called_op, is_extern, shows_kernel
 from export_engine.stages.kernel_times import Span, match_events
-from export_engine.stages.printed_graph import read_printed_graph, read_printed_type
+from export_engine.stages.printed_graph import (
+    read_operands,
+    read_printed_graph,
+    read_printed_inputs,
+    read_printed_outputs,
+    read_printed_type,
+)
 from export_engine.torch_internals import compilation_traced
 from export_engine.trace import STAGE_ARTIFACTS, CompilationTrace
 
@@ -228,6 +234,47 @@ def test_a_printed_graph_is_read_without_the_graphs_inside() -> None:
     assert read_printed_type("Sym(s0)") is None
 
 
+ATTRIBUTES = """
+class GraphModule(torch.nn.Module):
+    def forward(self, ids: "i64[4][1]cpu"):
+        arg1_1: "f32[4][1]cpu"; 
+        weight: "f32[4][1]cpu" = getattr(self.layers, "0").norm.weight
+        mul: "f32[4][1]cpu" = torch.ops.aten.mul.Tensor(arg1_1, weight);  weight = None
+        return (mul, ids)
+"""  # noqa: W291 - as torch prints it
+
+
+def test_attributes_of_a_printed_graph_are_inputs_and_no_ops() -> None:
+    inputs = read_printed_inputs(ATTRIBUTES)
+    assert {name: row.attribute for name, row in inputs.items()} == {
+        "ids": "",
+        "arg1_1": "",
+        "weight": "layers.0.norm.weight",
+    }
+    (mul,) = read_printed_graph(ATTRIBUTES)
+    assert read_operands(mul.expression, {*inputs, mul.name}) == ["arg1_1", "weight"]
+    assert read_printed_outputs(ATTRIBUTES) == ["mul", "ids"]
+
+
+@pytest.mark.slow
+def test_every_input_and_every_edge_of_a_graph_is_known(
+    explored: explorer.Exploration, stages: StagesResult
+) -> None:
+    record = explored.record
+    program = record.graphs[0]
+    for graph in stages.data.graphs:
+        names = [record.strings[program.name[node]] for node in graph.input_nodes]
+        assert sorted(names) == ["p_linear_bias", "p_linear_weight", "x"]
+        values = [*graph.inputs, *graph.ops]
+        for op, name in enumerate(graph.ops):
+            reads = graph.reads.items[graph.reads.starts[op] : graph.reads.starts[op + 1]]
+            assert reads, name
+            row = graph.text.splitlines()[graph.line[op] - 1]
+            assert all(values[read] in row.partition(" = ")[2] for read in reads)
+            assert all(read < len(graph.inputs) + op for read in reads)
+        assert len(graph.outputs) == 2
+
+
 def test_kernels_are_told_apart_by_order_where_one_runs_twice() -> None:
     kernels = ["extern_kernels.mm:1", "cpp_fused_add_0:2", "extern_kernels.mm:3"]
     spans = [
@@ -336,6 +383,18 @@ def test_a_diff_follows_lines_that_moved() -> None:
     before = made(("cpp_fused_a_0:1", [0], 2.0))
     after = msgspec.structs.replace(before, lines=[StageLine(0, "net.py", 40, "a")])
     assert [each.kind for each in compare_stages(before, after).changes] == ["same"]
+
+
+def test_a_diff_keeps_apart_the_layers_that_one_line_computes_in() -> None:
+    record = explorer.explore(Other(), (torch.randn(3),)).record
+    replace = msgspec.structs.replace
+    one = made(("cpp_fused_a_0:1", [0], 2.0), ("cpp_fused_a_1:2", [0], 3.0))
+    one = replace(one, kernels=[replace(k, nodes=[n + 1]) for n, k in enumerate(one.kernels)])
+    both = made(("cpp_fused_a_0:1", [0], 4.0))
+    both = replace(both, kernels=[replace(both.kernels[0], nodes=[1, 2])])
+    alike = compare_stages(one, one, (record, record)).changes
+    assert [each.kind for each in alike] == ["same", "same"]
+    assert [each.kind for each in compare_stages(one, both, (record, record)).changes] == ["merged"]
 
 
 def test_times_are_left_out_where_nothing_was_measured() -> None:

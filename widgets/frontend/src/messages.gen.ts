@@ -167,6 +167,7 @@ export interface StagesRequest {
   attempt: number;
   backend: string;
   device: string;
+  options: { [key: string]: boolean };
 }
 
 export interface ValuesAgainst {

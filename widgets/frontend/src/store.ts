@@ -22,7 +22,13 @@ import type {
   Setups,
   TokenLine,
 } from "./host";
-import type { OtherProgram, Release, ReproducedScript, TensorRequest } from "./messages.gen";
+import type {
+  OtherProgram,
+  Release,
+  ReproducedScript,
+  StagesRequest,
+  TensorRequest,
+} from "./messages.gen";
 import { type NodeId, nodeId, Program } from "./program";
 import type { TensorSlice } from "./record.gen";
 import { type Lit, litBy, type Place } from "./selection";
@@ -345,10 +351,10 @@ export class Store extends ViewState {
   }
 
   /** Compiles the program on screen, times its kernels, and colours the graph by them. */
-  stages(backend: string, device: string): Promise<void> {
+  stages(backend: string, device: string, options: StagesRequest["options"]): Promise<void> {
     const attempt = this.current.peek();
     return this.occupy("Compiling", async () => {
-      await this.host.ask("stages", { attempt, backend, device });
+      await this.host.ask("stages", { attempt, backend, device, options });
       await this.renew(attempt);
       this.forgetStages();
       this.chosen.value = KERNELS;

@@ -34,7 +34,8 @@ export function Ladder({ store, program }: Props) {
   );
   return (
     <div class="tx-rungs">
-      {other !== null && pane(other, <b class="tx-rung-name">{other}</b>)}
+      {other !== null &&
+        pane(other, <Beside store={store} rungs={rungs} shown={own} beside={other} />)}
       {pane(own, bar)}
     </div>
   );
@@ -81,24 +82,7 @@ function Bar({ store, stages, rungs, shown, beside }: BarProps) {
   return (
     <div class="tx-tools" role="toolbar" aria-label="Stages of the compilation">
       <RungChoice store={store} stages={stages} rungs={rungs} shown={shown} />
-      <select
-        class="tx-input"
-        aria-label="Beside it"
-        data-testid="rung-beside"
-        value={beside ?? ""}
-        onChange={(event) => {
-          store.besideRung.value = (event.currentTarget.value || null) as Rung | null;
-        }}
-      >
-        <option value="">alone</option>
-        {rungs
-          .filter((rung) => rung !== shown)
-          .map((rung) => (
-            <option key={rung} value={rung}>
-              beside {rung}
-            </option>
-          ))}
-      </select>
+      {beside === null && <Beside store={store} rungs={rungs} shown={shown} beside={null} />}
       <button
         type="button"
         class="tx-button"
@@ -109,6 +93,30 @@ function Bar({ store, stages, rungs, shown, beside }: BarProps) {
         ×
       </button>
     </div>
+  );
+}
+
+/** Which stage is beside that on the canvas. */
+function Beside({ store, rungs, shown, beside }: Omit<BarProps, "stages">) {
+  return (
+    <select
+      class="tx-input"
+      aria-label="Beside it"
+      data-testid="rung-beside"
+      value={beside ?? ""}
+      onChange={(event) => {
+        store.besideRung.value = (event.currentTarget.value || null) as Rung | null;
+      }}
+    >
+      <option value="">alone</option>
+      {rungs
+        .filter((rung) => rung !== shown)
+        .map((rung) => (
+          <option key={rung} value={rung}>
+            beside {rung}
+          </option>
+        ))}
+    </select>
   );
 }
 

@@ -9,6 +9,7 @@ import type { Stages as Made } from "../../record.gen";
 import { kernelsOf, type Shown } from "../../stages";
 import type { Store } from "../../store";
 import { Empty } from "../parts/parts";
+import { Changes } from "./Changes";
 import { KernelFacts } from "./KernelFacts";
 import { KernelTables } from "./KernelTables";
 import { StagesForm } from "./StagesForm";
@@ -21,6 +22,7 @@ interface Props {
 
 export function Stages({ store, program }: Props) {
   const all = program.record.stages;
+  const [baseline, setBaseline] = useState(-1);
   const stages = compilationOf(store, program);
   return (
     <section class="tx-panel" aria-label="Stages" data-testid="stages" data-pane>
@@ -42,9 +44,32 @@ export function Stages({ store, program }: Props) {
             ))}
           </select>
         )}
+        {all.length > 1 && (
+          <select
+            class="tx-input"
+            aria-label="Compare with"
+            data-testid="stages-against"
+            value={baseline}
+            onChange={(event) => setBaseline(Number(event.currentTarget.value))}
+          >
+            <option value={-1}>Compare with…</option>
+            {all.map((each, index) =>
+              each === stages ? null : (
+                <option key={index} value={index}>
+                  Compare with {index + 1}: {capped(titleOf(each), 120)}
+                </option>
+              ),
+            )}
+          </select>
+        )}
       </div>
       {stages ? (
-        <Compilation store={store} program={program} stages={stages} />
+        <Compilation
+          store={store}
+          program={program}
+          stages={stages}
+          before={all[baseline] === stages ? undefined : all[baseline]}
+        />
       ) : (
         <Empty>
           {store.host.live
@@ -60,7 +85,13 @@ export function Stages({ store, program }: Props) {
 const titleOf = ({ title, settings, device }: Made): string =>
   [title, settings, device].filter(Boolean).join(", ");
 
-function Compilation({ store, program, stages }: Props & { stages: Made }) {
+interface CompilationProps extends Props {
+  stages: Made;
+  /** The compilation that it is compared with, if any. */
+  before: Made | undefined;
+}
+
+function Compilation({ store, program, stages, before }: CompilationProps) {
   const [shown, show] = useState<Shown>({ kind: "kernels" });
   const lit = kernelsOf(stages, store.lit.value.nodes);
   const picked = store.kernel.value;
@@ -94,6 +125,7 @@ function Compilation({ store, program, stages }: Props & { stages: Made }) {
       {shown.kind === "kernels" && (
         <div class="tx-scroll">
           <Times stages={stages} />
+          {before && <Changes store={store} before={before} after={stages} />}
           {kernel >= 0 && (
             <KernelFacts
               store={store}

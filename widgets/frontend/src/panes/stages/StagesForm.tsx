@@ -8,15 +8,24 @@ const BACKENDS: readonly [string, string][] = [
   ["aoti", "AOTInductor"],
 ];
 
+/** Of Inductor's options, what most often changes kernels; each is compared with the defaults. */
+const SETTINGS: readonly [options: { [name: string]: boolean }, text: string][] = [
+  [{}, "default settings"],
+  [{ max_autotune: true }, "max_autotune"],
+  [{ freezing: true }, "freezing"],
+  [{ epilogue_fusion: false }, "without epilogue fusion"],
+];
+
 export function StagesForm({ store }: { store: Store }) {
   const [backend, setBackend] = useState("inductor");
+  const [setting, setSetting] = useState(0);
   const busy = store.busy.value;
   return (
     <form
       class="tx-run-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!busy) void store.stages(backend, "cpu");
+        if (!busy) void store.stages(backend, "cpu", SETTINGS[setting]?.[0] ?? {});
       }}
     >
       <div class="tx-filters">
@@ -30,6 +39,19 @@ export function StagesForm({ store }: { store: Store }) {
           {BACKENDS.map(([name, title]) => (
             <option key={name} value={name}>
               {title}
+            </option>
+          ))}
+        </select>
+        <select
+          class="tx-input"
+          aria-label="Settings of the compiler"
+          value={setting}
+          data-testid="stages-setting"
+          onChange={(event) => setSetting(Number(event.currentTarget.value))}
+        >
+          {SETTINGS.map(([, text], index) => (
+            <option key={text} value={index}>
+              {text}
             </option>
           ))}
         </select>

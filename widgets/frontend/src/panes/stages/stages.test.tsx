@@ -79,7 +79,36 @@ describe("stages", () => {
       attempt: 0,
       backend: "inductor",
       device: "cpu",
+      options: {},
     });
+  });
+
+  test("two compilations are compared stage by stage", async () => {
+    const [graph, sort] = [STAGES.graphs[0], STAGES.kernels[1]];
+    if (!graph || !sort) throw new Error("no stages");
+    const whole = { ...sort, name: "cpp_fused_all_0:1", calls: "", nodes: [1, 2, 3] };
+    const other: typeof STAGES = {
+      ...STAGES,
+      settings: "max_autotune=True",
+      graphs: [{ ...graph, targets: [...graph.targets.slice(1), "aten.clone.default"] }],
+      kernels: [{ ...whole, kind: "fused", microseconds: 4 }],
+      remarks: [],
+    };
+    const { store } = await show(stagedRecord([STAGES, other]));
+    const against = page.querySelector<HTMLSelectElement>('[data-testid="stages-against"]');
+    await act(() => {
+      if (against) against.value = "0";
+      against?.dispatchEvent(new Event("change"));
+    });
+    const text = page.querySelector('[data-testid="stage-changes"]')?.textContent;
+    expect(text).toContain("+1 aten.clone.default");
+    expect(text).toContain("−1 aten.relu.default");
+    const [row, ...more] = rows("stage-changes");
+    expect(more).toEqual([]);
+    expect(row?.textContent).toContain("merged");
+    expect(row?.textContent).toContain("−6");
+    await act(() => row?.click());
+    expect(store.lit.value.nodes.size).toBe(3);
   });
 
   test("text of a model is set as text", async () => {
