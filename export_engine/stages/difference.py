@@ -108,7 +108,7 @@ def _keys(
 
 
 def _node_key(kernel: Kernel) -> frozenset[str]:
-    return frozenset(map(str, kernel.nodes)) or _called_key(kernel)
+    return frozenset(map(str, kernel.nodes)) or _call_key(kernel)
 
 
 def _place_keys(stages: Stages, record: Record) -> list[frozenset[str]]:
@@ -121,14 +121,14 @@ def _place_keys(stages: Stages, record: Record) -> list[frozenset[str]]:
         code = source_line(record, frame.file, frame.line) if frame is not None else ""
         return f"{path}: {code}"
 
-    return [frozenset(map(key, kernel.nodes)) or _called_key(kernel) for kernel in stages.kernels]
+    return [frozenset(map(key, kernel.nodes)) or _call_key(kernel) for kernel in stages.kernels]
 
 
 def _code_key(stages: Stages, kernel: Kernel) -> frozenset[str]:
-    return frozenset(_line_key(stages, line) for line in kernel.lines) or _called_key(kernel)
+    return frozenset(_line_key(stages, line) for line in kernel.lines) or _call_key(kernel)
 
 
-def _called_key(kernel: Kernel) -> frozenset[str]:
+def _call_key(kernel: Kernel) -> frozenset[str]:
     return frozenset({kernel.calls or kernel.name.rpartition(":")[0]})
 
 
