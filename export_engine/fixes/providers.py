@@ -41,6 +41,7 @@ from export_engine.fixes.confirm_conditions import confirm_conditions
 from export_engine.fixes.one_statement_per_line import after, write_one_per_line
 from export_engine.fixes.original_lines import in_own_lines
 from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
+from export_engine.fixes.rewrite.rewriting import probes_remembered
 from export_engine.fixes.runs_in_eager import beside_eager
 from export_engine.process import clear_interrupt, raise_if_interrupted, sandbox
 from export_engine.progress import Progress, Report
@@ -70,15 +71,7 @@ PROVIDERS: tuple[Provider, ...] = (
     assumed_branches.suggest_decisions,
     size_guards.suggest_guards,
 )
-"""Providers for every failure."""
-_ONE_LINE = frozenset(
-    {
-        shrinking.suggest_nms,
-        line_rewrites.suggest_rewrites,
-        assumed_branches.suggest_decisions,
-    }
-)
-"""Not asked where the whole function is rewritten without loss."""
+"""Providers for every failure, until one cures it."""
 LAST_RESORTS: tuple[Provider, ...] = (
     other_example.suggest_example,
     other_mode.suggest_mode,
@@ -175,14 +168,13 @@ def _drop_frames(error: BaseException) -> None:
 
 def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) -> None:
     """Adds what every provider offers, or why it does not."""
-    with sandbox(), functions_remembered():
-        is_rewritten = False
+    with sandbox(), functions_remembered(), probes_remembered():
         for provider in PROVIDERS:
-            if is_rewritten and provider in _ONE_LINE:
-                continue
             _ask(provider, attempt, progress, found)
-            if provider is offer.suggest_rewrite:
-                is_rewritten = any(_leads_on(fix) and not fix.narrows for fix in found)
+            if any(_cures(fix, attempt) for fix in found):
+                if provider is not shapes.suggest_shapes:
+                    _ask(shapes.suggest_example_sizes, attempt, progress, found)
+                return
         if not any(_leads_on(fix) for fix in found):
             found += _of_written_out(attempt, progress)
         for provider in LAST_RESORTS:
@@ -216,6 +208,14 @@ def _of_written_out(attempt: Failed, progress: Report | None) -> list[Fix | NoFi
     lossless = [fix for fix in fixes if _leads_on(fix)]
     lossy = [fix for fix in fixes if isinstance(fix, Fix) and fix.is_known_to_export]
     return [after(edit, fix) for fix in lossless or lossy]
+
+
+def _cures(found: Fix | NoFix, attempt: Failed) -> bool:
+    """Whether no other fix can be better: it is compared with eager, and gives up no size."""
+    if not _leads_on(found) or found.narrows or _switches_too(found, attempt):
+        return False
+    agreement = found.leads_to.agreement if found.leads_to is not None else None
+    return agreement is not None and agreement.verdict == "agrees"
 
 
 def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:

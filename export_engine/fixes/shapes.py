@@ -82,6 +82,18 @@ def suggest_shapes(attempt: Failed, progress: Report | None = None) -> Iterator[
         yield from _suggest_solutions(attempt, progress)
 
 
+def suggest_example_sizes(attempt: Failed, _: Report | None = None) -> Iterator[Fix]:
+    """Beside a better fix, what costs no export: sizes that the code fixes, made static."""
+    before = shapes_of(attempt.request) if attempt.request else None
+    facts = size_facts(attempt) if before is not None else None
+    if before is None or facts is None or attempt.diagnosis is None:
+        return
+    if attempt.diagnosis.kind is Kind.SHAPES_VIOLATED:
+        solution = solve(facts, set())
+        if any(problem.lossy for problem in solution.problems):
+            yield _as_fix(_Answer(solution.shapes, solution.problems, attempt), before, attempt)
+
+
 @dataclass(frozen=True)
 class _Answer:
     """Tried shapes, and the reasons for them."""
@@ -109,11 +121,23 @@ def _suggest_solutions(attempt: Failed, progress: Report | None) -> Iterator[Fix
     if useless is not None:
         yield useless
         return
+    yield _as_fix(answer, before, attempt)
+    if any(problem.kind in _BEYOND_DIMS for problem in answer.problems):
+        stack = next((problem.stack for problem in answer.problems if problem.stack), ())
+        lossy = any(problem.lossy for problem in answer.problems)
+        yield from shapes_spec_fix(attempt, answer.shapes, stack, progress, otherwise_lossy=lossy)
+    tied = [dim for problem in answer.problems if problem.kind == "tied" for dim in problem.dims]
+    if tied and _find_model_refusal(answer):
+        yield _pin_sizes(before, tied)
+
+
+def _as_fix(answer: _Answer, before: Shapes, attempt: Failed) -> Fix:
+    """The fix that solved shapes are, with what they give up."""
     lost = [problem for problem in answer.problems if problem.lossy]
     rejected = _find_rejected(answer, attempt.request)
     verdict = answer.agreement.verdict if answer.agreement else ""
     shapes = answer.shapes
-    yield Fix(
+    return Fix(
         kind="shapes",
         title=_title(answer, lost),
         why=_why(answer, rejected),
@@ -124,14 +148,8 @@ def _suggest_solutions(attempt: Failed, progress: Report | None) -> Iterator[Fix
         before=str(before),
         after=str(shapes),
         stack=next((problem.stack for problem in (*lost, *answer.problems) if problem.stack), ()),
-        leads_to=exported,
+        leads_to=answer.attempt if isinstance(answer.attempt, Exported) else None,
     )
-    if any(problem.kind in _BEYOND_DIMS for problem in answer.problems):
-        stack = next((problem.stack for problem in answer.problems if problem.stack), ())
-        yield from shapes_spec_fix(attempt, shapes, stack, progress, otherwise_lossy=bool(lost))
-    tied = [dim for problem in answer.problems if problem.kind == "tied" for dim in problem.dims]
-    if tied and _find_model_refusal(answer):
-        yield _pin_sizes(before, tied)
 
 
 def _find_rejected_example(found: Exported) -> NoFix | None:
