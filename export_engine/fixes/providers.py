@@ -41,8 +41,8 @@ from export_engine.fixes.confirm_conditions import confirm_conditions
 from export_engine.fixes.one_statement_per_line import after, write_one_per_line
 from export_engine.fixes.original_lines import in_own_lines
 from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
-from export_engine.fixes.rewrite.rewriting import probes_remembered
 from export_engine.fixes.runs_in_eager import beside_eager
+from export_engine.fixes.try_fixes import search_memory
 from export_engine.process import clear_interrupt, raise_if_interrupted, sandbox
 from export_engine.progress import Progress, Report
 from export_engine.torch_internals import counters_kept
@@ -168,7 +168,7 @@ def _drop_frames(error: BaseException) -> None:
 
 def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) -> None:
     """Adds what every provider offers, or why it does not."""
-    with sandbox(), functions_remembered(), probes_remembered():
+    with sandbox(), functions_remembered(), search_memory():
         for provider in PROVIDERS:
             _ask(provider, attempt, progress, found)
             if any(_cures(fix, attempt) for fix in found):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from export_engine.attempt import Agreement, Attempt, Exported, Fix, Request, Trial
 from export_engine.capture import capture
 from export_engine.defects import log_internal_error
 from export_engine.error_text import format_with_type
 from export_engine.findings import momentary_values
+from export_engine.process import undone
 from export_engine.progress import Progress
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import NameTaken, NotCallable
 from export_engine.verify import check
+
+T = TypeVar("T")
 
 
 def try_request(request: Request, progress: Callable[[Progress], None] | None = None) -> Attempt:
@@ -21,10 +26,60 @@ def try_request(request: Request, progress: Callable[[Progress], None] | None = 
     Raises:
         KeyboardInterrupt: the user interrupted.
     """
+    attempt = remember(_key(request), request, lambda: _try(request, progress))
+    return replace(attempt, request=request)
+
+
+def _try(request: Request, progress: Callable[[Progress], None] | None) -> Attempt:
     attempt = capture(request, progress)
     if isinstance(attempt, Exported):
         return replace(attempt, agreement=_check(attempt))
     return attempt
+
+
+def _key(request: Request) -> tuple[Hashable, ...]:
+    """What decides the outcome of an export: the same objects, and the same changes."""
+    shapes = request.shapes if isinstance(request.shapes, Shapes) else id(request.shapes)
+    what = (id(request.target), id(request.args), id(request.kwargs), shapes, request.edits)
+    how = (request.strict, request.eval_mode, request.options, request.setups, request.within)
+    return (*what, *how)
+
+
+def remember(key: tuple[Hashable, ...], request: Request, make: Callable[[], T]) -> T:
+    """What a function gives, or gave for the same key in this search for fixes.
+
+    Args:
+        key: says what is asked, by ids of what the request holds.
+        request: is held, so that its ids are nobody else's.
+        make: called where it is not remembered.
+    """
+    if not _memory:
+        return make()
+    results = _memory[0]
+    if key not in results:
+        results[key] = request, make()
+        for old in list(results)[:-_MOST_REMEMBERED]:
+            del results[old]
+    result: T = results[key][1]
+    return result
+
+
+@undone
+def search_memory() -> Iterator[None]:
+    """Inside, what `remember` was asked once is not computed again."""
+    if _memory:
+        yield
+        return
+    _memory.append({})
+    try:
+        yield
+    finally:
+        _memory.clear()
+
+
+_MOST_REMEMBERED = 12
+_memory: list[dict[tuple[Hashable, ...], tuple[Request, Any]]] = []
+"""Empty outside of `search_memory`."""
 
 
 def _check(attempt: Exported) -> Agreement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from export_engine.fixes.rewrite.lower import Lowering
 from export_engine.fixes.rewrite.normalize import Normal
 from export_engine.fixes.rewrite.probe import probing
 from export_engine.fixes.rewrite.selected import loop_over_all
-from export_engine.process import undone
+from export_engine.fixes.try_fixes import remember
 from export_engine.source import original_file
 
 _ASKED = (ast.If, ast.IfExp, ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.BoolOp)
@@ -138,42 +138,21 @@ def probe(request: Request, file: str, text: str, line: int) -> Staged:
     file = original_file(file)
     function = parse_function(text, line)
     key = (id(request), file, text, function.node.lineno)
-    results = _remembered[0] if _remembered else {}
-    if key not in results:
-        try:
-            results[key] = _probe(request, file, text, function)
-        except Refusal as reason:
-            results[key] = reason
-    result = results[key]
+    result = remember(key, request, lambda: _probe(request, file, text, function))
     if isinstance(result, Refusal):
         raise result
     return result
 
 
-@undone
-def probes_remembered() -> Iterator[None]:
-    """Inside, a function of a request is run for its facts once, whoever asks for them."""
-    if _remembered:
-        yield
-        return
-    _remembered.append({})
+def _probe(request: Request, file: str, text: str, function: Function) -> Staged | Refusal:
     try:
-        yield
-    finally:
-        _remembered.clear()
-
-
-_remembered: list[dict[tuple[int, str, str, int], Staged | Refusal]] = []
-"""By request, file, text and line; empty outside of `probes_remembered`."""
-
-
-def _probe(request: Request, file: str, text: str, function: Function) -> Staged:
-    function = loop_over_all(take_rows(function))
-    function = cut_pieces(append_in_order(function))
-    names = Names(function.node)
-    whole = Normal(function, names, lambda node: isinstance(node, _ALL), is_probed=True).find_form()
-    message = instrument(function, whole)
-    facts = _run(request, Edit(file, text, message, (function.name,)))
+        function = cut_pieces(append_in_order(loop_over_all(take_rows(function))))
+        names = Names(function.node)
+        normal = Normal(function, names, lambda node: isinstance(node, _ALL), is_probed=True)
+        message = instrument(function, normal.find_form())
+        facts = _run(request, Edit(file, text, message, (function.name,)))
+    except Refusal as reason:
+        return reason
     return Staged(file, text, function, names, facts)
 
 
