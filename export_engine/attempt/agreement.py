@@ -7,6 +7,8 @@ from typing import Literal
 
 from export_engine.source import Location
 
+Verdict = Literal["agrees", "differs", "refused", "not checked"]
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -59,7 +61,7 @@ class Agreement:
         return bool(bad) and all(trial.of_inputs for trial in bad)
 
     @property
-    def verdict(self) -> Literal["agrees", "differs", "refused", "not checked"]:
+    def verdict(self) -> Verdict:
         """The worst outcome; `not checked` if eager failed at every size.
 
         A program that agrees elsewhere may reject sizes of 0 and 1: a call at them fails aloud, and

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from export_engine.attempt.agreement import Agreement
+from export_engine.attempt.agreement import Agreement, Verdict
 from export_engine.attempt.decomposition import Level
 from export_engine.attempt.request import Request
 from export_engine.record import Record
@@ -52,6 +52,18 @@ class Exported(Attempt):
     """For a decomposed program, how it came from the original."""
     kept: Record | None = None
     """For a program from a file, the Record saved with it."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of its agreement; `not checked` without one."""
+        return self.agreement.verdict if self.agreement is not None else "not checked"
+
+    @property
+    def agrees_elsewhere(self) -> bool:
+        """Whether it agrees with eager, and was compared at other sizes than the example's."""
+        trials = self.agreement.trials if self.agreement is not None else ()
+        other = any(trial.sizes and trial.outcome == "agrees" for trial in trials)
+        return self.verdict == "agrees" and other
 
     def __repr__(self) -> str:
         return f"Exported({self.title}, {self.mode}, {len(self.program.graph.nodes)} nodes)"

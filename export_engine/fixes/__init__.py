@@ -14,6 +14,6 @@ if TYPE_CHECKING:
     from export_engine.fixes.providers import explain as explain
     from export_engine.fixes.try_fixes import apply_fixes as apply_fixes
     from export_engine.fixes.try_fixes import try_request as try_request
-    from export_engine.fixes.wrong_sizes import find_wrong_size as find_wrong_size
+    from export_engine.fixes.wrong_programs import find_wrong_size as find_wrong_size
 else:
     __getattr__, __dir__ = lazy_names(__name__)

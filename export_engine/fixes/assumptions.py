@@ -1,24 +1,27 @@
 """Fixes of a ShapesSpec: assumptions that decide conditions on unbacked sizes.
 
 A failed trace shows one condition. So it is assumed, and the next one as well, until the call
-exports or fails for another reason.
+exports or fails for another reason. Where sizes under Dims relate as only an assumption says, or
+none can, they become a ShapesSpec's, or static: what is always possible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.diagnose import UnbackedSize, diagnose
 from export_engine.fixes.excluded_calls import find_accepted_call
-from export_engine.fixes.static_sizes import make_static
-from export_engine.fixes.try_fixes import try_request
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import change_shapes, try_shapes
+from export_engine.progress import Report
 from export_engine.shapes import (
+    Named,
     Relation,
     Shapes,
     ShapesError,
     Size,
+    Spec,
     assumable,
     assuming,
     find_unbacked_places,
@@ -27,6 +30,7 @@ from export_engine.shapes import (
     shapes_of,
 )
 from export_engine.source import Stack
+from export_engine.torch_internals import missing_shapes_spec
 
 _MOST_ROUNDS = 24
 _SHOWN = 3
@@ -75,9 +79,7 @@ def with_answers(
         if wider is None or wider == shapes:
             break
         shapes = wider
-        if progress:
-            progress(Progress(0, 0, f"trying {shapes}", "fix"))
-        found = try_request(request.with_changes(shapes=shapes))
+        found = try_shapes(request, shapes, progress)
     return shapes, found
 
 
@@ -114,17 +116,15 @@ def make_assumption_fix(request: Request, after: Shapes, found: Attempt, stack: 
     exported = found if isinstance(found, Exported) else None
     agreement = exported.agreement if exported else None
     alone = agreement is not None and not any(trial.sizes for trial in agreement.trials)
-    return Fix(
-        kind="shapes",
+    return change_shapes(
+        before,
+        after,
         title=f"Assume {join_texts(texts)}",
         why="The code checks this condition. Assuming it lets tracing continue, and the program "
         "asserts it.",
         lossy=alone or (agreement is not None and agreement.verdict in ("differs", "refused")),
         narrows=narrows,
         gives_up=gives_up,
-        change=lambda request: request.with_changes(shapes=after),
-        before=str(before),
-        after=str(after),
         stack=stack,
         leads_to=exported,
     )
@@ -191,4 +191,106 @@ def _suggest_pins(before: Shapes, attempt: Failed, facts: UnbackedSize) -> Itera
         why="The number is then a concrete int while tracing.",
         gives_up=f"The program rejects any other {', '.join(dict.fromkeys(names))}.",
         stack=attempt.diagnosis.stack,
+    )
+
+
+_ROUNDS_FROM_DIMS = 6
+
+
+def shapes_spec_fix(
+    attempt: Failed,
+    solved: Shapes,
+    stack: Stack,
+    progress: Report | None,
+    *,
+    otherwise_lossy: bool,
+) -> Iterator[Fix]:
+    """The fix for an attempt under Dims, where the program then agrees with eager.
+
+    Args:
+        attempt: whose shapes do not hold.
+        solved: the Dims that it allows.
+        stack: the line that it is about.
+        progress: called before each export.
+        otherwise_lossy: whether the Dims freeze a size, so that unbacked sizes alone are worth it.
+    """
+    request = attempt.request
+    before = shapes_of(request) if request else None
+    if request is None or before is None or before.unbacked or missing_shapes_spec():
+        return
+    try:
+        asked, shapes = before.to_spec(), _make_unbacked(before, solved)
+    except ShapesError:
+        return
+    result = try_shapes(request, shapes, progress)
+    after, result = with_answers(result, request, shapes, progress, _ROUNDS_FROM_DIMS)
+    if not isinstance(result, Exported) or not result.agrees_elsewhere:
+        return
+
+    new = find_new_assumptions(asked, after)
+    texts = [str(plainly(relation)) for relation in new]
+    if not texts and not otherwise_lossy:
+        return
+    narrows, gives_up = find_cost(request.with_changes(shapes=asked), asked, new)
+    yield change_shapes(
+        before,
+        after,
+        title=f"Assume {join_texts(texts)} with a ShapesSpec" if texts else "Use a ShapesSpec",
+        why="A ShapesSpec states the relation between sizes, and the program asserts it. Its sizes "
+        "are unbacked: not specialized on 0 and 1.",
+        narrows=narrows,
+        gives_up=gives_up if texts else "",
+        stack=stack,
+        leads_to=result,
+    )
+
+
+def _make_unbacked(before: Shapes, solved: Shapes) -> Shapes:
+    """The relations that were solved, with the names and bounds that were asked for.
+
+    Bounds that a trace under Dims found are left out: some are there because it specializes on 0
+    and 1, and what the code really asks for is asked again.
+    """
+
+    def choose(path: str, position: int, asked: Spec) -> Spec:
+        specs = solved.leaves.get(path, ())
+        result = specs[position] if position < len(specs) else asked
+        return result if isinstance(result, Named) else asked
+
+    leaves = {
+        path: tuple(choose(path, position, spec) for position, spec in enumerate(specs))
+        for path, specs in before.leaves.items()
+    }
+    spec = Shapes(leaves).to_spec()
+    return replace(spec, bounds=before.bounds)
+
+
+def make_static(
+    before: Shapes,
+    about: Iterable[tuple[str, int]],
+    names: Sequence[str],
+    *,
+    why: str,
+    gives_up: str,
+    stack: Stack = (),
+) -> Fix:
+    """Makes sizes static.
+
+    Args:
+        before: the shapes.
+        about: the places of the sizes: paths, and positions in them.
+        names: of the sizes; one may be there several times.
+        why: what that is good for.
+        gives_up: what the program then does not do.
+        stack: the line that checks for it, if there is one.
+    """
+    shapes = before.static(set(about))
+    return change_shapes(
+        before,
+        shapes,
+        title=f"Keep {', '.join(dict.fromkeys(names))} at the size of the example",
+        why=why,
+        lossy=True,
+        gives_up=gives_up,
+        stack=stack,
     )

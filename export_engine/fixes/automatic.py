@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Request
 from export_engine.describe import check_sentence
 from export_engine.diagnose import diagnose
-from export_engine.fixes.failing_programs import of_program
 from export_engine.fixes.providers import explain
 from export_engine.fixes.try_fixes import apply_fixes, try_request
+from export_engine.fixes.wrong_programs import of_program
 from export_engine.progress import Progress
 from export_engine.shapes import Auto, Named, shapes_of
 from export_engine.verify import sizes_of
@@ -156,7 +156,7 @@ def _with_unverified(steps: list[Step]) -> list[Step]:
 
 
 def _is_unverified(attempt: Exported) -> bool:
-    return attempt.agreement is None or attempt.agreement.verdict == "not checked"
+    return attempt.verdict == "not checked"
 
 
 def outcome(attempt: Attempt) -> str:
@@ -164,13 +164,12 @@ def outcome(attempt: Attempt) -> str:
     if isinstance(attempt, Failed):
         return attempt.diagnosis.kind.value if attempt.diagnosis else "did not export"
     assert isinstance(attempt, Exported)
-    verdict = attempt.agreement.verdict if attempt.agreement else "not checked"
     return {
         "agrees": "exports, and agrees with eager",
         "differs": "exports, but differs from eager",
         "refused": "exports, but rejects sizes that eager accepts",
         "not checked": "exports; not compared with eager",
-    }[verdict]
+    }[attempt.verdict]
 
 
 def _next(fixes: Iterable[Fix], tried: set[tuple[str, str, str]]) -> Fix | None:
@@ -194,9 +193,8 @@ def _is_better(found: Attempt, before: Attempt, fix: Fix | None = None) -> bool:
     A fix that says which sizes its program rejects may reject some of those that are tried.
     """
     if isinstance(found, Exported):
-        verdict = found.agreement.verdict if found.agreement is not None else "not checked"
         says_so = fix is not None and fix.narrows and isinstance(before, Failed)
-        return verdict == "agrees" or (says_so and verdict == "refused")
+        return found.verdict == "agrees" or (says_so and found.verdict == "refused")
     assert isinstance(found, Failed)
     return isinstance(before, Failed) and _failure(found) != _failure(before)
 

@@ -1,26 +1,36 @@
-"""Calls that a condition of the trace excludes, to test on the model what the program gives up.
+"""Calls that a condition of the trace excludes: what the model does with them, and the program.
 
-A trace follows the path of the example. Where the model runs at sizes that an assumption excludes,
-the program gives up these sizes.
+A trace follows the path of the example, and what it needs of a size holds for that path alone.
+Where eager runs at sizes that an assumption excludes, the program gives these up, and the model
+does not require it. A condition on two sizes does not fail the export: torch keeps it as a guard,
+and that a call is rejected is a failure of which fixes can be looked for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
-from export_engine.attempt import Request
+from export_engine.attempt import Diagnosis, Exported, Failed, Kind, Request
+from export_engine.diagnose import FOR_OTHERS, SizesViolated
 from export_engine.shapes import (
     Named,
     Relation,
     Shapes,
     ShapeViolation,
+    SizeCondition,
+    SizeFacts,
     example_sizes,
     leaf_values,
+    name_of,
     shapes_of,
+    size_facts,
     with_size,
 )
+from export_engine.source import Stack, in_the_model
 from export_engine.verify import runs_in_eager
 
 _FAR = 4096
@@ -153,3 +163,128 @@ def resize(request: Request, shapes: Shapes, name: str, size: int) -> Request:
         and shapes.find_expression(path, position) is None
     ]
     return with_size(request, places, size)
+
+
+_MOST_CONDITIONS = 3
+_MOST_SIZES = 4
+_WHY = (
+    "The code branches on the size. The trace follows the example's branch, and the program is "
+    "correct only for sizes that take it."
+)
+
+
+def confirm_conditions(attempt: Failed) -> Diagnosis | None:
+    """The diagnosis without conditions that eager does not require."""
+    diagnosis, request = attempt.diagnosis, attempt.request
+    facts = diagnosis.facts if diagnosis is not None else None
+    if diagnosis is None or request is None or not isinstance(facts, SizesViolated):
+        return diagnosis
+    for problem in facts.problems[:_MOST_CONDITIONS]:
+        size = find_accepted_size(problem, request)
+        if size is not None:
+            sentence = diagnosis.sentence.replace(problem.text, as_traced(problem, size))
+            sentence = sentence.replace(FOR_OTHERS, ": for some sizes")
+            why = diagnosis.why if problem.kind == "fixed" else _WHY
+            diagnosis = replace(diagnosis, sentence=_begun(sentence), why=why)
+    return diagnosis
+
+
+def as_traced(problem: ShapeViolation, size: int) -> str:
+    """A problem as what the trace needs, where the model takes another size: a clause."""
+    if problem.kind == "fixed":
+        dim = problem.dims[0]
+        fixed = f"{name_of(dim)} is fixed at {dim.example} while tracing"
+        return f"{fixed} (the model also runs at {size})"
+    if problem.kind == "tied":
+        text = problem.text.removesuffix(" must hold")
+        other = f"{name_of(problem.changed[0])} = {size}"
+    else:
+        text = problem.text.replace(" must be ", " is ", 1).replace(" must not be ", " is not ", 1)
+        other = str(size)
+    return f"the program is correct only if {text} (the model also runs at {other})"
+
+
+def _begun(sentence: str) -> str:
+    return f"T{sentence[1:]}" if sentence.startswith("the program") else sentence
+
+
+def find_accepted_size(problem: ShapeViolation, request: Request) -> int | None:
+    """A size that a problem's condition excludes and the eager model takes; None if none is."""
+    for size, call in islice(calls_without(request, problem), _MOST_SIZES):
+        if runs_in_eager(call):
+            return size
+    return None
+
+
+_NEAR = 64
+"""How far from the example's size one is looked for that a condition excludes."""
+
+
+def as_failure(attempt: Exported) -> Failed | None:
+    """The failure that a refusal is: a problem for each condition that the refused sizes break.
+
+    None where no call was refused, or for no condition that a line of the model's asked for.
+
+    Args:
+        attempt: one with its `agreement`.
+    """
+    trials = attempt.agreement.trials if attempt.agreement is not None else ()
+    refused = next((trial for trial in trials if trial.outcome == "refused"), None)
+    facts = size_facts(attempt) if refused is not None else None
+    if facts is None or refused is None:
+        return None
+    problems = tuple(_problems(facts, refused.sizes))
+    if not problems:
+        return None
+    first = problems[0]
+    return Failed(
+        request=attempt.request,
+        recording=attempt.recording,
+        title=attempt.title,
+        error=ValueError(f"the program rejects a call that eager accepts: {refused.detail}"),
+        diagnosis=Diagnosis(
+            kind=Kind.SHAPES_VIOLATED,
+            sentence=f"The program rejects calls that eager accepts: {first.text}.",
+            why="The trace follows the example, and is correct only if this condition holds.",
+            stack=first.stack,
+            facts=SizesViolated(problems),
+        ),
+    )
+
+
+def _problems(facts: SizeFacts, sizes: Mapping[str, int]) -> Iterator[ShapeViolation]:
+    """Of each condition that some sizes break, in the order of the trace: what excludes them."""
+    symbols = {name: symbol for symbol, name in facts.names.items()}
+    at = {symbols[name]: size for name, size in sizes.items() if name in symbols}
+    for condition in facts.conditions:
+        stack = in_the_model(condition.stack)
+        if stack and _holds(condition, at) is False:
+            yield from _of_dims(facts, condition, stack)
+
+
+def _of_dims(facts: SizeFacts, condition: SizeCondition, stack: Stack) -> Iterator[ShapeViolation]:
+    example = {str(symbol): size for symbol, size in facts.examples.items()}
+    text = facts.text(condition.recorded)
+    for dim in facts.dims:
+        symbol = str(dim.value)
+        if not isinstance(dim.wanted, Named) or symbol not in _symbols_of(condition):
+            continue
+        near = sorted(range(2, dim.example + _NEAR), key=lambda size: abs(size - dim.example))
+        excluded = [n for n in near if _holds(condition, {**example, symbol: n}) is False]
+        if excluded:
+            yield ShapeViolation(
+                "range", f"the code relies on {text}", (dim,), stack, text, tuple(excluded[:_MOST])
+            )
+
+
+def _symbols_of(condition: SizeCondition) -> set[str]:
+    return {str(symbol) for symbol in condition.recorded.free_symbols}
+
+
+def _holds(condition: SizeCondition, sizes: Mapping[str, int]) -> bool | None:
+    """Whether a condition holds at some sizes, by torch's names of them; None if that is open."""
+    symbols = condition.recorded.free_symbols
+    if any(str(symbol) not in sizes for symbol in symbols):
+        return None
+    result = condition.recorded.subs({symbol: sizes[str(symbol)] for symbol in symbols})
+    return bool(result) if result in (True, False) else None

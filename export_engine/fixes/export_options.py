@@ -239,4 +239,4 @@ def _is_wrong(found: Exported) -> bool:
         return False
     trials = found.agreement.trials
     own = any(trial.outcome == "refused" and not trial.sizes for trial in trials)
-    return own or found.agreement.verdict == "differs"
+    return own or found.verdict == "differs"

@@ -47,8 +47,7 @@ def _other(request: Request, diagnosis: Diagnosis | None = None) -> Iterator[Fix
             yield from _further(request, attempt, stack)
         return
     assert isinstance(attempt, Exported)
-    verdict = attempt.agreement.verdict if attempt.agreement else "not checked"
-    strict = other.strict
+    verdict, strict = attempt.verdict, other.strict
     yield Fix(
         kind="mode",
         title=f"Export in {other.mode} mode",

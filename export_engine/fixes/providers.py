@@ -17,14 +17,13 @@ from export_engine.diagnose import diagnose, name_contexts
 from export_engine.fixes import (
     assumptions,
     containers,
-    couple_dims,
+    dim_names,
+    examples,
     export_options,
     fake_kernels,
-    other_example,
     other_mode,
     shapes,
     specs,
-    split_dim_name,
 )
 from export_engine.fixes.code import line_rewrites
 from export_engine.fixes.code.branches import (
@@ -37,9 +36,8 @@ from export_engine.fixes.code.sizes import (
     size_guards,
     size_idioms,
 )
-from export_engine.fixes.confirm_conditions import confirm_conditions
-from export_engine.fixes.one_statement_per_line import after, write_one_per_line
-from export_engine.fixes.original_lines import in_own_lines
+from export_engine.fixes.excluded_calls import confirm_conditions
+from export_engine.fixes.own_lines import after, in_own_lines, write_one_per_line
 from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
 from export_engine.fixes.runs_in_eager import beside_eager
 from export_engine.fixes.try_fixes import search_memory
@@ -60,8 +58,8 @@ PROVIDERS: tuple[Provider, ...] = (
     size_formulas.suggest_formula,
     size_idioms.suggest_symbolic_sizes,
     size_branches.suggest_size_branch,
-    couple_dims.suggest_couplings,
-    split_dim_name.suggest_names,
+    dim_names.suggest_couplings,
+    dim_names.suggest_names,
     shapes.suggest_shapes,
     assumptions.suggest_assumptions,
     containers.suggest_registrations,
@@ -73,7 +71,7 @@ PROVIDERS: tuple[Provider, ...] = (
 )
 """Providers for every failure, until one cures it."""
 LAST_RESORTS: tuple[Provider, ...] = (
-    other_example.suggest_example,
+    examples.suggest_example,
     other_mode.suggest_mode,
     export_options.suggest_options,
     math_of_sizes.suggest_size_ops,
@@ -214,8 +212,7 @@ def _cures(found: Fix | NoFix, attempt: Failed) -> bool:
     """Whether no other fix can be better: it is compared with eager, and gives up no size."""
     if not _leads_on(found) or found.narrows or _switches_too(found, attempt):
         return False
-    agreement = found.leads_to.agreement if found.leads_to is not None else None
-    return agreement is not None and agreement.verdict == "agrees"
+    return found.leads_to is not None and found.leads_to.verdict == "agrees"
 
 
 def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:

@@ -29,13 +29,11 @@ from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import SizeLookedUp, chain
 from export_engine.error_text import error_text
-from export_engine.fixes.confirm_conditions import as_traced, find_accepted_size
-from export_engine.fixes.example_range import iter_wider_ranges
-from export_engine.fixes.excluded_calls import allows, calls_without
-from export_engine.fixes.shapes_spec_fix import shapes_spec_fix
-from export_engine.fixes.static_sizes import make_static
-from export_engine.fixes.try_fixes import try_request
-from export_engine.progress import Progress, Report
+from export_engine.fixes.assumptions import make_static, shapes_spec_fix
+from export_engine.fixes.examples import iter_wider_ranges
+from export_engine.fixes.excluded_calls import allows, as_traced, calls_without, find_accepted_size
+from export_engine.fixes.try_fixes import change_shapes, try_request, try_shapes
+from export_engine.progress import Report
 from export_engine.shapes import (
     CLOSEST,
     TRIED,
@@ -136,17 +134,14 @@ def _as_fix(answer: _Answer, before: Shapes, attempt: Failed) -> Fix:
     lost = [problem for problem in answer.problems if problem.lossy]
     rejected = _find_rejected(answer, attempt.request)
     verdict = answer.agreement.verdict if answer.agreement else ""
-    shapes = answer.shapes
-    return Fix(
-        kind="shapes",
+    return change_shapes(
+        before,
+        answer.shapes,
         title=_title(answer, lost),
         why=_why(answer, rejected),
         lossy=bool(lost) or verdict == "differs",
         narrows=bool(rejected) or verdict == "refused",
         gives_up=_describe_cost(answer, lost, rejected),
-        change=lambda request: request.with_changes(shapes=shapes),
-        before=str(before),
-        after=str(shapes),
         stack=next((problem.stack for problem in (*lost, *answer.problems) if problem.stack), ()),
         leads_to=answer.attempt if isinstance(answer.attempt, Exported) else None,
     )
@@ -231,9 +226,7 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
             automatic |= refused
             continue
         tried.add(solution.shapes)
-        if progress:
-            progress(Progress(0, 0, f"trying {solution.shapes}", "fix"))
-        result = try_request(request.with_changes(shapes=solution.shapes))
+        result = try_shapes(request, solution.shapes, progress)
         facts = size_facts(result) or facts
         if isinstance(result, Exported):
             again = solve(facts, automatic)
@@ -243,9 +236,8 @@ def _search(attempt: Failed, progress: Report | None) -> _Answer | None:
                 if other_problem.lossy
             }
             answer = _Answer(solution.shapes, tuple(problems.values()), result)
-            refuses = result.agreement is not None and result.agreement.verdict == "refused"
             lossy = any(other_problem.lossy for other_problem in again.problems)
-            if refuses and again.shapes not in tried and not lossy:
+            if result.verdict == "refused" and again.shapes not in tried and not lossy:
                 # a condition that only this trace came to says more than those before
                 pairs = {
                     (other_problem.kind, other_problem.dims) for other_problem in again.problems
@@ -267,15 +259,13 @@ def _unify_equal_dims(answer: _Answer, request: Request) -> _Answer | None:
     program then rejects sizes that eager accepts.
     """
     attempt = answer.attempt
-    if not isinstance(attempt, Exported) or attempt.agreement is None:
+    if not isinstance(attempt, Exported):
         return None
     shapes, names = _unify(answer.shapes, leaf_values(request))
-    if attempt.agreement.verdict != "refused" or not names:
+    if attempt.verdict != "refused" or not names:
         return None
     tied = try_request(request.with_changes(shapes=shapes))
-    if not isinstance(tied, Exported) or tied.agreement is None:
-        return None
-    if tied.agreement.verdict != "agrees":
+    if not isinstance(tied, Exported) or tied.verdict != "agrees":
         return None
     problems = [
         ShapeViolation("equal", f"{name} must be equal to {first}", ())

@@ -12,7 +12,7 @@ from export_engine.defects import log_internal_error
 from export_engine.error_text import format_with_type
 from export_engine.findings import momentary_values
 from export_engine.process import undone
-from export_engine.progress import Progress
+from export_engine.progress import Progress, Report
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import NameTaken, NotCallable
 from export_engine.verify import check
@@ -105,6 +105,24 @@ def _check(attempt: Exported) -> Agreement:
     text = baked[0].sentence
     chance = Trial({}, "differs", detail=f"it matches only by chance. {text}")
     return replace(agreement, trials=(*agreement.trials, chance), baked=text)
+
+
+def try_shapes(request: Request, shapes: Shapes, progress: Report | None) -> Attempt:
+    """The attempt with other shapes; `progress` is called before."""
+    if progress:
+        progress(Progress(0, 0, f"trying {shapes}", "fix"))
+    return try_request(request.with_changes(shapes=shapes))
+
+
+def change_shapes(before: Shapes, after: Shapes, **fields: Any) -> Fix:
+    """The fix from some shapes to others, with further fields of `Fix`."""
+    return Fix(
+        kind="shapes",
+        change=lambda request: request.with_changes(shapes=after),
+        before=str(before),
+        after=str(after),
+        **fields,
+    )
 
 
 def apply_fixes(

@@ -18,7 +18,7 @@ from torch.utils import _pytree as pytree
 from export_engine.attempt import Attempt, Exported, Failed, Fix, Kind, NoFix, Request
 from export_engine.capture import capture
 from export_engine.diagnose import diagnose
-from export_engine.fixes import apply_fixes, containers, other_example, specs
+from export_engine.fixes import apply_fixes, containers, examples, specs
 from export_engine.fixes.pytree_containers import Registered
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import deregister_container, left_out, missing_object_dicts
@@ -622,7 +622,7 @@ def test_what_a_size_is_made_of_is_not_1_in_an_example() -> None:
     assert attempt.diagnosis.kind is Kind.ZERO_ONE
     assert "h is 1 in the example (x.shape[0] is made of h)" in attempt.diagnosis.sentence
 
-    fix = only_fix(attempt, other_example.suggest_example)
+    fix = only_fix(attempt, examples.suggest_example)
 
     assert fix.title == "Use an example of size 9 for x.shape[0]"
     assert fix.gives_up == "The program may reject the size of x.shape[0] in your own arguments."

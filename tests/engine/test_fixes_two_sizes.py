@@ -10,7 +10,7 @@ from torch import nn
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
-from export_engine.fixes.rejected_sizes import as_failure
+from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Shapes
 

@@ -11,7 +11,7 @@ from torch import nn
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.one_statement_per_line import on_own_lines
+from export_engine.fixes.own_lines import on_own_lines
 from export_engine.shapes import Shapes
 
 FORMS = {

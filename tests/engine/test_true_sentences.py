@@ -732,7 +732,7 @@ def test_a_condition_is_not_tested_on_inputs_that_take_all_memory(
 ) -> None:
     run: list[int] = []
     monkeypatch.setattr(
-        "export_engine.fixes.confirm_conditions.runs_in_eager",
+        "export_engine.fixes.excluded_calls.runs_in_eager",
         lambda request: run.append(request.args[0].shape[0]),
     )
     shapes = Shapes.parse("x: batch, _")

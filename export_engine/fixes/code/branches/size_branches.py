@@ -42,8 +42,12 @@ from export_engine.fixes.code.editing.try_edit import (
     try_edit,
     with_edit,
 )
-from export_engine.fixes.excluded_calls import allows_any, calls_without, iter_excluded_calls
-from export_engine.fixes.rejected_sizes import as_failure
+from export_engine.fixes.excluded_calls import (
+    allows_any,
+    as_failure,
+    calls_without,
+    iter_excluded_calls,
+)
 from export_engine.fixes.rewrite.form import Refusal
 from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
 from export_engine.progress import Progress, Report

@@ -20,7 +20,7 @@ from export_engine.attempt import (
 )
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import diagnose
-from export_engine.fixes import couple_dims
+from export_engine.fixes import dim_names
 from export_engine.fixes.code.editing.text_edits import Rewritten
 from export_engine.fixes.try_fixes import try_request
 from export_engine.source import original_file
@@ -138,7 +138,7 @@ def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> 
         edit: of a code fix. A failure at a line that it made does not count.
     """
     if isinstance(found, Exported):
-        return found.agreement is None or found.agreement.verdict != "differs"
+        return found.verdict != "differs"
     assert isinstance(found, Failed)
     now = diagnose(found)
     if edit is not None and now.kind in _OF_OPERATORS - {diagnosis.kind}:
@@ -147,7 +147,7 @@ def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> 
         return False
     if edit is not None and _is_made_by(now, edit):
         # The user's code in it may only lack that another input's size varies too.
-        return any(couple_dims.suggest_couplings(replace(found, diagnosis=now)))
+        return any(dim_names.suggest_couplings(replace(found, diagnosis=now)))
     if edit is not None and now.kind in _ERRORS and found.request and not runs(found.request):
         return False  # of the edited code's own making
     return now.known and (now.kind, now.sentence) != (diagnosis.kind, diagnosis.sentence)

@@ -1,8 +1,10 @@
-"""A program that differs from eager at some sizes: the finding, and what keeps it from being wrong.
+"""Fixes of a program that torch.export gave, and that is not the model: of all of it, or at sizes.
 
-torch traces as if no size were 0 or 1, and takes the branch of larger ones; the program accepts
-both. Either both branches go into the program, or the sizes are kept out of it. Each fix is tried
-at the same list of sizes as Verify.
+Two inputs that are one tensor in the example are one in the program. Where the outputs differ from
+eager, or the program rejects a call that eager takes, the other mode may see what this one does
+not: a write through `.data`, say, or the end of an autocast. torch traces as if no size were 0 or
+1, and takes the branch of larger ones; the program accepts both. Either both branches go into the
+program, or the sizes are kept out of it. Each fix is tried at the same sizes as Verify.
 """
 
 from __future__ import annotations
@@ -13,20 +15,62 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from export_engine.attempt import Exported, Fix, Option, Request, Trial, text_in_effect
-from export_engine.findings import Finding, Kind
+from export_engine.attempt import Attempt, Exported, Fix, Option, Request, Trial, text_in_effect
+from export_engine.findings import Finding, Kind, copies_of_shared_inputs
+from export_engine.fixes import export_options, other_mode
 from export_engine.fixes.assumptions import with_answers
+from export_engine.fixes.code.branches import size_branches
 from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
+from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.rewrite import offer
 from export_engine.fixes.rewrite.form import Refusal
 from export_engine.fixes.rewrite.rewriting import rewrite
-from export_engine.fixes.try_fixes import try_request
+from export_engine.fixes.try_fixes import change_shapes, try_request
 from export_engine.progress import Progress, Report
 from export_engine.record import sizes_shown
 from export_engine.shapes import Bounds, Shapes, ShapesError, example_sizes, leaf_values, shapes_of
 from export_engine.source import Stack, is_own, original_file
 from export_engine.torch_internals import missing_shapes_spec
 from export_engine.verify import Verified, line_shown
+
+
+def of_program(attempt: Attempt) -> Iterator[Fix]:
+    """Lossless fixes of an attempt that exported; none where nothing is known to be wrong.
+
+    Args:
+        attempt: one with its `agreement`.
+    """
+    if not isinstance(attempt, Exported) or attempt.request is None:
+        return
+    copied = copies_of_shared_inputs(attempt)
+    if copied is not None:
+        yield copied
+    if attempt.verdict in ("differs", "refused"):
+        yield from _at_a_size(attempt)
+        yield from _keeping_all_sizes(attempt)
+        yield from other_mode.of_program(attempt)
+
+
+def _at_a_size(attempt: Exported) -> Iterator[Fix]:
+    """Lossless fixes of a program that differs from eager at some sizes, and agrees at others."""
+    trials = attempt.agreement.trials if attempt.agreement is not None else ()
+    wrong = next((trial for trial in trials if trial.outcome == "differs" and trial.place), None)
+    if wrong is not None:
+        fixes = mend_wrong_size(attempt, wrong, trials)
+        yield from (fix for fix in fixes if not fix.lossy and not fix.narrows)
+
+
+def _keeping_all_sizes(attempt: Exported) -> Iterator[Fix]:
+    """Fixes of the condition by which a program rejects sizes that eager takes."""
+    failure = as_failure(attempt)
+    if failure is None:
+        return
+    for offered in (size_branches.suggest_size_branch, export_options.keeping_all_sizes):
+        fixes = [fix for fix in offered(failure, None) if not fix.lossy and not fix.narrows]
+        yield from fixes
+        if fixes:
+            return
+
 
 _SMALL = 2
 _MOST_FIXES = 3
@@ -190,16 +234,14 @@ def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     if outcome == "differs":
         return
     assert isinstance(attempt, Exported)
-    yield Fix(
-        kind="shapes",
+    yield change_shapes(
+        before,
+        after,
         title="Use a ShapesSpec",
         why="The sizes of a ShapesSpec are unbacked: torch allows 0 and 1. "
         f"{_describe_agreement(trial) if outcome == 'agrees' else ''}".rstrip(),
         narrows=outcome == "refused",
         gives_up="" if outcome == "agrees" else _rejects(trial),
-        change=lambda request: request.with_changes(shapes=after),
-        before=str(before),
-        after=str(after),
         stack=stack,
         leads_to=attempt,
     )
@@ -246,9 +288,7 @@ def _keep_out(
         return
     after = replace(before, bounds={**before.bounds, **bounds})
     attempt = try_request(request.with_changes(shapes=after))
-    if not isinstance(attempt, Exported) or attempt.agreement is None:
-        return
-    if attempt.agreement.verdict != "agrees":
+    if not isinstance(attempt, Exported) or attempt.verdict != "agrees":
         return
     groups = before.dims()
     limits = [
@@ -257,15 +297,13 @@ def _keep_out(
     ]
     unenforced = any((low or 0) <= _SMALL for low, _ in bounds.values())
     passes = " torch does not reject calls at 0 or 1." if unenforced else ""
-    yield Fix(
-        kind="shapes",
+    yield change_shapes(
+        before,
+        after,
         title=f"Keep {' and '.join(limits)}",
         why=f"The program then no longer promises {sizes_shown(trial.sizes)}.",
         narrows=True,
         gives_up=f"Calls at {sizes_shown(trial.sizes)}, which the model accepts.{passes}",
-        change=lambda request: request.with_changes(shapes=after),
-        before=str(before),
-        after=str(after),
         stack=stack,
         leads_to=attempt,
     )
@@ -301,7 +339,7 @@ def _is_within(bounds: Bounds, size: int) -> bool:
 
 def _outcome(found: Exported, trial: Trial) -> str:
     """What a program with a fix does at the sizes: `agrees`, `refused`, or `differs`."""
-    if found.agreement is None or found.agreement.verdict != "agrees":
+    if found.agreement is None or found.verdict != "agrees":
         return "differs"
     same = [
         other_trial.outcome

@@ -1,11 +1,20 @@
-"""Fixes of an example that lies outside of the range, or of the pin, that is declared for a dim."""
+"""Fixes by another example: with a batch larger than 1, or within the range that is declared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
-from export_engine.attempt import Failed, Fix, Request
-from export_engine.diagnose import ExampleOutside, PinnedElsewhere
+from export_engine.attempt import Exported, Failed, Fix, Request
+from export_engine.diagnose import (
+    ExampleOutside,
+    PinnedElsewhere,
+    SizesViolated,
+    ZeroOrOne,
+    always_fixes,
+)
+from export_engine.fixes.try_fixes import change_shapes, try_request
+from export_engine.progress import Progress
 from export_engine.shapes import (
     Auto,
     Bounds,
@@ -15,10 +24,96 @@ from export_engine.shapes import (
     Named,
     Pinned,
     Shapes,
+    ShapeViolation,
     name_of,
     shapes_of,
     with_size,
 )
+from export_engine.verify import runs_in_eager
+
+
+def suggest_example(
+    attempt: Failed, progress: Callable[[Progress], None] | None = None
+) -> Iterator[Fix]:
+    """Examples of other sizes for a diagnosed attempt."""
+    diagnosis = attempt.diagnosis
+    if diagnosis is None or attempt.request is None:
+        return
+    match diagnosis.facts:
+        case ZeroOrOne(dims):
+            yield _larger(attempt.request, dims)
+        case SizesViolated(problems):
+            fixed = [problem for problem in problems if problem.kind == "fixed"]
+            if fixed and not always_fixes(fixed[0].stack):
+                yield from _elsewhere(attempt.request, fixed[0], progress)
+
+
+def _larger(request: Request, dims: Sequence[InputPlace]) -> Fix:
+    sizes = {dim: _size_of_two(request, dim) for dim in dims}
+    of_size = {
+        size: ", ".join(str(dim) for dim, number in sizes.items() if number == size)
+        for size in sizes.values()
+    }
+    text = " and ".join(f"size {size} for {places}" for size, places in of_size.items())
+    places = ", ".join(of_size.values())
+
+    return Fix(
+        kind="inputs",
+        title=f"Use an example of {text}",
+        why="An example larger than 1 keeps the size dynamic. Your own arguments are unchanged; "
+        "the new ones repeat their values.",
+        gives_up=f"The program may reject the size of {places} in your own arguments.",
+        change=partial(_resize, sizes=sizes),
+        before=f"{places} of size 0 or 1" if [*of_size] == [2] else places,
+        after=f"{places} of size 2" if [*of_size] == [2] else f"an example of {text}",
+    )
+
+
+def _resize(request: Request, sizes: Mapping[InputPlace, int]) -> Request:
+    for place, size in sizes.items():
+        request = with_size(request, [place], size)
+    return request
+
+
+def _size_of_two(request: Request, dim: InputPlace) -> int:
+    """The size at which what a dim is made of is 2."""
+    shapes = shapes_of(request)
+    specs = shapes.leaves.get(dim.path, ()) if shapes else ()
+    spec = specs[dim.position] if 0 <= dim.position < len(specs) else None
+    return 2 * spec.scale + spec.offset if isinstance(spec, Named) else 2
+
+
+def _elsewhere(
+    request: Request, problem: ShapeViolation, progress: Callable[[Progress], None] | None
+) -> Iterator[Fix]:
+    """For a size that the code treats specially, an example of another size.
+
+    Offered if eager accepts that size and it is then dynamic in the program.
+    """
+    dim = problem.dims[0]
+    size = dim.example + 1
+
+    change = partial(_resize, sizes={dim.place: size})
+    other = change(request)
+    if not runs_in_eager(other):
+        return
+    if progress:
+        progress(Progress(0, 0, f"trying an example where {name_of(dim)} is {size}", "fix"))
+    attempt = try_request(other)
+    if not isinstance(attempt, Exported) or attempt.verdict == "differs":
+        return
+    yield Fix(
+        kind="inputs",
+        title=f"Use an example where {name_of(dim)} is {size}",
+        why=f"The code treats {dim.example} as a special case. The trace then follows the branch "
+        "for other sizes.",
+        gives_up=f"The program may reject {name_of(dim)} = {dim.example}.",
+        change=change,
+        before=f"{name_of(dim)} = {dim.example}",
+        after=f"{name_of(dim)} = {size}",
+        stack=problem.stack,
+        leads_to=attempt,
+    )
 
 
 def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:
@@ -34,13 +129,11 @@ def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:
     name = name_of(dim)
     wider = _including(shapes, dim)
     if wider is not None:
-        yield Fix(
-            kind="shapes",
+        yield change_shapes(
+            shapes,
+            wider,
             title=f"Let {name} be {dim.example} too",
             why=f"The example has {name} = {dim.example}, and must lie within the range.",
-            change=lambda request: request.with_changes(shapes=wider),
-            before=str(shapes),
-            after=str(wider),
         )
     size = _nearest(dim, facts.bounds)
     if size is not None:
@@ -59,16 +152,11 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
     pins = {dim.place: dim.wanted.size for dim in dims if isinstance(dim.wanted, Pinned)}
     asked, sizes = _format_sizes(pins), _format_sizes({dim.place: dim.example for dim in dims})
 
-    def resize(request: Request) -> Request:
-        for place, size in pins.items():
-            request = with_size(request, [place], size)
-        return request
-
     yield Fix(
         kind="inputs",
         title=f"Use an example where {asked}",
         why="The pinned size stays as requested. The model is traced with an input of that size.",
-        change=resize,
+        change=partial(_resize, sizes=pins),
         before=sizes,
         after=asked,
     )
@@ -77,15 +165,13 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
         leaves[dim.place.path][max(dim.place.position, 0)] = Pinned(dim.example)
     specs = {path: tuple(leaf) for path, leaf in leaves.items()}
     pinned = Shapes(specs, shapes.bounds, shapes.assumptions, shapes.unbacked)
-    yield Fix(
-        kind="shapes",
+    yield change_shapes(
+        shapes,
+        pinned,
         title=f"Pin {', '.join(f'{dim.place} to {dim.example}' for dim in dims)}",
         why="A pinned size must equal the example's.",
         lossy=True,
         gives_up=f"The program accepts {sizes} only, in place of the requested {asked}.",
-        change=lambda request: request.with_changes(shapes=pinned),
-        before=str(shapes),
-        after=str(pinned),
     )
 
 

@@ -1,17 +1,18 @@
-"""Statements that share a line, as `for each in x: y = y + each`, on lines of their own.
+"""Lines of the user's own text: statements that share one, and titles of fixes after a fix.
 
 Rewrites replace whole lines. A failure that none of them cures is looked at once more with the
-function around it written out, which does the same.
+function around it written out, `for each in x: y = y + each` on two lines, which does the same.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from export_engine.attempt import Edit, Failed, Fix, Request, text_in_effect
+from export_engine.attempt import Edit, Failed, Fix, NoFix, Request, line_before, text_in_effect
 from export_engine.diagnose import diagnose
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
@@ -95,3 +96,31 @@ def _blocks(owner: ast.AST, indent: str) -> Iterator[tuple[str, list[ast.stmt]]]
     for part, header in (("handlers", indent), ("cases", indent + _DEEPER)):
         for value in getattr(owner, part, ()):
             yield from _blocks(value, header)
+
+
+_LINE = re.compile(r"\b(lines?) (\d+)\b")
+
+
+def in_own_lines(found: Fix | NoFix, attempt: Failed) -> Fix | NoFix:
+    """What is offered, with lines of a changed text as those that they were made from.
+
+    Args:
+        found: a fix, or why there is none.
+        attempt: what it is for. Its diagnosis has its place in the text that ran.
+    """
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return found
+    file = diagnosis.stack[-1].file
+    edit = next(
+        (other_edit for other_edit in request.edits if other_edit.edited_file == file), None
+    )
+    if edit is None:
+        return found
+    if isinstance(found, NoFix):
+        return replace(found, reason=_map_lines(found.reason, edit))
+    return replace(found, title=_map_lines(found.title, edit))
+
+
+def _map_lines(text: str, edit: Edit) -> str:
+    return _LINE.sub(lambda each: f"{each[1]} {line_before(edit, int(each[2]))}", text)

@@ -1,4 +1,8 @@
-"""One name for two sizes of the example: it moves to another axis, or each size gets its own."""
+"""Names of sizes: one that other inputs need, too, and one that two sizes of the example share.
+
+`x: batch, _` for `x + y` fixes batch, because y's size is static: the likelier wish is that y's
+varies too. One name for two sizes moves to another axis, or each size gets its own.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,11 @@ from dataclasses import replace
 
 import torch
 
-from export_engine.attempt import Exported, Failed, Fix, Request
+from export_engine.attempt import Exported, Failed, Fix, Request, signature_of
 from export_engine.diagnose import SizesViolated, diagnose, one_name_two_sizes
 from export_engine.fixes import shapes
-from export_engine.fixes.try_fixes import try_request
-from export_engine.progress import Progress, Report
+from export_engine.fixes.try_fixes import change_shapes, try_shapes
+from export_engine.progress import Report
 from export_engine.shapes import (
     InputDim,
     Named,
@@ -20,9 +24,56 @@ from export_engine.shapes import (
     Spec,
     Static,
     leaf_values,
+    leaves_of,
     shapes_of,
     size_facts,
 )
+
+
+def suggest_couplings(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
+    """The shapes with the other inputs' equal sizes under the same names, if that exports."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    facts = diagnosis.facts if diagnosis is not None else None
+    before = shapes_of(request) if request is not None else None
+    if request is None or diagnosis is None or before is None or before.unbacked:
+        return
+    if not isinstance(facts, SizesViolated):
+        return
+    wanted: dict[int, Named] = {}
+    for problem in facts.problems:
+        for dim in problem.dims:
+            if problem.kind == "fixed" and isinstance(dim.wanted, Named) and dim.example > 1:
+                wanted.setdefault(dim.example, dim.wanted)
+    fixed = {dim.place.path for other_problem in facts.problems for dim in other_problem.dims}
+    leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
+    changed: dict[str, tuple[Spec, ...]] = {}
+    for path, value in leaves:
+        if path in fixed or not isinstance(value, torch.Tensor):
+            continue
+        items = before.leaves.get(path, tuple(Static() for _ in value.shape))
+        specs = tuple(
+            wanted.get(size, spec) if isinstance(spec, Static) else spec
+            for spec, size in zip(items, value.shape, strict=False)
+        )
+        if specs != items:
+            changed[path] = specs
+    if not changed:
+        return
+    try:
+        after = replace(before, leaves={**before.leaves, **changed})
+    except ShapesError:
+        return
+    result = try_shapes(request, after, progress)
+    if not isinstance(result, Exported) or not result.agrees_elsewhere:
+        return
+    yield change_shapes(
+        before,
+        after,
+        title=f"Let {', '.join(changed)} vary too",
+        why="The code requires these sizes to be equal, so a static one specializes the other.",
+        stack=diagnosis.stack,
+        leads_to=result,
+    )
 
 
 def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
@@ -36,24 +87,18 @@ def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[F
         return
     first, second = pair
     for title, after in _ways(request, before, first, second):
-        if progress:
-            progress(Progress(0, 0, f"trying {after}", "fix"))
-        result = try_request(request.with_changes(shapes=after))
+        result = try_shapes(request, after, progress)
         if isinstance(result, Failed):
             related = _suggest_relation(result, progress)
             if related is not None:
                 yield replace(related, before=str(before))
                 return
-        elif isinstance(result, Exported) and _agrees(result):
-            yield Fix(
-                kind="shapes",
+        elif isinstance(result, Exported) and result.agrees_elsewhere:
+            yield change_shapes(
+                before,
+                after,
                 title=title,
                 why="One name is one size everywhere, but these sizes differ in the example.",
-                change=lambda request, after=after: request.with_changes(  # type: ignore[misc]
-                    shapes=after
-                ),
-                before=str(before),
-                after=str(after),
                 leads_to=result,
             )
             return
@@ -96,10 +141,3 @@ def _suggest_relation(made: Failed, progress: Report | None) -> Fix | None:
         if isinstance(fix, Fix) and not fix.lossy and not fix.narrows and fix.is_known_to_export:
             return fix
     return None
-
-
-def _agrees(made: Exported) -> bool:
-    """Whether a program agrees with eager, at other sizes too."""
-    if made.agreement is None or made.agreement.verdict != "agrees":
-        return False
-    return any(trial.sizes and trial.outcome == "agrees" for trial in made.agreement.trials)
