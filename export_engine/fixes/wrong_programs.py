@@ -20,10 +20,10 @@ from export_engine.findings import Finding, Kind, copies_of_shared_inputs
 from export_engine.fixes import export_options, other_mode
 from export_engine.fixes.assumptions import with_answers
 from export_engine.fixes.code.branches import size_branches
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
 from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.rewrite import offer
-from export_engine.fixes.rewrite.form import Refusal
 from export_engine.fixes.rewrite.rewriting import rewrite
 from export_engine.fixes.try_fixes import change_shapes, try_request
 from export_engine.progress import Progress, Report
@@ -160,7 +160,7 @@ def _keep_both(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     for asked in (text, _asking_a_tensor(text, line)):
         try:
             rewritten = rewrite(request, original_file(place.file), asked, line)
-        except Refusal:
+        except CannotRewrite:
             continue
         edit = replace(rewritten.edit, before=text)
         attempt = try_edit(request, edit)

@@ -12,8 +12,9 @@ import torch
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.code.loops.no_gradients import try_without_gradients
-from export_engine.fixes.rewrite.form import NotStaged, Refusal
+from export_engine.fixes.rewrite.form import NotStaged
 from export_engine.fixes.rewrite.rewriting import Rewritten, rewrite
 from export_engine.shapes import Shapes
 
@@ -82,7 +83,7 @@ def find_end(seed: int, depth: int) -> str:
         request, made = rewritten(source, f"composition_{depth}_{seed}")
     except NotStaged:
         return "nothing to rewrite"
-    except Refusal:
+    except CannotRewrite:
         return "left"
     attempt, _ = try_without_gradients(request, made.edit)
     if not isinstance(attempt, Exported):
@@ -153,7 +154,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("why", REFUSED)
 def test_an_effect_that_another_name_sees_is_refused(why: str) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(CannotRewrite):
         rewritten(REFUSED[why], "refused_" + "_".join(why.split()))
 
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts
 from export_engine.fixes.rewrite.form import (
-    Refusal,
     as_collected,
     call,
     find_site,
@@ -214,10 +214,6 @@ class Answers:
                 return call(f"torch.{detail}", *node.args)
             case "clamp":
                 return _clamp(node, str(detail))
-            case "rows":
-                return first
-            case "numbers":
-                return _stacked(node)
             case "equal":
                 sides = node.args if len(node.args) > 1 or value is None else [value, *node.args]
                 return method(ast.Compare(sides[0], [ast.Eq()], [sides[1]]), "all")
@@ -265,7 +261,7 @@ def _select_place(
     """What is written to, by select for each number that only the program knows."""
     parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     if len(dims) < len(places):
-        raise Refusal("a write is indexed by more than numbers and slices")
+        raise CannotRewrite("a write is indexed by more than numbers and slices")
     kept = [ast.Slice() if n in places else part for n, part in enumerate(parts)]
     while kept and _is_full(kept[-1]):
         kept.pop()
@@ -333,22 +329,6 @@ def index_as_rows(index: ast.expr, places: tuple[int, ...]) -> tuple[ast.expr, i
     before = [expression for expression in parts[: places[0]] if isinstance(expression, ast.Slice)]
     new = ast.Tuple(expressions, ast.Load()) if isinstance(index, ast.Tuple) else expressions[0]
     return new, len(before)
-
-
-def _stacked(node: ast.Call) -> ast.expr:
-    """`torch.tensor([a, b], dtype=…)` of scalars that are tensors."""
-    rows = node.args[0]
-    if isinstance(rows, ast.List | ast.Tuple):
-        parts: list[ast.expr] = [
-            call("torch.as_tensor", expression)
-            if isinstance(expression, ast.Constant)
-            else expression
-            for expression in rows.elts
-        ]
-        rows = ast.List(parts, ast.Load())
-    dtypes = [keyword.value for keyword in node.keywords if keyword.arg == "dtype"]
-    result = call("torch.stack", rows)
-    return method(result, "to", *dtypes) if dtypes else result
 
 
 def _fold(parts: list[ast.expr], how: ast.operator) -> ast.expr:

@@ -7,8 +7,9 @@ from typing import Any
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.facts import Facts, Masked, Rows, describe
-from export_engine.fixes.rewrite.form import Refusal, Site
+from export_engine.fixes.rewrite.form import Site
 
 _torch: Any = torch  # whose functions of symbols have no types
 _MOST_ROWS = 16
@@ -133,7 +134,7 @@ class Elements:
     def _choose_by_key(self, site: Site, of: Any, key: Key) -> Any:
         names = [str(number) for number in range(len(of))]
         if set(of.keys()) != set(names):
-            raise Refusal("the keys of the dict are not 0, 1, …")
+            raise CannotRewrite("the keys of the dict are not 0, 1, …")
         every = [of[name] for name in names]
         kind = "tensors" if isinstance(every[0], torch.Tensor) else "modules"
         self.facts.notes[site] = ("keyed", kind)
@@ -147,16 +148,16 @@ class Elements:
         if every and all(callable(value) for value in every):
             self.facts.notes[site] = ("keyed", "list")
             return Chosen(every)
-        raise Refusal("a data-dependent index reads a list without tensors")
+        raise CannotRewrite("a data-dependent index reads a list without tensors")
 
     def _clamp_slices(self, site: Site, index: Any, places: tuple[int, ...]) -> Any:
         """An index whose slices end where only the data tell."""
         parts = index if isinstance(index, tuple) else (index,)
         if find_scalar_places(index):
-            raise Refusal("a row of a tensor is sliced at a data-dependent position")
+            raise CannotRewrite("a row of a tensor is sliced at a data-dependent position")
         ends = [end for at in places for end in find_ends(parts[at])]
         if not all(isinstance(end, torch.Tensor) for end in ends):
-            raise Refusal("the end of a slice is data-dependent")
+            raise CannotRewrite("the end of a slice is data-dependent")
         self.facts.notes[site] = ("cut" if self.is_in_loop else "sliced", places, 0)
         items = tuple(
             slice(
@@ -184,7 +185,7 @@ class Elements:
         if self.held and _implies(_torch.sym_not(self.held[-1]), size, _count_rows(row)):
             self.facts.notes[site] = ("required", _count_rows(row), 0)
             return None  # eager needs it on either way
-        raise Refusal("a row is read that may not exist")
+        raise CannotRewrite("a row is read that may not exist")
 
     def _is_whole(self, of: torch.Tensor, parts: tuple[Any, ...], place: int) -> bool:
         """Whether a loop takes every row of a tensor, from some number on."""
@@ -200,11 +201,11 @@ def find_alike(values: list[Any]) -> Any:
     """The first of values that torch.stack takes without a change.
 
     Raises:
-        Refusal: they are not all tensors of one shape and dtype.
+        CannotRewrite: they are not all tensors of one shape and dtype.
     """
     kinds = {str(describe(value)[:3]) for value in values}
     if len(kinds) != 1 or not isinstance(values[0], torch.Tensor):
-        raise Refusal("a data-dependent index reads values of different shapes or dtypes")
+        raise CannotRewrite("a data-dependent index reads values of different shapes or dtypes")
     return values[0]
 
 

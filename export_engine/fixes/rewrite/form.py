@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from typing import Any, NamedTuple, TypeVar
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
+
 Node = TypeVar("Node", bound=ast.AST)
 Block = list[ast.stmt]
 Site = tuple[int, int, str]
@@ -23,11 +25,7 @@ SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 EXITS = (ast.Break, ast.Continue, ast.Return)
 
 
-class Refusal(Exception):
-    """Why a function is not rewritten. The message can be shown as it is."""
-
-
-class NotStaged(Refusal):
+class NotStaged(CannotRewrite):
     """Nothing of a function has to be rewritten, or it does not run that far."""
 
 
@@ -56,12 +54,12 @@ def parse_function(text: str, line: int) -> Function:
     """The innermost function of a text that a line is in, under the name of the outermost.
 
     Raises:
-        Refusal: there is none, or it is not a plain function.
+        CannotRewrite: there is none, or it is not a plain function.
     """
     try:
         tree: ast.AST = ast.parse(text)
     except SyntaxError as error:
-        raise Refusal("the source text is not valid Python") from error
+        raise CannotRewrite("the source text is not valid Python") from error
     path: list[str] = []
     result: ast.FunctionDef | None = None
     while True:
@@ -79,11 +77,11 @@ def parse_function(text: str, line: int) -> Function:
         if isinstance(tree, ast.FunctionDef):
             result = tree
     if result is None:
-        raise Refusal("there is no function at that line")
+        raise CannotRewrite("there is no function at that line")
     if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(result)):
-        raise Refusal("the function is a generator")
+        raise CannotRewrite("the function is a generator")
     if result.body[0].lineno <= result.lineno:
-        raise Refusal("the function is written on one line")
+        raise CannotRewrite("the function is written on one line")
     return Function(text, result, ".".join(path))
 
 
@@ -200,6 +198,12 @@ def map_children(node: Node, change: Callable[[ast.AST], Any]) -> Node:
     for field, new in changed.items():
         setattr(result, field, new)
     return result
+
+
+def change_children(node: Node, change: Callable[[ast.AST], object]) -> Node:
+    """As `map_children`; a copy keeps the site of the node."""
+    result = map_children(node, change)
+    return node if result is node else mark(result, node)
 
 
 def load(name: str) -> ast.Name:
@@ -319,6 +323,11 @@ def _is_number(value: ast.expr) -> bool:
         case ast.UnaryOp(ast.USub(), ast.Constant(value=int() | float())):
             return True
     return False
+
+
+def thunk(value: ast.expr) -> ast.Lambda:
+    """A function of nothing that gives a value."""
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
 
 
 def make_function(name: str, given: list[str], body: Block) -> ast.FunctionDef:

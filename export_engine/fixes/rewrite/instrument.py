@@ -6,6 +6,7 @@ import ast
 import textwrap
 from typing import Any, cast
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.form import (
     COLLECT,
@@ -13,7 +14,6 @@ from export_engine.fixes.rewrite.form import (
     WRITE,
     Block,
     Function,
-    Refusal,
     Site,
     as_target,
     call,
@@ -21,8 +21,10 @@ from export_engine.fixes.rewrite.form import (
     find_site,
     find_stored,
     load,
+    make_function,
     map_children,
     start_numbers,
+    thunk,
 )
 
 _IMPORT = f"from export_engine.fixes.rewrite.probe import running as {PROBE}"
@@ -33,7 +35,7 @@ def instrument(function: Function, body: Block) -> str:
     own = {inner.arg for inner in ast.walk(function.node.args) if isinstance(inner, ast.arg)}
     local = own | find_stored(*body) | {PROBE}
     if any(isinstance(n, ast.Name) and n.id == "super" for n in ast.walk(function.node)):
-        raise Refusal("the function calls super()")
+        raise CannotRewrite("the function calls super()")
     statements = _Instrumented(local).convert_block(body, set())
     items = [_left(_Questions().visit(statement)) for statement in statements]
     items.append(_left(ast.Return(ast.Constant(None))))
@@ -110,10 +112,8 @@ class _Instrumented:
     def _function(
         self, name: str, given: list[str], body: Block, outs: list[str]
     ) -> ast.FunctionDef:
-        statement = ast.parse(f"def {name}({', '.join(given)}): pass").body[0]
-        assert isinstance(statement, ast.FunctionDef)
-        statement.body = [*body, ast.Return(ast.Tuple([_value(o) for o in outs], ast.Load()))]
-        return statement
+        end = ast.Return(ast.Tuple([_value(o) for o in outs], ast.Load()))
+        return make_function(name, given, [*body, end])
 
 
 def _started(name: str, value: ast.expr) -> ast.expr:
@@ -125,8 +125,7 @@ def _constant(site: Site) -> ast.Constant:
 
 
 def _value(name: str) -> ast.expr:
-    nothing = ast.arguments([], [], None, [], [], None, [])
-    return call(f"{PROBE}.read", ast.Lambda(nothing, load(name)))
+    return call(f"{PROBE}.read", thunk(load(name)))
 
 
 def _names(names: list[str]) -> ast.expr:
@@ -135,10 +134,6 @@ def _names(names: list[str]) -> ast.expr:
 
 def _is_plain_effect(node: ast.Expr) -> bool:
     return isinstance(node.value, ast.Constant)
-
-
-def _thunk(node: ast.expr) -> ast.expr:
-    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
 
 
 class _Questions(ast.NodeTransformer):
@@ -161,7 +156,7 @@ class _Questions(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """`and` and `or`."""
-        parts = [_thunk(self.visit(_as_test(expression))) for expression in node.values]
+        parts = [thunk(self.visit(_as_test(expression))) for expression in node.values]
         return self._ask("join", node, ast.Constant(isinstance(node.op, ast.Or)), *parts)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -183,7 +178,7 @@ class _Questions(ast.NodeTransformer):
             return self.generic_visit(node)
         lefts = [node.left, *node.comparators]
         parts = [
-            _thunk(self.generic_visit(ast.Compare(a, [how], [b])))
+            thunk(self.generic_visit(ast.Compare(a, [how], [b])))
             for a, how, b in zip(lefts, node.ops, node.comparators, strict=False)
         ]
         return self._ask("join", node, ast.Constant(False), *parts)

@@ -16,6 +16,7 @@ from export_engine.fixes.rewrite.form import (
     Function,
     Namer,
     call,
+    change_children,
     find_names,
     let,
     load,
@@ -210,8 +211,7 @@ class _Cutting:
             return self.rows
         if isinstance(node, ast.Name) and node.id == self.piece:
             return self.ends if isinstance(node.ctx, ast.Store) else self.slice
-        result = map_children(node, self.visit)
-        return node if result is node else mark(result, node)
+        return change_children(node, self.visit)
 
 
 # -- slices of one row ---------------------------------------------------------------------------

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.facts import Iteration, Value
 from export_engine.fixes.rewrite.form import (
     COLLECT,
     Block,
-    Refusal,
     as_collected,
     as_target,
     as_tuple,
@@ -58,7 +58,7 @@ class Loops:
         if facts.has_sized_length:
             return []
         if not facts.is_needed:
-            raise Refusal("a loop has a data-dependent length, which may be 0")
+            raise CannotRewrite("a loop has a data-dependent length, which may be 0")
         statements: Block = []
         self.needs_strict = True
         for at, (target, rows) in enumerate(elements):
@@ -210,9 +210,9 @@ class Loops:
         match node.iter, node.target:
             case ast.Call(ast.Name(id="range"), [*first, stop], []), ast.Name(id=name):
                 if len(first) > 1:
-                    raise Refusal("a loop counts in steps to a data-dependent end")
+                    raise CannotRewrite("a loop counts in steps to a data-dependent end")
             case _:
-                raise Refusal("a loop has a data-dependent length")
+                raise CannotRewrite("a loop has a data-dependent length")
         number, count = self.names.of(node, "number"), self.names.of(node, "count")
         start = self.answer(first[0]) if first else ast.Constant(0)
         before: Block = [let(number, start), let(count, self.answer(stop))]
@@ -236,7 +236,7 @@ class Loops:
         needed = Liveness.of(body, live) | find_loaded(test)
         carried = [name for name in _list_bound_names(body) if name in stored & (needed | live)]
         if not carried or facts.collected:
-            raise Refusal("a list has a data-dependent length")
+            raise CannotRewrite("a list has a data-dependent length")
         going, step = self.names.of(node, "going"), self.names.of(node, "step")
         starts = [
             call("torch.as_tensor", load(name))
@@ -275,16 +275,16 @@ class Loops:
         """
         start, after = facts.start.get(name, Value("undefined")), facts.after[name]
         if after.kind not in ("tensor", "bool", "int", "float"):
-            raise Refusal(f"`{name}` is not a tensor after an iteration")
+            raise CannotRewrite(f"`{name}` is not a tensor after an iteration")
         if start.kind == "tensor":
             if after.kind == "tensor" and not facts.is_steady.get(name, True):
-                raise Refusal(f"`{name}` changes its shape or dtype in an iteration")
+                raise CannotRewrite(f"`{name}` changes its shape or dtype in an iteration")
             return load(name) if start.is_contiguous else method(load(name), "contiguous")
         if start.kind == "none" and name in self.compared:
-            raise Refusal(f"`{name}` is None before the loop, and compared in it")
+            raise CannotRewrite(f"`{name}` is None before the loop, and compared in it")
         fill = load(name) if start.is_number else None
         if start.kind not in ("undefined", "none") and not start.is_number:
-            raise Refusal(f"`{name}` is not a tensor before the loop")
+            raise CannotRewrite(f"`{name}` is not a tensor before the loop")
         if start.is_number and not after.rank:
             is_tensor = after.kind == "tensor" and after.dtype is not None
             dtype = self.starts.dtype_of(start, after) if is_tensor else {}
@@ -309,12 +309,12 @@ class Loops:
             collected = as_collected(statement)
             if collected is None:
                 if any(isinstance(n, ast.Name) and n.id == COLLECT for n in ast.walk(statement)):
-                    raise Refusal("a nested loop appends to a list of the outer loop")
+                    raise CannotRewrite("a nested loop appends to a list of the outer loop")
                 kept.append(statement)
                 continue
             name, value, mask = collected
             if name in entries and (mask is not None or entries[name][2] is not None):
-                raise Refusal(f"`{name}` is appended to more than once in an iteration")
+                raise CannotRewrite(f"`{name}` is appended to more than once in an iteration")
             if find_loaded(value) & find_stored(*body[at + 1 :]):
                 free = self.names.new(f"{name}_row")
                 kept.append(let(free, value))
@@ -328,7 +328,7 @@ class Loops:
                 value = call("torch.stack", ast.List(list(several[name]), ast.Load()))
             entries[name] = name, value, mask
         if missing := [name for name in lists if name not in entries]:
-            raise Refusal(f"`{missing[0]}` is filled, but not by appending")
+            raise CannotRewrite(f"`{missing[0]}` is filled, but not by appending")
         return kept, list(entries.values())
 
     # -- what it runs over ----------------------------------------------------------------------
@@ -375,7 +375,7 @@ class Loops:
                 return [Element(target, self.answer(of))]
             case ast.Name() | ast.Attribute() | ast.Subscript() | ast.BinOp() | ast.Call():
                 return [Element(target, self.answer(rows))]
-        raise Refusal("a loop iterates over neither a tensor nor a range")
+        raise CannotRewrite("a loop iterates over neither a tensor nor a range")
 
     @contextmanager
     def _asking_first(self: Any, node: ast.For, elements: list[Element]) -> Iterator[None]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import (
     Liveness,
     find_appended,
@@ -23,7 +24,6 @@ from export_engine.fixes.rewrite.form import (
     WRITE,
     Block,
     Function,
-    Refusal,
     as_collected,
     as_target,
     as_tuple,
@@ -40,6 +40,7 @@ from export_engine.fixes.rewrite.form import (
     parse_expression,
     rename,
     start_numbers,
+    thunk,
     walk_scope,
 )
 from export_engine.fixes.rewrite.loops import Loops
@@ -175,7 +176,7 @@ class Lowering(Loops):
         written |= find_appended(own) & self.shared_lists
         written &= find_seen_writes(statements, set())
         for name in sorted(written):
-            raise Refusal(
+            raise CannotRewrite(
                 f"line {line} may write to `{name}`, which may share memory with another name"
             )
 
@@ -214,7 +215,7 @@ class Lowering(Loops):
         selects = all(_selects(p) for n, p in facts.pairs.items() if n not in filled)
         if symbol or may_raise or facts.is_unsafe or not selects:
             if filled:
-                raise Refusal(f"line {line} appends in a branch that must not always run")
+                raise CannotRewrite(f"line {line} appends in a branch that must not always run")
             self.done.append((line, "cond"))
             return self._cond(node, facts, live)
         self.done.append((line, "where"))
@@ -225,7 +226,7 @@ class Lowering(Loops):
         ways = (node.body, node.orelse)
         groups = [list(filter(is_message, way)) for way in ways]
         if find_loaded(*groups[0], *groups[1]) & find_stored(*node.body, *node.orelse):
-            raise Refusal(f"line {find_site(node)[0]} prints what it computes")
+            raise CannotRewrite(f"line {find_site(node)[0]} prints what it computes")
         rest = [[n for n in way if not is_message(n)] for way in ways]
         message = mark(ast.If(node.test, groups[0] or [ast.Pass()], groups[1]), node)
         without = mark(ast.If(node.test, rest[0], rest[1]), node)
@@ -253,7 +254,7 @@ class Lowering(Loops):
         line = find_site(node)[0]
         raising, rest = (node.body, node.orelse) if _raises(node.body) else (node.orelse, node.body)
         if len(raising) != 1 or not isinstance(raising[0], ast.Raise):
-            raise Refusal(f"line {line} computes before it raises an error")
+            raise CannotRewrite(f"line {line} computes before it raises an error")
         self.done.append((line, "check"))
         test = self.answer(node.test)
         symbol = "symbol" in facts.ways
@@ -276,7 +277,7 @@ class Lowering(Loops):
         then, other = self.block(node.body, live), self.block(node.orelse, live)
         for effect in (*_find_effects(then), *_find_effects(other)):
             text = ast.unparse(effect)
-            raise Refusal(
+            raise CannotRewrite(
                 f"line {find_site(node)[0]} branches around `{text}`, which has a side effect"
             )
         then, first = self._take_collected(then)
@@ -370,7 +371,7 @@ class Lowering(Loops):
                 assert mine is not None
                 return mine
         if lines & {"none", "other", "list"}:
-            raise Refusal(f"`{name}` is a tensor in one branch only")
+            raise CannotRewrite(f"`{name}` is a tensor in one branch only")
         is_index = "tensor" in lines and name in self.indices
         if lines & {"undefined", "bool"} or (
             (self.is_mixed or is_index) and lines & {"int", "float"}
@@ -401,7 +402,7 @@ class Lowering(Loops):
                 if isinstance(other_statement, ast.For | ast.While | ast.If) and _collects(
                     other_statement
                 ):
-                    raise Refusal(
+                    raise CannotRewrite(
                         f"line {find_site(other_statement)[0]} appends in a loop within a branch"
                     )
                 kept.append(other_statement)
@@ -446,20 +447,22 @@ class Lowering(Loops):
     def _cond(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
         outs = [n for n in _in_order([*node.body, *node.orelse]) if n in live]
         if not outs:
-            raise Refusal(f"line {find_site(node)[0]} has a side effect that cannot be traced")
+            raise CannotRewrite(
+                f"line {find_site(node)[0]} has a side effect that cannot be traced"
+            )
         for name in outs:
             pairs = facts.pairs.get(name, [])
             kinds = {value.kind for pair in pairs for value in pair[:2]}
             if any(one.kind == other.kind and one[1:2] != other[1:2] for one, other, *_ in pairs):
-                raise Refusal(f"`{name}` has different dtypes in the branches")
+                raise CannotRewrite(f"`{name}` has different dtypes in the branches")
             if any(
                 one.kind == other.kind == "tensor" and one.rank != other.rank
                 for one, other, *_ in pairs
             ):
-                raise Refusal(f"`{name}` has different shapes in the branches")
+                raise CannotRewrite(f"`{name}` has different shapes in the branches")
             is_tree = all(one.kind == two.kind and same for one, two, _, same in pairs)
             if kinds & {"none", "other", "undefined"} or (kinds & {"list", "tree"} and not is_tree):
-                raise Refusal(f"`{name}` is a tensor in one branch only")
+                raise CannotRewrite(f"`{name}` is a tensor in one branch only")
         held = self._held(node)
         with self.inside():
             ways = [self.block(node.body, live), self.block(node.orelse, live)]
@@ -572,7 +575,7 @@ class Lowering(Loops):
         match node:
             case ast.Assign([ast.Name(id=name)], ast.List(elts)) if name in self.masks:
                 if elts:
-                    raise Refusal(f"`{name}` has elements before the loop")
+                    raise CannotRewrite(f"`{name}` has elements before the loop")
                 return [node, let(self.masks[name], ast.List([], ast.Load()))]
             case ast.Assign([ast.Tuple(parts)], ast.Tuple()):
                 masks = [self.masks.get(getattr(expression, "id", "")) for expression in parts]
@@ -759,8 +762,7 @@ def _find_filled(block: Block) -> set[str]:
 
 def _make_check(test: ast.expr, message: ast.expr, kind: str, node: ast.AST) -> ast.stmt:
     if kind == "symbol":
-        nothing = ast.arguments([], [], None, [], [], None, [])
-        return mark(ast.Expr(call("torch._check", test, ast.Lambda(nothing, message))), node)
+        return mark(ast.Expr(call("torch._check", test, thunk(message))), node)
     return mark(ast.Expr(call("torch._assert_async", test, message)), node)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import Liveness, find_root, is_in_place
 from export_engine.fixes.rewrite.expressions import Names, Staged, is_touched, lift
 from export_engine.fixes.rewrite.form import (
@@ -23,10 +24,10 @@ from export_engine.fixes.rewrite.form import (
     WRITE,
     Block,
     Function,
-    Refusal,
     as_collected,
     as_tuple,
     call,
+    change_children,
     find_blocks,
     find_loaded,
     find_site,
@@ -34,7 +35,6 @@ from export_engine.fixes.rewrite.form import (
     has_exit,
     let,
     load,
-    map_children,
     mark,
     method,
     parse_expression,
@@ -79,7 +79,7 @@ class Normal:
         if not self.attributes:
             return body
         if len(set(self.attributes.values())) < len(self.attributes):
-            raise Refusal("two attributes of the same name are written")
+            raise CannotRewrite("two attributes of the same name are written")
         statements: Block = []
         for statement in body:
             held = {p: n for p, n in self.attributes.items() if n in find_stored(statement)}
@@ -87,7 +87,9 @@ class Normal:
                 statements.append(statement)
                 continue
             if has_exit([statement], (ast.Return,)):
-                raise Refusal(f"line {find_site(statement)[0]} writes an attribute and returns")
+                raise CannotRewrite(
+                    f"line {find_site(statement)[0]} writes an attribute and returns"
+                )
             result = _Held(held).visit(statement)
             self.holding.append(result)
             paths = {name: parse_expression(path) for path, name in held.items()}
@@ -132,9 +134,11 @@ class Normal:
             case ast.Expr(ast.Constant()) | ast.Pass() if inside:
                 return []
             case ast.Try() | ast.With() | ast.AsyncFor() | ast.AsyncWith() | ast.Delete():
-                raise Refusal(f"line {node.lineno} is a `{type(node).__name__.lower()}` statement")
+                raise CannotRewrite(
+                    f"line {node.lineno} is a `{type(node).__name__.lower()}` statement"
+                )
             case ast.Global() | ast.Nonlocal():
-                raise Refusal(f"line {node.lineno} binds a name of another scope")
+                raise CannotRewrite(f"line {node.lineno} binds a name of another scope")
             case ast.Assign([ast.Name(id=name)], ast.IfExp() as choice) if self.staged(choice):
                 return self._choose(choice, lambda v: let(name, v), inside=inside)
             case ast.Return(ast.IfExp() as choice) if self.staged(choice):
@@ -158,7 +162,7 @@ class Normal:
             return [*before, mark(ast.For(node.target, rows, body, other, lineno=0), node)]
         before, test = lift(node.test, self.names, self.staged)
         if before:
-            raise Refusal(f"the test of the loop in line {node.lineno} binds a name")
+            raise CannotRewrite(f"the test of the loop in line {node.lineno} binds a name")
         return [mark(ast.While(test, body, other), node)]
 
     def _appended_once(self, node: ast.If) -> Block:
@@ -246,7 +250,9 @@ class Normal:
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), args, keywords)):
                 if is_in_place(attr):
                     if not hasattr(torch.Tensor, attr[:-1]):
-                        raise Refusal(f"line {node.lineno} calls `{attr}` for its side effect")
+                        raise CannotRewrite(
+                            f"line {node.lineno} calls `{attr}` for its side effect"
+                        )
                     changed = ast.Call(method(load(name), attr[:-1]).func, args, keywords)
                     return [mark(let(name, changed), node)]
         return [node]
@@ -266,7 +272,7 @@ class Normal:
                 stem = path.partition(".")[2].replace(".", "_")
                 self.attributes[path] = self.names.of(self.function.node, stem)
                 return let(self.attributes[path], value)
-        raise Refusal(
+        raise CannotRewrite(
             f"`{ast.unparse(target)}` is written in a place that must have no side effects"
         )
 
@@ -511,7 +517,7 @@ def _pattern_test(pattern: ast.pattern, subject: str) -> ast.expr | None:
                 return ast.BoolOp(ast.Or(), [test for test in tests if test])
         case ast.MatchAs(None, _):
             return None
-    raise Refusal("a `match` pattern unpacks its subject")
+    raise CannotRewrite("a `match` pattern unpacks its subject")
 
 
 def _as_read(target: ast.expr) -> ast.expr:
@@ -532,8 +538,7 @@ class _Held:
         """A node: the same object where nothing in it changes."""
         if isinstance(node, ast.Attribute) and (name := self.names.get(ast.unparse(node))):
             return ast.copy_location(ast.Name(name, node.ctx), node)
-        result = map_children(node, self.visit)
-        return node if result is node else mark(result, node)
+        return change_children(node, self.visit)
 
 
 def _has_elements(target: ast.expr) -> bool:

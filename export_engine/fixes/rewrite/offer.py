@@ -9,6 +9,7 @@ from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Requ
 from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
 from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.fixes.code.loops.no_gradients import (
     COSTS,
@@ -16,7 +17,7 @@ from export_engine.fixes.code.loops.no_gradients import (
     try_without_gradients,
 )
 from export_engine.fixes.export_options import describe_refused
-from export_engine.fixes.rewrite.form import NotStaged, Refusal
+from export_engine.fixes.rewrite.form import NotStaged
 from export_engine.fixes.rewrite.rewriting import Rewritten, Staged, is_asked, lower, probe
 from export_engine.progress import Progress, Report
 
@@ -80,7 +81,7 @@ def suggest_rewrite(attempt: Failed, progress: Report | None = None) -> Iterator
                 fix = _try_as_scan(attempt, staged, progress) or fix
         except NotStaged:
             continue
-        except Refusal as reason:
+        except CannotRewrite as reason:
             yield NoFix(f"Cannot rewrite the control flow of `{place.function}`: {reason}.")
             continue
         if fix is not None:
@@ -92,7 +93,7 @@ def _try_as_scan(attempt: Failed, staged: Staged, progress: Report | None) -> Fi
     """The fix whose loops are scans, where vmap was tried; None where there is no other."""
     try:
         return _try(attempt, lower(staged, at_once=False), progress)
-    except Refusal:
+    except CannotRewrite:
         return None
 
 

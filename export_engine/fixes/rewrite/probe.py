@@ -16,6 +16,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statica
 from torch.overrides import TorchFunctionMode
 
 from export_engine.defects import log_internal_error
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.elements import (
     Chosen,
     Elements,
@@ -26,7 +27,7 @@ from export_engine.fixes.rewrite.elements import (
     stack,
 )
 from export_engine.fixes.rewrite.facts import UNDEFINED, Facts, Masked, Rows, describe
-from export_engine.fixes.rewrite.form import Refusal, Site
+from export_engine.fixes.rewrite.form import Site
 from export_engine.process import undone
 from export_engine.torch_internals import storage_of
 
@@ -92,14 +93,14 @@ class Probe(Elements):
     def hold(self, owner: Any, name: str) -> None:
         """An attribute is read that a staged site writes: only a buffer's value goes on."""
         if not isinstance(owner, torch.nn.Module) or name not in dict(owner.named_buffers()):
-            raise Refusal(f"`{name}` may hold a value from an earlier call")
+            raise CannotRewrite(f"`{name}` may hold a value from an earlier call")
 
     # -- tests ----------------------------------------------------------------------------------
 
     def decide(self, test: Any) -> Any:
         """A bool where it is known while tracing; else the test, as a tensor or a symbol."""
         if isinstance(test, Masked) or (isinstance(test, Rows) and test.is_masked):
-            raise Refusal("a test checks if a data-dependent list is empty")
+            raise CannotRewrite("a test checks if a data-dependent list is empty")
         if isinstance(test, Rows):
             test = test.values.shape[0]
         if isinstance(test, torch.SymInt | torch.SymFloat):
@@ -110,7 +111,7 @@ class Probe(Elements):
             return False if statically_known_true(_torch.sym_not(test)) else test
         if isinstance(test, torch.Tensor):
             if test.dim() and test.numel() != 1:
-                raise Refusal("a test has several values")
+                raise CannotRewrite("a test has several values")
             return test.reshape(()) != 0 if test.dtype != torch.bool else test.reshape(())
         return builtins.bool(test)
 
@@ -147,7 +148,7 @@ class Probe(Elements):
 
     def _join_tests(self, first: Any, second: Any, is_or: bool) -> Any:
         if isinstance(first, torch.Tensor) is not isinstance(second, torch.Tensor):
-            raise Refusal("a test combines a tensor and a size")
+            raise CannotRewrite("a test combines a tensor and a size")
         return first | second if is_or else first & second
 
     def negate(self, site: Site, value: Any) -> Any:
@@ -201,7 +202,7 @@ class Probe(Elements):
         if first is None or second is None:
             taken = first if second is None else second
             if taken is None:
-                raise Refusal("both branches fail while tracing")
+                raise CannotRewrite("both branches fail while tracing")
             return taken
         for name, one, two in zip(outs, first, second, strict=True):
             alike = one is two or (_is_plain(one) and type(one) is type(two) and one == two)
@@ -221,7 +222,7 @@ class Probe(Elements):
                 result = way(*copies)
             choice.may_raise |= self.watch.may_raise
             return result
-        except Refusal:
+        except CannotRewrite:
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - of the user's code: it is what the way does
             log_internal_error(error, "running a branch while tracing")
@@ -352,9 +353,9 @@ class Probe(Elements):
                 return [entries.get(name, UNDEFINED) for name in outs]
             entries |= dict(zip(outs, body(*[entries[name] for name in reads]), strict=True))
         else:
-            raise Refusal("a loop has too many iterations")
+            raise CannotRewrite("a loop has too many iterations")
         if "plain" in loop.ways:
-            raise Refusal("a loop becomes data-dependent after some iterations")
+            raise CannotRewrite("a loop becomes data-dependent after some iterations")
         loop.ways.add("while")
         loop.start |= {name: describe(value) for name, value in entries.items()}
         self.depth += 1
@@ -385,12 +386,12 @@ class Probe(Elements):
             if not self.depth:
                 self.facts.notes[site] = ("append", 0)
             return Rows(value, rows.values, is_masked=rows.is_masked)
-        raise Refusal("`append` is called on something other than a list")
+        raise CannotRewrite("`append` is called on something other than a list")
 
     def copy(self, site: Site, of: Any) -> Any:
         """What a method is about to change in place."""
         if not isinstance(of, torch.Tensor):
-            raise Refusal("an object is mutated in a place that must have no side effects")
+            raise CannotRewrite("an object is mutated in a place that must have no side effects")
         return of.clone()
 
     def write(self, site: Site, into: Any, index: Any, value: Any) -> Any:
@@ -401,12 +402,12 @@ class Probe(Elements):
         if isinstance(into, list):
             self.facts.notes[site] = ("list", ())
             if not isinstance(index, int):
-                raise Refusal("a list is written at a data-dependent index")
+                raise CannotRewrite("a list is written at a data-dependent index")
             return [*into[:index], value, *into[index + 1 :]] if index >= 0 else _refuse()
         if not isinstance(into, torch.Tensor):
-            raise Refusal("an object is written in a place that must have no side effects")
+            raise CannotRewrite("an object is written in a place that must have no side effects")
         if find_sliced(index):
-            raise Refusal("the end of a slice is data-dependent")
+            raise CannotRewrite("the end of a slice is data-dependent")
         places = find_scalar_places(index)
         rank = value.dim() if isinstance(value, torch.Tensor) else 0
         if places:
@@ -497,7 +498,7 @@ class Probe(Elements):
         """A tensor of which Python asks a number: it stays one, but for a size."""
         if not statically_known_true(value.numel() == 1):
             if self.depth:
-                raise Refusal("a number is read from a tensor of unknown length")
+                raise CannotRewrite("a number is read from a tensor of unknown length")
             return value.item()
         shaped, value = value.dim() > 0, value.reshape(())
         if kind == "item":
@@ -553,7 +554,7 @@ class Probe(Elements):
         if name == "sum" and _is_builtin(function):
             self.facts.notes[site] = ("sum", 0)
             return values.sum(0)
-        raise Refusal("a list that the loop fills is used without being stacked")
+        raise CannotRewrite("a list that the loop fills is used without being stacked")
 
     def _compared(self, site: Site, function: Any, *args: Any, **keywords: Any) -> Any:
         """torch.equal and torch.allclose, which read the values that they compare."""
@@ -667,7 +668,7 @@ class _Range(_Sequence):
         start, stop = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
         step = numbers[2] if len(numbers) > 2 else 1
         if not isinstance(step, int):
-            raise Refusal("the step of a range is not known while tracing")
+            raise CannotRewrite("the step of a range is not known while tracing")
         span = stop - start if step > 0 else start - stop
         length = span if abs(step) == 1 else (span + abs(step) - 1) // abs(step)
         return _Range(start, step, length)
@@ -727,7 +728,7 @@ def _arrange(name: str, function: Any, args: tuple[Any, ...], keywords: dict[str
         assert parts[0] is not None
         return _Zipped([_Range(0, 1, parts[0].length), parts[0]])
     if not all(parts):
-        raise Refusal("a list and a tensor of a dynamic length are iterated together")
+        raise CannotRewrite("a list and a tensor of a dynamic length are iterated together")
     return _Zipped([sequence for sequence in parts if sequence])
 
 
@@ -778,7 +779,7 @@ def _stack(value: Any, length: Any, loop: Any) -> Rows:
     piece = value.piece if isinstance(value, Rows) else value[-1]
     if not isinstance(piece, torch.Tensor):
         if not isinstance(piece, bool | int | float):
-            raise Refusal("a loop collects values other than tensors")
+            raise CannotRewrite("a loop collects values other than tensors")
         piece = _as_tensor(piece)
     is_masked = isinstance(value, Masked) or getattr(value, "is_masked", False)
     values = piece.unsqueeze(0).expand(length, *piece.shape).clone()
@@ -814,7 +815,7 @@ def _is_builtin(value: Any) -> bool:
 
 
 def _refuse() -> Any:
-    raise Refusal("a list is written by a negative index")
+    raise CannotRewrite("a list is written by a negative index")
 
 
 def _run_both(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from export_engine.attempt import Edit, EditError, Failed, Kind, Request
 from export_engine.capture import capture
 from export_engine.fixes.code.editing.eager_trials import REACHED
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.fixes.rewrite.emit import emit
 from export_engine.fixes.rewrite.expressions import Names
@@ -17,7 +18,6 @@ from export_engine.fixes.rewrite.facts import Facts
 from export_engine.fixes.rewrite.form import (
     Function,
     NotStaged,
-    Refusal,
     find_site,
     parse_function,
 )
@@ -70,7 +70,7 @@ def is_asked(text: str, line: int, kind: Kind) -> bool:
     """
     try:
         function = parse_function(text, line)
-    except Refusal:
+    except CannotRewrite:
         return False
     if kind is Kind.OUTPUT_FROM_DATA:
         return True
@@ -133,25 +133,25 @@ def probe(request: Request, file: str, text: str, line: int) -> Staged:
         line: in the text.
 
     Raises:
-        Refusal: it cannot be run in another form.
+        CannotRewrite: it cannot be run in another form.
     """
     file = original_file(file)
     function = parse_function(text, line)
     key = (id(request), file, text, function.node.lineno)
     result = remember(key, request, lambda: _probe(request, file, text, function))
-    if isinstance(result, Refusal):
+    if isinstance(result, CannotRewrite):
         raise result
     return result
 
 
-def _probe(request: Request, file: str, text: str, function: Function) -> Staged | Refusal:
+def _probe(request: Request, file: str, text: str, function: Function) -> Staged | CannotRewrite:
     try:
         function = cut_pieces(append_in_order(loop_over_all(take_rows(function))))
         names = Names(function.node)
         normal = Normal(function, names, lambda node: isinstance(node, _ALL), is_probed=True)
         message = instrument(function, normal.find_form())
         facts = _run(request, Edit(file, text, message, (function.name,)))
-    except Refusal as reason:
+    except CannotRewrite as reason:
         return reason
     return Staged(file, text, function, names, facts)
 
@@ -164,7 +164,7 @@ def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
         at_once: whether iterations that need no other one become vmap; else a scan.
 
     Raises:
-        Refusal: it cannot be, or no site is staged.
+        CannotRewrite: it cannot be, or no site is staged.
     """
     file, text, function, names, facts = staged
     names = names.copy()
@@ -172,7 +172,7 @@ def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
     body = normal.find_form()
     for node in (n for statement in normal.holding for n in ast.walk(statement)):
         if isinstance(node, ast.Call) and find_site(node) in facts.own_methods:
-            raise Refusal(f"line {node.lineno} may read or write the same attributes")
+            raise CannotRewrite(f"line {node.lineno} may read or write the same attributes")
     lowering = Lowering(function, facts, names, at_once=at_once)
     lowering.synthetic |= normal.synthetic
     lowered = lowering.lower(body)
@@ -206,7 +206,7 @@ def _run(request: Request, edit: Edit) -> Facts:
             if facts.grown:
                 facts = _run_once(request, edit, keeps_symbols=keeps_symbols, tensors=facts.grown)
             if facts.is_mixed:
-                raise Refusal("Python decides a test in some calls only")
+                raise CannotRewrite("Python decides a test in some calls only")
             return facts
         except _Incomplete as error:
             incomplete = error
@@ -218,7 +218,7 @@ def _run(request: Request, edit: Edit) -> Facts:
     raise incomplete
 
 
-class _Incomplete(Refusal):
+class _Incomplete(CannotRewrite):
     """The function did not run to its end."""
 
     def __init__(self, reason: str, facts: Facts) -> None:
@@ -234,13 +234,13 @@ def _run_once(
         with probing(keeps_symbols=keeps_symbols, tensors=tensors) as probe:
             attempt = capture(changed)
     except EditError as error:
-        raise Refusal("the function cannot run in a rewritten form") from error
+        raise CannotRewrite("the function cannot run in a rewritten form") from error
     facts = probe.facts
     if not facts.was_reached:
         raise NotStaged("the export does not call the function")
     if facts.was_left:
         return facts
     reason: BaseException | None = attempt.error if isinstance(attempt, Failed) else None
-    while reason is not None and not isinstance(reason, Refusal):
+    while reason is not None and not isinstance(reason, CannotRewrite):
         reason = reason.__cause__ or reason.__context__
     raise _Incomplete(str(reason or ""), facts)

@@ -13,10 +13,10 @@ from export_engine.fixes.rewrite.form import (
     Block,
     Function,
     call,
+    change_children,
     find_stored,
     let,
     load,
-    map_children,
     mark,
     parse_expression,
 )
@@ -120,5 +120,4 @@ class _Indices:
                 part = ast.Slice(load(self.name), end)
                 return mark(ast.Subscript(self.visit(of), part, node.ctx), node)
         self.left |= self._is_it(node)
-        result = map_children(node, self.visit)
-        return node if result is node else mark(result, node)
+        return change_children(node, self.visit)

@@ -25,7 +25,6 @@ from export_engine.fixes.code.editing.text_edits import (
 from export_engine.fixes.code.editing.try_edit import leads_on, with_edit
 from export_engine.fixes.code.loops.no_gradients import COSTS, try_without_gradients
 from export_engine.fixes.rewrite.analysis import Liveness
-from export_engine.fixes.rewrite.form import Refusal
 from export_engine.fixes.rewrite.offer import in_mode
 from export_engine.fixes.rewrite.rewriting import rewrite
 from export_engine.progress import Progress, Report
@@ -76,7 +75,7 @@ def suggest_nms(attempt: Failed, progress: Report | None = None) -> Iterator[Fix
             yield NoFix(said(why=". A scan with a mask computes a different result"))
             return
         rewritten = rewrite(with_edit(request, whole), place.file, form.text, form.line)
-    except (CannotRewrite, Refusal) as reason:
+    except CannotRewrite as reason:
         yield NoFix(said(why=f". A mask does not help: {reason}"))
         return
     edit = replace(whole, after=rewritten.edit.after)

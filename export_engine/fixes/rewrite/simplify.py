@@ -10,6 +10,7 @@ from typing import Any
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.form import (
     Block,
+    change_children,
     find_loaded,
     find_stored,
     is_own,
@@ -76,8 +77,7 @@ class _Starting:
                     if isinstance(self.value, ast.Call):
                         return self.value
                     return ast.Call(node.func, [self.value], node.keywords)
-        result = map_children(node, self.visit)
-        return node if result is node else mark(result, node)
+        return change_children(node, self.visit)
 
 
 def _inline(body: Block, synthetic: set[str]) -> Block:

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
+from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.expressions import Names
 from export_engine.fixes.rewrite.facts import Facts, Value
-from export_engine.fixes.rewrite.form import Block, Refusal, call, let, parse_expression
+from export_engine.fixes.rewrite.form import Block, call, let, parse_expression
 
 
 class Starts:
@@ -56,7 +57,7 @@ def zeros_of(value: Value, known: dict[str, Value], fill: ast.expr | None = None
         fill: what it is filled with; 0 if it is not given.
 
     Raises:
-        Refusal: no known name has a size of it.
+        CannotRewrite: no known name has a size of it.
     """
     if value.kind != "tensor":
         kind = {"bool": False, "int": 0}.get(value.kind, 0.0)
@@ -94,4 +95,4 @@ def _size(size: Any, known: dict[str, Value]) -> ast.expr:
         for dim, item in enumerate(value.shape):
             if str(item) == str(size):
                 return parse_expression(f"{name}.shape[{dim}]")
-    raise Refusal("the loop carries a size that is not an input's")
+    raise CannotRewrite("the loop carries a size that is not an input's")

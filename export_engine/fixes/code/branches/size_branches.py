@@ -48,7 +48,6 @@ from export_engine.fixes.excluded_calls import (
     calls_without,
     iter_excluded_calls,
 )
-from export_engine.fixes.rewrite.form import Refusal
 from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
 from export_engine.progress import Progress, Report
 from export_engine.shapes import ShapeViolation, assumable, shapes_of
@@ -83,7 +82,7 @@ def suggest_size_branch(attempt: Failed, progress: Report | None = None) -> Iter
                 else:
                     rewritten = way.rewrite(text, at)
                     edit = Edit(original_file(file), text, rewritten.text, (rewritten.function,))
-            except (CannotRewrite, Refusal):
+            except CannotRewrite:
                 continue
             if edit.after in texts:
                 continue

@@ -19,7 +19,7 @@ _NO_TORCH = "__import__('torch')"
 """torch in a text that has no name for it."""
 
 
-class CannotRewrite(ValueError):
+class CannotRewrite(Exception):  # no ValueError: code that a probe runs may catch those
     """Why code cannot be rewritten soundly. The message can be shown as it is."""
 
 
