@@ -42,6 +42,22 @@ class Element(NamedTuple):
     rows: ast.expr
 
 
+Collected = tuple[str, ast.expr, ast.expr | None]
+"""A list, what is appended to it, and whether that counts."""
+
+
+class Filled(NamedTuple):
+    """A list that a loop fills."""
+
+    name: str
+    rows: str
+    """The name of what the loop adds: another one, where the list has elements before."""
+    value: ast.expr
+    kept: str
+    """The name of which rows count; empty where all do."""
+    mask: ast.expr | None
+
+
 class Loops:
     """The part of a lowering that is about loops."""
 
@@ -81,99 +97,85 @@ class Loops:
         ]
         stored = find_stored(*body)
         targets = set().union(*(find_stored(other_element.target) for other_element in elements))
-        lists = [name for name in facts.collected if name in stored]
+        filled = [name for name in facts.collected if name in stored]
         needed = Liveness.of(body, live)
         carried = [
             name
             for name in _list_bound_names(body)
-            if name in stored and name not in {*lists, *targets} and name in (needed | live)
+            if name in stored and name not in {*filled, *targets} and name in (needed | live)
         ]
         whole = body
-        body, collected = self._gather_appends(body, lists)
+        body, collected = self._gather_appends(body, filled)
         step = self.names.of(node, "step")
         statements: Block = [*before]
         peeled = _is_peeled(carried, facts)
         if peeled:
-            for at, element in enumerate(elements):
-                row = ast.Subscript(element.rows, ast.Constant(0), ast.Load())
-                statements.append(let(element.target, row))
-                rest = ast.Subscript(element.rows, ast.Slice(ast.Constant(1)), ast.Load())
-                elements[at] = Element(element.target, rest)
-            statements += whole
+            statements += [*_peel(elements), *whole]
         cuts = self._cuts(node)
         starts = [
             method(load(n), "contiguous") if peeled else self._start(n, facts, cuts)
             for n in carried
         ]
-        outs = [value for _, value, _ in collected]
-        outs += [mask for *_, mask in collected if mask is not None]
-        at_once = self.at_once and not carried and not cuts and not _has_operator(body)
-        names = [name for name, *_ in collected]
-        kept = [name for name, _, mask in collected if mask is not None]
-        results = [*names, *(f"{name}_kept" for name in kept)]
-        results = results[: len(names)] + [
-            self.names.new(result) for result in results[len(names) :]
-        ]
-        if not results and not carried:
+        if not collected and not carried:
             return []
+        lists = self._name_lists(collected, facts, peeled)
         if not elements:
             elements = [Element(ast.Name("_", ast.Store()), self._count(node))]
-        if not at_once:
-            statements += self._check_length(elements, facts)
-        targets_of = [other_element.target for other_element in elements]
-        rows = [other_element.rows for other_element in elements]
-        filled = [name for name in names if peeled or self._is_filled(name, facts)]
-        held = {name: self.names.new(f"{name}_rows") for name in filled}
-        results = [held.get(name, name) for name in results]
-        if at_once:
+        if self.at_once and not carried and not cuts and not _has_operator(body):
             self.done.append((line, "vmap"))
-            texts = [t.id if isinstance(t, ast.Name) else "" for t in targets_of]
-            opening: Block = []
-            for at, target in enumerate(targets_of):
-                if not texts[at]:
-                    texts[at] = self.names.new("item")
-                    opening.append(let(target, load(texts[at])))
-            end = ast.Return(as_tuple([_plain(out) for out in outs]))
-            lines = without_last_name([*opening, *body, end])
-            statements.append(make_function(step, texts, lines))
-            asked = ast.Call(call("torch.vmap", load(step)), rows, [])
-            statements.append(ast.Assign([as_target(results)], asked, lineno=0))
+            statements += self._vmap(step, elements, body, lists)
         else:
+            statements += self._check_length(elements, facts)
             self.done.append((line, "scan"))
             self.imports["scan"] = _SCAN
-            statements += self._scan(
-                step, carried, starts, targets_of, rows, body, outs, results, live
-            )
-        for name in names:
-            if facts.appended.get(name, 1) > 1:
-                own = held.get(name, name)
-                flat = method(load(own), "flatten", ast.Constant(0), ast.Constant(1))
-                statements.append(let(own, flat))
-        for name in kept:
-            mask = results[len(names) + kept.index(name)]
-            own = held.get(name, name)
-            statements.append(let(own, ast.Subscript(load(own), load(mask), ast.Load())))
-        for name, rows_name in held.items():
-            start = facts.start.get(name, Value("list"))
-            first = load(name) if start.kind == "rows" else call("torch.stack", load(name))
-            both = ast.List([first, load(rows_name)], ast.Load())
-            statements.append(let(name, call("torch.cat", both)))
+            statements += self._scan(step, carried, starts, elements, body, lists, live)
+        statements += _join_lists(lists, facts)
         statements[0] = mark(statements[0], node)
         return statements
+
+    def _name_lists(
+        self: Any, collected: list[Collected], facts: Iteration, peeled: bool
+    ) -> list[Filled]:
+        """The lists that a loop fills, each with the names of its rows and of what counts."""
+        lists = []
+        for name, value, mask in collected:
+            kept = self.names.new(f"{name}_kept") if mask is not None else ""
+            is_filled = peeled or self._is_filled(name, facts)
+            rows = self.names.new(f"{name}_rows") if is_filled else name
+            lists.append(Filled(name, rows, value, kept, mask))
+        return lists
+
+    def _vmap(
+        self: Any, step: str, elements: list[Element], body: Block, lists: list[Filled]
+    ) -> Block:
+        """Independent iterations, all at once."""
+        opening: Block = []
+        texts: list[str] = []
+        for target, _ in elements:
+            texts.append(target.id if isinstance(target, ast.Name) else self.names.new("item"))
+            if not isinstance(target, ast.Name):
+                opening.append(let(target, load(texts[-1])))
+        end = ast.Return(as_tuple([_plain(out) for out in _find_outs(lists)]))
+        function = make_function(step, texts, without_last_name([*opening, *body, end]))
+        rows = [other_element.rows for other_element in elements]
+        asked = ast.Call(call("torch.vmap", load(step)), rows, [])
+        return [function, ast.Assign([as_target(_find_results(lists))], asked, lineno=0)]
 
     def _scan(
         self: Any,
         step: str,
         carried: list[str],
         starts: list[ast.expr],
-        targets: list[ast.expr],
-        rows: list[ast.expr],
+        elements: list[Element],
         body: Block,
-        outs: list[ast.expr],
-        results: list[str],
+        lists: list[Filled],
         live: set[str],
     ) -> Block:
+        """Iterations one after the other, of which each takes what the one before carries."""
         opening: Block = []
+        outs, results = _find_outs(lists), _find_results(lists)
+        targets = [other_element.target for other_element in elements]
+        rows = [other_element.rows for other_element in elements]
         if not carried:
             carried, starts = (
                 [self.names.new("unused")],
@@ -298,11 +300,9 @@ class Loops:
         start = facts.start.get(name, Value("undefined"))
         return start.kind == "rows" or (start.kind == "list" and bool(start.constant))
 
-    def _gather_appends(
-        self: Any, body: Block, lists: list[str]
-    ) -> tuple[Block, list[tuple[str, ast.expr, ast.expr | None]]]:
+    def _gather_appends(self: Any, body: Block, lists: list[str]) -> tuple[Block, list[Collected]]:
         """A body without what it appends at its end, and that."""
-        entries: dict[str, tuple[str, ast.expr, ast.expr | None]] = {}
+        entries: dict[str, Collected] = {}
         several: dict[str, list[ast.expr]] = {}
         kept: Block = []
         for at, statement in enumerate(body):
@@ -442,6 +442,47 @@ def _from(of: ast.expr, dim: int, start: ast.expr) -> ast.expr:
     parts: list[ast.expr] = [*(ast.Slice() for _ in range(dim)), ast.Slice(start)]
     index = ast.Tuple(parts, ast.Load()) if dim else parts[0]
     return ast.Subscript(of, index, ast.Load())
+
+
+def _find_outs(lists: list[Filled]) -> list[ast.expr]:
+    """What an iteration gives."""
+    masks = [filled.mask for filled in lists if filled.mask is not None]
+    return [*(filled.value for filled in lists), *masks]
+
+
+def _find_results(lists: list[Filled]) -> list[str]:
+    """The names of what all iterations give."""
+    return [*(filled.rows for filled in lists), *(filled.kept for filled in lists if filled.kept)]
+
+
+def _join_lists(lists: list[Filled], facts: Iteration) -> Block:
+    """What is behind a loop: several rows of an iteration, those that count, and those before."""
+    statements: Block = []
+    for name, rows, _, _, _ in lists:
+        if facts.appended.get(name, 1) > 1:
+            flat = method(load(rows), "flatten", ast.Constant(0), ast.Constant(1))
+            statements.append(let(rows, flat))
+    for _, rows, _, kept, _ in lists:
+        if kept:
+            statements.append(let(rows, ast.Subscript(load(rows), load(kept), ast.Load())))
+    for name, rows, _, _, _ in lists:
+        if rows != name:
+            start = facts.start.get(name, Value("list"))
+            first = load(name) if start.kind == "rows" else call("torch.stack", load(name))
+            both = ast.List([first, load(rows)], ast.Load())
+            statements.append(let(name, call("torch.cat", both)))
+    return statements
+
+
+def _peel(elements: list[Element]) -> Block:
+    """The targets of the first iteration; the elements are those of the others afterwards."""
+    statements: Block = []
+    for at, (target, rows) in enumerate(elements):
+        row = ast.Subscript(rows, ast.Constant(0), ast.Load())
+        statements.append(let(target, row))
+        rest = ast.Subscript(rows, ast.Slice(ast.Constant(1)), ast.Load())
+        elements[at] = Element(target, rest)
+    return statements
 
 
 def _is_peeled(carried: list[str], facts: Iteration) -> bool:

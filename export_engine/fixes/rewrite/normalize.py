@@ -247,6 +247,13 @@ class Normal:
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
                 result = mark(call(COLLECT, load(name), value), node)
                 return [mark(let(name, result), node)]
+            case ast.Expr(
+                ast.Call(ast.Attribute(ast.Name(id=name), "extend"), [ast.List(values)], [])
+            ):
+                return [
+                    mark(let(name, mark(call(COLLECT, load(name), value), node, str(at))), node)
+                    for at, value in enumerate(values)
+                ]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), args, keywords)):
                 if is_in_place(attr):
                     if not hasattr(torch.Tensor, attr[:-1]):

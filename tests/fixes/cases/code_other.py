@@ -90,3 +90,11 @@ class Windowed(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         window = torch.tensor(np.hanning(x.shape[1]), dtype=x.dtype, device=x.device)
         return x * window + torch.as_tensor(np.ones(x.shape[1]), dtype=torch.float32)
+
+
+@case("x: rows", lambda: (torch.rand(5),), lambda: (2 * torch.randn(8),), modes=NON_STRICT)
+class InterpolatesWithNumpy(torch.nn.Module):
+    def forward(self, x):
+        points = np.linspace(-1.0, 1.0, 5)
+        curve = np.interp(x.numpy(), points, np.tanh(points))
+        return torch.from_numpy(curve * np.ptp(x.numpy(), axis=0))

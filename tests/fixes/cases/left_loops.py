@@ -85,3 +85,21 @@ class Exports212(torch.nn.Module):
                 return x
             case _:
                 return x.cos()
+
+
+@case(
+    lambda: (torch.tensor([[1.0, 2.0], [0.5, -3.0], [2.0, 2.0]]),),
+    lambda: (torch.ones(3, 2),),
+    lambda: (-torch.ones(3, 2),),
+    modes=NON_STRICT,
+)
+class LoopWithElse(torch.nn.Module):
+    def forward(self, x):
+        total = x.new_zeros(2)
+        for row in x:
+            if row.sum() < 0:
+                break
+            total = total + row
+        else:
+            total = total * 10
+        return total

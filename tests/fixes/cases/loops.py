@@ -108,3 +108,18 @@ class IntegersLoop(torch.nn.Module):
             h = torch.tanh(self.up(x[:, t]) + h)
             outs.append(h.argmax(-1))
         return torch.stack(outs, 1)
+
+
+@case(
+    "x: time, _",
+    lambda: (torch.rand(5, 3),),
+    lambda: (torch.rand(8, 3),),
+    lambda: (torch.rand(2, 3),),
+)
+class ExtendsList(torch.nn.Module):
+    def forward(self, x):
+        h, outs = x.new_zeros(3), []
+        for row in x:
+            h = torch.tanh(h + row)
+            outs.extend([h, -h])
+        return torch.stack(outs)

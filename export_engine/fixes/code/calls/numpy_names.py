@@ -22,6 +22,14 @@ CALLED = {name: name for name in SAME} | {
     "rint": "round",
     "expand_dims": "unsqueeze",
 }
+FORMULAS = {
+    "interp": "(lambda *given: (lambda x, xp, fp: (lambda at: fp[at - 1] + (fp[at] - fp[at - 1]) "
+    "* ((x - xp[at - 1]) / (xp[at] - xp[at - 1])).clamp(0, 1))"
+    "({torch}.searchsorted(xp, x).clamp(1, xp.shape[0] - 1)))"
+    "(*[{torch}.as_tensor(one, dtype={torch}.float64) for one in given]))",
+    "ptp": "(lambda x, dim=(), keepdim=False: x.amax(dim, keepdim) - x.amin(dim, keepdim))",
+}
+"""Functions that torch does not have: what is called in their place, with `{torch}`."""
 BOUNDS = {"maximum": "min", "minimum": "max"}
 """What `torch.clamp` calls the number that one of these is given beside an array."""
 KEYWORDS = {"axis": "dim", "keepdims": "keepdim", "a_min": "min", "a_max": "max"}

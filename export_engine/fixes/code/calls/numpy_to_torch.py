@@ -13,6 +13,7 @@ from export_engine.fixes.code.calls.numpy_names import (
     CALLED,
     CAST,
     DTYPES,
+    FORMULAS,
     KEYWORDS,
     MADE,
     METHODS,
@@ -205,8 +206,8 @@ class _Arrays:
         if text is not None:
             self._replace(node, text)
             return True
-        called = CALLED.get(function.attr)
-        if called is None:
+        called, formula = CALLED.get(function.attr), FORMULAS.get(function.attr)
+        if called is None and formula is None:
             raise CannotRewrite(f"`{self.source.of(function)}` has no torch equivalent here")
         arrays = [self.is_array(expression) for expression in node.args]
         if not any(arrays):
@@ -217,7 +218,8 @@ class _Arrays:
             for argument, array in zip(node.args, arrays, strict=True):
                 start = self.source.start(argument)
                 self.pieces.append(Piece(start, start, "input=" if array else f"{bound}="))
-        self._replace(function, f"{self.source.torch}.{called}")
+        torch = self.source.torch
+        self._replace(function, formula.format(torch=torch) if formula else f"{torch}.{called}")
         self._keywords(node)
         return True
 
