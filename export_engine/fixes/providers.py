@@ -31,7 +31,7 @@ from export_engine.fixes.code.branches import (
     size_branches,
 )
 from export_engine.fixes.code.sizes import (
-    math_of_sizes,
+    numbers_by_ops,
     size_formulas,
     size_guards,
     size_idioms,
@@ -74,14 +74,14 @@ LAST_RESORTS: tuple[Provider, ...] = (
     examples.suggest_example,
     other_mode.suggest_mode,
     export_options.suggest_options,
-    math_of_sizes.suggest_size_ops,
+    numbers_by_ops.suggest_size_ops,
     assumed_branches.assume_branch_on_data,
 )
 """Each costs an export or two: used if no lossless fix is known to lead to a program."""
 _KEEPING_ALL: tuple[Provider, ...] = (export_options.keeping_all_sizes,)
 """Used, too, where every such fix rejects sizes that the model takes, or changes the code and needs
 an option besides."""
-_WITHOUT_BOUNDS: tuple[Provider, ...] = (math_of_sizes.without_bounds, other_mode.suggest_mode)
+_WITHOUT_BOUNDS: tuple[Provider, ...] = (numbers_by_ops.without_bounds, other_mode.suggest_mode)
 """Used, too, where every such fix rejects sizes that the model takes."""
 
 
