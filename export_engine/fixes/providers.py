@@ -33,7 +33,6 @@ from export_engine.fixes.code.branches import (
 from export_engine.fixes.code.sizes import (
     numbers_by_ops,
     size_formulas,
-    size_guards,
     size_idioms,
 )
 from export_engine.fixes.excluded_calls import confirm_conditions
@@ -67,7 +66,6 @@ PROVIDERS: tuple[Provider, ...] = (
     shrinking.suggest_nms,
     line_rewrites.suggest_rewrites,
     assumed_branches.suggest_decisions,
-    size_guards.suggest_guards,
 )
 """Providers for every failure, until one cures it."""
 LAST_RESORTS: tuple[Provider, ...] = (

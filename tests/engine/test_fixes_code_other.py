@@ -121,42 +121,6 @@ def test_what_numpy_makes_of_a_size_is_made_by_torch(strict: bool) -> None:
         assert torch.allclose(report.attempt.program.module()(x), Tapered()(x))
 
 
-def table(positions: int, width: int, padding: int | None = None) -> torch.Tensor:
-    """Sinusoids as FastSpeech makes them."""
-
-    def angle(position: int, column: int) -> Any:
-        return position / np.power(10000, 2 * (column // 2) / width)
-
-    def row(position: int) -> list[Any]:
-        return [angle(position, column) for column in range(width)]
-
-    made = np.array([row(position) for position in range(positions)])
-    made[:, 0::2] = np.sin(made[:, 0::2])
-    made[:, 1::2] = np.cos(made[:, 1::2])
-    if padding is not None:
-        made[padding] = 0.0
-    return torch.FloatTensor(made)
-
-
-class Sinusoids(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + table(x.shape[1], x.shape[2], padding=0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("strict", [False, True])
-def test_a_table_that_numpy_makes_of_a_list_is_as_long_as_the_call(strict: bool) -> None:
-    shapes = Shapes.parse("x: _, length, _")
-    report = autofix(
-        Request(target=Sinusoids(), args=(torch.rand(2, 6, 4),), shapes=shapes, strict=strict)
-    )
-    assert [step.fix.title for step in report.kept] == ["Replace NumPy with torch in `table`"]
-    assert isinstance(report.attempt, Exported)
-    for length in (1, 3, 17):
-        x = torch.rand(2, length, 4)
-        assert torch.allclose(report.attempt.program.module()(x), Sinusoids()(x), atol=1e-6)
-
-
 @pytest.mark.parametrize(
     "made",
     [
@@ -168,7 +132,6 @@ def test_a_table_that_numpy_makes_of_a_list_is_as_long_as_the_call(strict: bool)
         "np.zeros((2, 3), dtype=bool)",
         'np.ones(x.shape[1], dtype="int32")',
         "np.linspace(0, 1, 7, dtype=np.float32)",
-        "np.array([i / 3 for i in range(x.shape[1])], dtype=np.float32)",
         "np.maximum(x.numpy(), 0.3)",
         "np.minimum(0.3, x.numpy())",
         "np.maximum(x.numpy(), x.numpy() ** 2)",

@@ -14,7 +14,7 @@ from explorer import explore
 from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.fixes import apply_fixes, autofix, explain
-from export_engine.fixes.code.sizes.size_guards import wrap_in_guards
+from export_engine.fixes.code.line_rules import wrap_in_guards
 from export_engine.shapes import Shapes, ShapesError, assuming
 from export_engine.torch_internals import missing_shapes_spec
 from tests.engine.test_plain_relations import relation

@@ -125,22 +125,6 @@ FACTORIES = [
     "torch.vander(x[:, 0].long() * 2, n)",
     "torch.vander(x[0], N=3, increasing=True)",
     "torch.vander(x[0] + 1)",
-    "torch.tensor([i / n for i in range(n)])",
-    "torch.tensor([2 * (i // 2) - n for i in range(1, n)])",
-    "torch.tensor([math.sin(math.pi * i / n) ** 2 for i in range(0, n, 2)], dtype=torch.float64)",
-    "torch.as_tensor([0.5 * -i for i in range(n)], device=x.device)",
-    "torch.tensor([10000 ** (i % 3) for i in range(n)])",
-    "torch.tensor([i if i > 2 else n for i in range(n)])",
-    "torch.tensor([[-abs(i - j) for j in range(n)] for i in range(n + 1)])",
-    "torch.tensor([[min(i, j) / n for j in range(1, n)] for i in range(n)])",
-    "torch.tensor([[0.0 if j <= i else float('-inf') for j in range(n)] for i in range(n)])",
-    "torch.tensor([[abs(i - j) <= 2 for j in range(n)] for i in range(n)])",
-    "torch.tensor([[i / 2 < j and j != n for j in range(n)] for i in range(n)])",
-    "torch.tensor([1 if i < 2 or i > 0.5 * n else 0 for i in range(n)])",
-    "torch.tensor([[i, j] for i in range(n) for j in range(0, 6, 2)])",
-    "torch.tensor([(max(i - 1, 0), i + 0.5) for i in range(n)])",
-    "torch.tensor([i * n + j for i in range(n) for j in range(2)], dtype=torch.int32)",
-    "torch.tensor([[[i + j - k for k in range(3)] for j in range(n)] for i in range(n)])",
 ]
 
 

@@ -7,10 +7,11 @@ if the call then exports and agrees with eager, or fails somewhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from export_engine.attempt import Diagnosis, Edit, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.diagnose import SizeLookedUp, SizesViolated
+from export_engine.diagnose import SizeLookedUp, SizesViolated, UnbackedSize
 from export_engine.fixes.code import line_rules
 from export_engine.fixes.code.branches.branch_copies import clone_branch_results, clone_new_operands
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
@@ -18,7 +19,7 @@ from export_engine.fixes.code.editing.eager_trials import agrees, agrees_at
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten, Source
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
-from export_engine.shapes import with_size
+from export_engine.shapes import assumable, with_size
 from export_engine.source import Location, Span, original_file
 
 __all__ = ["suggest_rewrites"]
@@ -36,6 +37,8 @@ class Way(NamedTuple):
     """Why there is no fix where the rewrite answers otherwise in eager, or does not fit."""
     trial: Callable[[Failed, Edit], bool] | None = None
     """Whether the rewrite answers alike, tried in eager before it is exported."""
+    judge: Callable[[Failed, Fix], Fix] | None = None
+    """What the fix gives up, by the program that it leads to."""
     of_stack: bool = False
     """Whether the functions that lead to the line are rewritten, too, where it is not."""
     loses_writes: bool = False
@@ -61,6 +64,28 @@ def _agrees_at_other_sizes(attempt: Failed, edit: Edit) -> bool:
 def _agrees(attempt: Failed, edit: Edit) -> bool:
     assert attempt.request is not None
     return agrees(attempt.request, edit)
+
+
+def _judge_guard(attempt: Failed, fix: Fix) -> Fix:
+    """Lossless where the program agrees at sizes where the condition holds, and where not."""
+    facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
+    asked = assumable(attempt, facts.asked) if isinstance(facts, UnbackedSize) else []
+    agreement = fix.leads_to.agreement if fix.leads_to is not None else None
+    answers = {
+        all(relation.holds(trial.sizes) for relation in asked)
+        for trial in (agreement.trials if agreement is not None else ())
+        if trial.outcome == "agrees"
+        and all(relation.names.keys() <= trial.sizes.keys() for relation in asked)
+    }
+    agrees = agreement is not None and agreement.verdict == "agrees"
+    if asked and agrees and answers == {True, False}:
+        return fix
+    return replace(
+        fix,
+        lossy=True,
+        gives_up="The program takes the False branch even if the condition is True, and not all "
+        "such sizes were compared with eager.",
+    )
 
 
 def _without_numpy(text: str, line: int) -> Rewritten:
@@ -131,6 +156,15 @@ _CACHE = Way(
     line_rules.drop_cache,
     trial=_agrees_at_other_sizes,
 )
+_GUARD = Way(
+    "Use guard_or_false in line {line}",
+    "guard_or_false returns False if tracing cannot decide, so the False branch is traced for "
+    "every size.",
+    line_rules.wrap_in_guards,
+    refusal="Cannot use guard_or_false here: {reason}.",
+    judge=_judge_guard,
+)
+"""Code often checks a size only to take a fast path, and the other path is right for every size."""
 
 
 def _drop_conversion(span: Span, place: Location) -> Way:
@@ -154,7 +188,7 @@ def _find_ways(diagnosis: Diagnosis) -> list[Way]:
         case Kind.SHAPES_VIOLATED:
             return [_CACHE, _MESSAGE, _NUMPY_OF_SIZE]
         case Kind.UNBACKED_SIZE:
-            return [_MESSAGE]
+            return [_MESSAGE, _GUARD]
         case Kind.NUMPY:
             return [_NUMPY]
         case Kind.DATA_WRITE:
@@ -218,7 +252,7 @@ def _try(
         progress(Progress(0, 0, title, "fix"))
     if way.trial is not None and not way.trial(attempt, edit):
         return NoFix(way.refusal) if way.refusal else None
-    return code_fix(
+    fix = code_fix(
         request,
         diagnosis,
         edit,
@@ -227,3 +261,4 @@ def _try(
         gives_up=way.gives_up,
         loses_writes=way.loses_writes,
     )
+    return way.judge(attempt, fix) if way.judge is not None and fix is not None else fix

@@ -63,7 +63,7 @@ MADE = {
     "linspace": ("linspace", "{0}, {1}, {2}"),
 }
 """Of functions that make an array of a size, torch's and what it is given."""
-TAKES_DTYPE = ("array", "zeros", "ones", "arange", "linspace")
+TAKES_DTYPE = ("zeros", "ones", "arange", "linspace")
 DTYPES = {
     **{text: text for text in ("float16", "float32", "float64", "complex64", "complex128")},
     **{text: text for text in ("int8", "int16", "int32", "int64", "uint8", "bool")},

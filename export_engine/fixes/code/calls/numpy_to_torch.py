@@ -20,8 +20,6 @@ from export_engine.fixes.code.calls.numpy_names import (
     TAKES_DTYPE,
 )
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
-from export_engine.fixes.code.sizes.inner_functions import Computed, in_place, only_computes
-from export_engine.fixes.code.sizes.number_lists import by_indices, of_whole_numbers
 from export_engine.fixes.rules.factories import by_arange
 
 _BACK = ("from_numpy", "as_tensor", "tensor")
@@ -64,24 +62,14 @@ class _Arrays:
         self.numpy = source.names_of("numpy")
         self.names: set[str] = set()
         self.pieces: list[Piece] = []
-        self.new: set[str] = set()
-        """Arrays that may be written to: nothing else holds their values."""
-        self.inner: dict[str, Computed] = {}
-        """Functions in this one that are put in place where they are called."""
 
     def statement(self, node: ast.stmt) -> None:
         """Follows one statement; those in its blocks too."""
-        if self._writes_a_number(node):
-            return
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             array = self.is_array(node.value)
             target = node.targets[0]
             if isinstance(target, ast.Name):
                 (self.names.add if array else self.names.discard)(target.id)
-                new = array and self._is_new(node.value)
-                (self.new.add if new else self.new.discard)(target.id)
-            elif array and self._is_part(target):
-                return  # a slice of a tensor is written to as one of an array
             elif array or self._uses_array(target):
                 raise CannotRewrite(f"`{self.source.of(target)}` may be an array")
             return
@@ -91,40 +79,10 @@ class _Arrays:
                     "the function returns an array, or calls NumPy only for a side effect"
                 )
             return
-        if isinstance(node, ast.FunctionDef) and (inner := only_computes(node)) is not None:
-            self.inner[node.name] = inner
-            return
-        if isinstance(node, ast.If) and self._only_writes(node):
-            return
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and self._uses_array(node):
             raise CannotRewrite("an array is used in an inner function")
         if self._uses_array(node):
             raise CannotRewrite(f"the use of an array in line {node.lineno} cannot be rewritten")
-
-    def _only_writes(self, node: ast.If) -> bool:
-        """Whether a branch writes numbers into parts of arrays, and asks no array for it."""
-        asks = bool(node.orelse) or self._uses_array(node.test)
-        return not asks and all(map(self._writes_a_number, node.body))
-
-    def _writes_a_number(self, node: ast.stmt) -> bool:
-        """Whether a statement writes a number into a part of an array."""
-        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-            return False
-        number = isinstance(node.value, ast.Constant) and type(node.value.value) in (int, float)
-        return number and self._is_part(node.targets[0])
-
-    def _is_new(self, value: ast.expr) -> bool:
-        """Whether an array shares its memory with none: it is made of a size or of numbers."""
-        called = value.func if isinstance(value, ast.Call) else None
-        if not isinstance(called, ast.Attribute) or self.source.of(called.value) not in self.numpy:
-            return False
-        return called.attr in (*MADE, "array", "zeros", "ones", "arange")
-
-    def _is_part(self, target: ast.expr) -> bool:
-        """Whether a target is a part of an array that was made here; no index is an array."""
-        if not isinstance(target, ast.Subscript) or self._uses_array(target.slice):
-            return False
-        return isinstance(target.value, ast.Name) and target.value.id in self.new
 
     def _uses_array(self, node: ast.AST) -> bool:
         """Whether an array is used anywhere in a piece of code."""
@@ -230,8 +188,6 @@ class _Arrays:
             message = self._replace_constructor(ast.Call(node.func, node.args, []), name)
             rounds = name == "linspace" and "float" not in f"{dtype}"  # down, and not towards 0
             return None if message is None or dtype is None or rounds else f"{message}.to({dtype})"
-        if name == "array" and len(node.args) == 1 and not node.keywords:
-            return self._replace_list(node)
         if any(self._uses_array(other_node) for other_node in [*node.args, *node.keywords]):
             return None
         texts, torch = [self.source.of(argument) for argument in node.args], self.source.torch
@@ -250,20 +206,6 @@ class _Arrays:
             width = f"({end} - {start}) / {torch}.sym_max({steps}, 1)"
             return f"({start} + {width} * {torch}.arange({steps}, dtype={torch}.float64))"
         return None
-
-    def _replace_list(self, node: ast.Call) -> str | None:
-        """What computes the same numbers as an array of a list over indices does."""
-        torch = self.source.torch
-        numbers = node.args[0]
-        if not isinstance(numbers, ast.ListComp):
-            return None
-        whole = ast.Call(node.func, [in_place(numbers, self.inner)], [])
-        math = self.source.names_of("math") | self.numpy
-        text = by_indices(whole, torch, math, ast.unparse)
-        rounded = f".to({torch}.get_default_dtype())"
-        if text is None or not (text.endswith(rounded) or of_whole_numbers(whole.args[0])):
-            return None
-        return text.removesuffix(rounded)  # an array of floats is as exact as Python's
 
     def _cast(self, node: ast.Call, function: ast.Attribute) -> bool:
         """A tensor of a dtype made of an array."""

@@ -101,8 +101,8 @@ def _suggest(attempt: Failed, progress: Report | None, *, all_ints: bool) -> Ite
             diagnosis,
             edit,
             title=title,
-            why="Python needs the size's number for it, which specializes the size. Ops compute "
-            "the same when the program runs, and `.item()` reads it as a data-dependent number.",
+            why="Python needs a concrete int here, which specializes the size. Ops compute the "
+            "same at run time, and `.item()` returns a data-dependent number.",
         )
         if fix is None:
             continue
@@ -137,7 +137,7 @@ def by_ops(text: str, line: int, *, all_ints: bool = False) -> Rewritten:
         all_ints: also those that torch keeps symbolic, as `n // 3` and `max(n, 5)`.
 
     Raises:
-        CannotRewrite: nothing there asks a size for its number, or no op computes it.
+        CannotRewrite: that line needs no concrete size, or no op computes this expression.
     """
     source = Source(text, line)
     ops = _Ops(source, all_ints)
@@ -148,11 +148,11 @@ def by_ops(text: str, line: int, *, all_ints: bool = False) -> Rewritten:
     ]
     read = [node.id for one in statements for node in ast.walk(one) if isinstance(node, ast.Name)]
     bound = (find_assignment(source.function, name) for name in dict.fromkeys(read))
-    for block in (statements, [*filter(None, bound)]):
+    for block in (statements, list[ast.stmt](filter(None, bound))):
         pieces = [piece for statement in block for piece in ops.find_ints(statement)]
         if pieces:
             return source.replace([*pieces, *_of_powers(source, block)])
-    raise CannotRewrite("nothing there asks a size for its number")
+    raise CannotRewrite("that line needs no concrete size")
 
 
 def _of_powers(source: Source, statements: list[ast.stmt]) -> Iterator[Piece]:
@@ -222,7 +222,7 @@ class _Ops:
         """The expression in ops, where something in it asks a size for its number."""
         if not any(map(self._asks, ast.walk(node))):
             if not all(map(_is_of_sizes, ast.walk(node))):
-                raise CannotRewrite("it may be a number from data")
+                raise CannotRewrite("it may be data-dependent")
             return _Scalar(self._source.of(node), "plain")
         match node:
             case ast.UnaryOp(ast.USub(), inner):
@@ -236,7 +236,7 @@ class _Ops:
                 if self._source.of(owner) in self._libraries:
                     return self._call(name, args, by_numpy=self._source.of(owner) in self._numpy)
                 return self._method(owner, name, args)
-        raise CannotRewrite("no op computes it")
+        raise CannotRewrite("no op computes this expression")
 
     def _call(self, name: str, args: list[ast.expr], *, by_numpy: bool = False) -> _Scalar:
         rule = _RULES.get((name, len(args)))
@@ -278,7 +278,7 @@ class _Ops:
             bits = f"{self._torch}.{kind}64"
             return f"{self._torch}.tensor({part.text}, dtype={bits})"
         if part.kind == "float" and kind == "int":
-            raise CannotRewrite("it is a float where an int is asked for")
+            raise CannotRewrite("it is a float, but an int is required")
         return part.text if part.kind == kind else f"{part.text}.double()"
 
     def _asks(self, node: ast.AST) -> bool:

@@ -62,8 +62,7 @@ def suggest_symbolic_sizes(attempt: Failed, progress: Report | None = None) -> I
         lines = [location.line for location in _places(attempt) if location.file == place.file]
         text, _ = text_in_effect(request.edits, place.file, place.line)
         at = {text_in_effect(request.edits, place.file, line)[1] for line in lines}
-        unbacked = diagnosis.kind is Kind.UNBACKED_SIZE
-        for candidate in _candidates(text, at, unbacked, request.strict):
+        for candidate in _candidates(text, at, request.strict):
             if progress:
                 progress(Progress(0, 0, f"keeping sizes symbolic in line {place.line}", "fix"))
             fix = _fix(request, diagnosis, place, text, candidate, progress)
@@ -72,9 +71,7 @@ def suggest_symbolic_sizes(attempt: Failed, progress: Report | None = None) -> I
                 return
 
 
-def _candidates(
-    text: str, at: set[int], pieces: bool, strict: bool
-) -> Iterator[tuple[Rewritten, list[str]]]:
+def _candidates(text: str, at: set[int], strict: bool) -> Iterator[tuple[Rewritten, list[str]]]:
     """The rewrites of lines, each with what it replaces.
 
     The second is for the length of what is not a tensor, which strict mode keeps symbolic.
@@ -82,7 +79,7 @@ def _candidates(
     texts: set[str] = set()
     for length in LENGTHS[: 1 if strict else None]:
         try:
-            pair = symbolic(text, at, pieces=pieces, length=length)
+            pair = symbolic(text, at, length=length)
         except CannotRewrite:
             return
         if pair[0].text not in texts:
