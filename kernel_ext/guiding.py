@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display, update_display
+
+from explorer.guiding.guide_buttons import GuideButtons
+from widgets import FrontEndMissing
 
 if TYPE_CHECKING:
     from explorer.typing import Guided
@@ -23,9 +27,13 @@ class Steps:
         self._live = live
         self._id: str | None = None
         self._written = 0
+        self._buttons: GuideButtons | None = None
         if live:
             # Its place is above whatever is displayed later: a progress line, and then the view.
             self._show({"text/plain": "", "text/html": ""})
+            with suppress(FrontEndMissing):
+                self._buttons = GuideButtons()
+                display(self._buttons.widget)  # type: ignore[no-untyped-call]
 
     def __call__(self, guided: Guided) -> None:
         """Shows where the guide is."""
@@ -33,6 +41,11 @@ class Steps:
             self._write(guided)
             return
         self._show(guided._repr_mimebundle_())
+
+    def offer(self, guided: Guided) -> None:
+        """Puts a button for each choice that the guide leaves."""
+        if self._buttons is not None:
+            self._buttons.offer(guided, self)
 
     def _show(self, bundle: dict[str, Any]) -> None:
         if self._id is None:

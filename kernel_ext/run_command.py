@@ -71,6 +71,7 @@ def export_call(asked: Asked, shell: Any, progress: ProgressLine) -> explorer.Ex
         tell=asked.steps,
     )
     assert guided.exploration is not None
+    asked.steps.offer(guided)
     return guided.exploration
 
 

@@ -16,12 +16,14 @@ from widgets.bundle import notices as front_end_notices
 
 if TYPE_CHECKING:
     from widgets.explorer_widget import ExplorerWidget
+    from widgets.guide_widget import GuideWidget
     from widgets.library_widget import LibraryWidget
 
 __all__ = [
     "Answer",
     "ExplorerWidget",
     "FrontEndMissing",
+    "GuideWidget",
     "LibraryWidget",
     "Refusal",
     "front_end",
@@ -30,7 +32,11 @@ __all__ = [
     "front_end_notices",
 ]
 
-_HOMES = {"ExplorerWidget": "explorer_widget", "LibraryWidget": "library_widget"}
+_HOMES = {
+    "ExplorerWidget": "explorer_widget",
+    "GuideWidget": "guide_widget",
+    "LibraryWidget": "library_widget",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ class FreeSizes:
     confirmed: bool
     """Whether the call exports with these shapes."""
     fixed: tuple[str, ...]
-    """The sizes that stay as in the example: `x.shape[1] stays 16`."""
+    """The sizes that stay as in the example, each with why."""
 
 
 def free_sizes(
@@ -58,7 +58,7 @@ def free_sizes(
     result = describe(tried)
     shapes = _name_symbols(result)
     fixed = tuple(
-        f"`{size.text}` stays {size.size}"
+        f"`{size.text}` stays {size.size}{_reason(size)}"
         for size in result.probe.inputs
         if isinstance(size.size, int)
     )
@@ -66,6 +66,15 @@ def free_sizes(
         return FreeSizes("", False, fixed)
     confirmed = _confirm(request.with_changes(shapes=Shapes.parse(shapes)), progress)
     return FreeSizes(confirmed or _write_spec(record, "*"), bool(confirmed), fixed)
+
+
+def _reason(size: SizeInput) -> str:
+    """Why torch left no choice, where it decides on the sizes of tensors."""
+    if size.dim < 0:
+        return ""
+    if size.size in (0, 1):
+        return ": torch fixes sizes 0 and 1 of an example; call it with 2 or more"
+    return ": the code accepts no other"
 
 
 def _confirm(request: Request, progress: Callable[[Progress], None] | None) -> str:

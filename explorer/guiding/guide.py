@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from explorer.display.report import GENERATOR, write_report
 from explorer.exit_codes import OK
@@ -28,7 +30,7 @@ from explorer.guiding.steps import (
 from explorer.internal_errors import find_defect
 from explorer.opening.exporting import explore
 from explorer.text.escape import escape_html
-from explorer.text.feedback import Reply
+from explorer.text.feedback import Choice, Reply
 from export_engine.defects import log_internal_error
 from export_engine.plain_errors import describe_error
 
@@ -48,6 +50,32 @@ class Guided:
     """The resulting Exploration, with every attempt; None before the first step is done."""
     report: Path | None = None
     """The HTML report."""
+    seconds: float = 0
+    """What the guide took, its last choice included."""
+    go_on: Callable[[int, Choice, Report | None], None] | None = field(default=None, repr=False)
+
+    @property
+    def choices(self) -> list[Choice]:
+        """What the steps leave to decide, in their order."""
+        return [choice for step in self.steps for choice in step.choices]
+
+    def take(self, number: int, progress: Report | None = None) -> None:
+        """Takes a choice and goes on from its step. Steps after that one are replaced.
+
+        Args:
+            number: of `choices`.
+            progress: called within a step.
+
+        Raises:
+            IndexError: there is no such choice.
+            FixError: it cannot be taken; nothing has changed.
+            KeyboardInterrupt: interrupted before it was taken; nothing has changed.
+        """
+        at, choice = [(at, each) for at, step in enumerate(self.steps) for each in step.choices][
+            number
+        ]
+        assert self.go_on is not None
+        self.go_on(at, choice, progress)
 
     @property
     def ok(self) -> bool:
@@ -122,9 +150,19 @@ def guide(
         progress=progress,
     )
     walk.end(report_export(walk.explored))
-    for heading, step in _steps(walk, dynamic_shapes, report):
-        if not walk.taken(heading, step):
-            break
+    walk.explored.session.guided = walk.guided
+    walk.go(_steps(walk, dynamic_shapes, report))
+
+    def go_on(at: int, choice: Choice, progress: Report | None) -> None:
+        walk.progress, walk.began = progress, time.perf_counter()
+        choice.take(progress)
+        decided = replace(walk.guided.steps[at], choices=())
+        chosen = Reply(kind="right", title=f"{at + 2}. You chose: {choice.title}")
+        walk.guided.steps[at:] = [decided, chosen]
+        request = walk.explored.session.entry.request
+        walk.go(_steps(walk, request.shapes if request else None, report))
+
+    walk.guided.go_on = go_on
     return walk.guided
 
 
@@ -142,11 +180,19 @@ class _Walk:
         self.name = name
         self.progress = progress
         self._tell = tell or (lambda guided: None)
+        self.began = time.perf_counter()
 
     @property
     def explored(self) -> Exploration:
         assert self.guided.exploration is not None
         return self.guided.exploration
+
+    def go(self, steps: Iterator[tuple[str, Callable[[], Reply]]]) -> None:
+        """Takes steps until one is interrupted."""
+        for heading, step in steps:
+            if not self.taken(heading, step):
+                break
+        self.guided.seconds = time.perf_counter() - self.began
 
     def begin(self, heading: str) -> None:
         number = len(self.guided.steps) + 1
@@ -215,7 +261,9 @@ def _write_report(walk: _Walk, path: str | Path | None) -> Reply:
     after = "It needs no kernel and no network: open it in a browser, or share it."
     if exploration.ok:
         after += f' `{walk.name}.save("model.pt2")` saves the program itself.'
-    return Reply(kind="right", title="Report", reason=f"Written: `{written}`", after=after)
+    link = "" if written.is_absolute() else quote(written.as_posix())
+    text = f"Written: `{written}`"
+    return Reply(kind="right", title="Report", reason=text, link=link, after=after)
 
 
 def _free_name(title: str) -> Path:

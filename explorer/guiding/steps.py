@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.exploration import Exploration
 from explorer.guiding.free_sizes import free_sizes
+from explorer.session.session import Session
 from explorer.text.attempt_text import failing_place
-from explorer.text.feedback import Kind, Line, Reply
+from explorer.text.feedback import Choice, Kind, Line, Reply
 
 if TYPE_CHECKING:
     from explorer.text.release_verdict import ReleaseItem
+    from export_engine.attempt import Fix
     from export_engine.fixes import Step
     from export_engine.progress import Report
 
@@ -34,10 +37,12 @@ def explain_failure(exploration: Exploration) -> Reply:
     failure = record.failure
     assert failure is not None
     place, code = failing_place(record)
-    links = [Line("note", f"More: {link.text} {link.url}".strip()) for link in failure.links]
+    links = [Line("note", f"More: {link.text}", link.url) for link in failure.links]
     lesson = _lesson_on(failure.kind)
     if lesson:
-        links.append(Line("note", f"Learn: `notebooks/{lesson}.ipynb` explains this."))
+        notebook = f"notebooks/{lesson}.ipynb"
+        link = notebook if Path(notebook).is_file() else ""
+        links.append(Line("note", f"Learn: `{notebook}` explains this.", link))
     where = f" It is in {place}." if place else ""
     return Reply(
         kind="note",
@@ -100,6 +105,7 @@ def apply_lossless_fixes(exploration: Exploration, name: str, progress: Report |
         reason=autofix_report.sentence,
         lines=lines[: 2 * _MOST],
         after=_describe_open_decision(exploration),
+        choices=_choices(exploration),
     )
 
 
@@ -121,14 +127,27 @@ def _offers(exploration: Exploration, name: str) -> list[Line]:
     return lines
 
 
+def _choices(exploration: Exploration) -> list[Choice]:
+    """The same fixes, to take."""
+    session, number = exploration.session, exploration.session.current
+
+    def choice_of(at: int, fix: Fix) -> Choice:
+        def take(progress: Report | None) -> object:
+            return session.apply(number, [at], progress)
+
+        return Choice(f"Apply: {fix.title}", f"Gives up: {fix.gives_up}" if fix.lossy else "", take)
+
+    return [choice_of(at, fix) for at, fix in enumerate(exploration.fixes[:_MOST])]
+
+
 def _describe_open_decision(exploration: Exploration) -> str:
     """What the user can do if no lossless fix helps."""
     place, _ = failing_place(exploration.record)
     where = f" Change {place}, or what it calls," if place else " Change what the sentence names,"
     if exploration.fixes:
         return (
-            "The remaining fixes are lossy, so you decide: apply one of those above, here or in "
-            f"the view.{where} if none fits, and run the guide again."
+            "The remaining fixes are lossy, so you decide: apply one of those above, by its "
+            f"button below or in the view.{where} if none fits, and run the guide again."
         )
     return (
         f"No fix is known.{where} and run the guide again. The view below shows torch's message "
@@ -158,6 +177,7 @@ def report_findings(exploration: Exploration, name: str) -> Reply:
         reason="It exports, with findings to look at:",
         lines=[*lines, *_offers(exploration, name)],
         after="Findings lists each with its line and why it matters.",
+        choices=_choices(exploration),
     )
 
 
@@ -178,14 +198,23 @@ def varying(exploration: Exploration, title: str, progress: Report | None) -> Re
     after = "Choose your own names for the sizes, and write `_` for each static one."
     if not result.confirmed:
         after = "`*` lets torch decide which sizes are dynamic; Shapes shows the result."
+    session, number, shapes = exploration.session, exploration.session.current, result.shapes
     return Reply(
         kind="note",
         title=heading,
         reason="All sizes are static, as in the example. These could be dynamic:",
-        code=f'%export --guide -d "{result.shapes}" {title}',
+        code=f'%export --guide -d "{shapes}" {title}',
         lines=fixed,
         after=after,
+        choices=[_choice_of_shapes(session, number, shapes)],
     )
+
+
+def _choice_of_shapes(session: Session, number: int, shapes: str) -> Choice:
+    def take(progress: Report | None) -> object:
+        return session.export_with(number, shapes, progress)
+
+    return Choice("Export with these sizes", shapes, take)
 
 
 def report_release(exploration: Exploration, name: str) -> Reply:

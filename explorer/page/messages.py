@@ -156,6 +156,12 @@ class ValuesAgainst(OfAttempt):
     """`eager`, `decomposed`, `original`, a dtype or a device."""
 
 
+class GuideChoice(Struct):
+    """What was chosen of what a guide leaves to decide, by its number."""
+
+    number: int
+
+
 class GenerateRequest(Struct):
     """How a set of programs is to generate."""
 
@@ -492,3 +498,8 @@ LIBRARY_ASKS = {
     ),
 }
 """What the browser of ExportDB asks, beside what any view does."""
+
+GUIDE_ASKS = {
+    "take": Message(GuideChoice, None, "Takes a choice, and goes on with the guide.", acts=True),
+}
+"""What the buttons below a guide ask."""

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Mapping
 
-from explorer.page.messages import ASKS, LIBRARY_ASKS, AttemptHead, Frozen, Message
+from explorer.page.messages import ASKS, GUIDE_ASKS, LIBRARY_ASKS, AttemptHead, Frozen, Message
 from export_engine.record import declarations, record_types, type_text
 
 _HEADER = "// Generated from explorer/page/messages.py by `make types`. Its comments are there.\n"
@@ -18,10 +18,11 @@ _HEADER = "// Generated from explorer/page/messages.py by `make types`. Its comm
 
 def generate() -> str:
     """The text of `messages.gen.ts`."""
-    messages = [*ASKS.values(), *LIBRARY_ASKS.values()]
+    messages = [*ASKS.values(), *LIBRARY_ASKS.values(), *GUIDE_ASKS.values()]
     roots = [message.request for message in messages] + [message.reply for message in messages]
     parts = declarations([AttemptHead, Frozen, *roots], known=record_types())
     parts += [_table("Asks", ASKS), _table("LibraryAsks", LIBRARY_ASKS)]
+    parts += [_table("GuideAsks", GUIDE_ASKS)]
     used = sorted(record_types() & {*re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", "".join(parts)))})
     imports = f'import type {{ {", ".join(used)} }} from "./record.gen";\n'
     return "\n".join([_HEADER, imports, *parts])

@@ -66,6 +66,8 @@ class Session:
         self._watchers: list[Callable[[], None]] = []
         self.cell = ""
         """The text of the notebook cell whose `%export` made it, as typed; empty if not known."""
+        self.guided: object = None
+        """The guide that walked it through, which lives as long as it."""
         exported = [n for n, other_entry in enumerate(entries) if other_entry.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""
@@ -240,6 +242,33 @@ class Session:
         if isinstance(result, Failed):
             result = explain(result, progress)
         return self._add([(result, step)], number, use=False)
+
+    def export_with(self, number: int, shapes: str, progress: Report | None = None) -> int:
+        """Exports the call of an attempt again, with other shapes.
+
+        Args:
+            number: the attempt's.
+            shapes: in the short language.
+            progress: called while it runs.
+
+        Returns:
+            The new attempt's number. It is current if it exported.
+
+        Raises:
+            FixError: the attempt has no call.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine.attempt import Failed
+        from export_engine.fixes import explain, try_request
+        from export_engine.shapes import Shapes
+
+        request = self.attempt(number, "export", progress).request
+        if request is None:
+            raise FixError("This program was not exported from a call.")
+        result = try_request(request.with_changes(shapes=Shapes.parse(shapes)), progress)
+        if isinstance(result, Failed):
+            result = explain(result, progress)
+        return self._add([(result, f"With {shapes}")], number)
 
     def verify(self, number: int, sizes: int, progress: Report | None = None) -> Verified:
         """Checks the guarantees of an attempt's program, and adds them to its Record.

@@ -6,11 +6,14 @@ All text is escaped; backticks mark code.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.text.escape import escape_html, escape_with_code, harmless
+
+if TYPE_CHECKING:
+    from export_engine.progress import Report
 
 _WIDTH = 88
 _MOST = 2000
@@ -40,6 +43,20 @@ class Line:
 
     kind: Kind
     text: str
+    link: str = ""
+    """The address that the text leads to; empty for none."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is left to the reader to decide: a button, where there is a page."""
+
+    title: str
+    """`Apply: treat the condition as true`."""
+    means: str
+    """What it gives up, or makes."""
+    take: Callable[[Report | None], object]
+    """Does it, and reports its progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +70,10 @@ class Reply:
     code: str = ""
     after: str = ""
     """What to do next, or the learner's progress."""
+    link: str = ""
+    """The address that the reason leads to; empty for none."""
+    choices: Sequence[Choice] = ()
+    """What the reader can decide now."""
 
     def with_title(self, title: str) -> Reply:
         """A copy with another title."""
@@ -70,7 +91,7 @@ class Reply:
         shown += [
             row
             for line in self.lines
-            for row in _wrap(f"{_LOOKS[line.kind][0]} {line.text}", "    ")
+            for row in _wrap(f"{_LOOKS[line.kind][0]} {line.text} {line.link}".rstrip(), "    ")
         ]
         return "\n".join([*shown, *_wrap(self.after)])
 
@@ -78,7 +99,7 @@ class Reply:
         return {"text/plain": repr(self), "text/html": self.html()}
 
     def html(self) -> str:
-        """As HTML without scripts or links; all text is escaped."""
+        """As HTML without scripts; all text is escaped."""
         mark, colour = _LOOKS[self.kind]
         style = f"border-left: 3px solid {colour}; {_BOX}"
         parts = [
@@ -87,7 +108,7 @@ class Reply:
                 f"{escape_with_code(self.title, _MOST)}</b></div>"
             )
         ]
-        parts += [f"<div>{escape_with_code(self.reason, _MOST)}</div>"] if self.reason else []
+        parts += [f"<div>{_linked(self.reason, self.link)}</div>"] if self.reason else []
         if self.code:
             parts.append(
                 '<pre style="margin: 4px 0; padding: 6px 10px; overflow-x: auto; '
@@ -99,11 +120,22 @@ class Reply:
             parts.append(
                 f'<div style="padding-left: 1.4em; text-indent: -1.4em">'
                 '<span style="color: '
-                f'{tint}">{sign}</span>&ensp;{escape_with_code(line.text, _MOST)}</div>'
+                f'{tint}">{sign}</span>&ensp;{_linked(line.text, line.link)}</div>'
             )
         if self.after:
             parts.append(f'<div style="opacity: 0.75">{escape_with_code(self.after, _MOST)}</div>')
         return f'<div style="{style}">{"".join(parts)}</div>'
+
+
+def _linked(text: str, link: str) -> str:
+    """Text as HTML, which leads to an address, if there is one."""
+    escaped = escape_with_code(text, _MOST)
+    if not link:
+        return escaped
+    return (
+        f'<a href="{escape_html(link, _MOST)}" target="_blank" rel="noopener" '
+        f'style="text-decoration: underline">{escaped}</a>'
+    )
 
 
 def _wrap(text: str, indent: str = "  ") -> list[str]:

@@ -65,12 +65,23 @@ def test_a_guide_shows_its_steps_above_the_view(lab: Lab) -> None:
     root = explorer(lab)
     expect(root.get_by_test_id("verdict")).to_contain_text("exported")
     outputs = lab.cell(2).locator(".jp-OutputArea-output")
-    expect(outputs).to_have_count(2)
+    expect(outputs).to_have_count(3)
     steps = outputs.first
     for heading in ("1. Export", "2. Explain: A branch on data", "3. Fix", "5. Verify"):
         expect(steps).to_contain_text(heading)
     expect(steps).not_to_contain_text("…")
     expect(steps).to_contain_text("Written: undecided-export.html")
+    expect(steps.get_by_role("link", name="undecided-export.html")).to_be_visible()
     assert (lab.server.folder / "undecided-export.html").stat().st_size > 10_000
     lab.screenshot("guide")
     assert lab.value("ex.ok") is True
+
+    # What it leaves to decide is a button, which goes on from there, above the same view.
+    choices = lab.cell(2).get_by_test_id("choices")
+    expect(choices).to_contain_text("about")
+    lab.screenshot("guide-choices", choices)
+    choices.get_by_role("button", name="Export with these sizes").click()
+    expect(steps).to_contain_text("You chose: Export with these sizes", timeout=60_000)
+    expect(choices).not_to_be_visible(timeout=90_000)
+    expect(steps).to_contain_text("Written: undecided-export.html")
+    expect(root.get_by_test_id("verdict")).to_contain_text(" in [")

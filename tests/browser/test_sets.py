@@ -33,6 +33,8 @@ def test_a_model_that_generates_is_seen_as_its_programs(lab: Lab) -> None:
 
     # A seam: its tensors are listed, and lit in both programs.
     unfold_outline(root)
+    between = strip.get_by_role("button", name="connections")
+    between.click()
     strip.get_by_role("button", name=re.compile("prefill → decode")).click()
     expect(strip.get_by_role("region", name="Tensors of the connection")).to_contain_text(
         "f32[batch, 2, past, 8]"
@@ -61,12 +63,14 @@ def test_a_model_that_generates_is_seen_as_its_programs(lab: Lab) -> None:
     lab.page.keyboard.press("Escape")
     expect(panel).not_to_be_visible()
 
-    # What stands above the panes leaves them their height: narrow, they are one above the other.
+    # All that is between them is in one panel; narrow, the panes are one above the other.
+    between.click()
     for width in (700, 830):
         lab.page.set_viewport_size({"width": width, "height": 900})
-        expect(root.get_by_test_id("strip").get_by_role("table")).to_be_visible()
+        expect(strip.get_by_role("region", name="Tensors of the connection")).to_be_visible()
         expect(root.locator(".tx-body-column")).to_be_visible()
         lab.screenshot(f"set-{width}-dark", root)
+    lab.page.keyboard.press("Escape")
     height = root.get_by_role("separator", name="Height of the view")
     height.press("Home")
     expect(root.locator(".tx-body-column")).to_be_visible()

@@ -73,8 +73,8 @@ def test_a_model_that_exports_is_looked_at_and_verified() -> None:
     varying = guided.steps[3]
     assert varying.code == '%export --guide -d "x: a, _; y: _, b" good(x, y)'
     assert [line.text for line in varying.lines] == [
-        "`x.shape[1]` stays 16",
-        "`y.shape[0]` stays 4",
+        "`x.shape[1]` stays 16: the code accepts no other",
+        "`y.shape[0]` stays 4: the code accepts no other",
     ]
     assert "guarantees hold" in guided.steps[2].reason
     assert guided.report == Path("good-export.html")
@@ -140,7 +140,31 @@ def test_a_fix_that_costs_something_is_left_to_the_person() -> None:
     assert any("Gives up:" in line.text for line in fix.lines)
     assert "so you decide" in fix.after
     assert guided.exploration is not None
-    assert guided.exploration.apply(0).ok
+    [choice] = guided.choices
+    assert choice.title.startswith("Apply: ")
+    assert choice.means.startswith("Gives up: ")
+
+    guided.take(0)
+    assert guided.exploration.ok
+    assert titles(guided)[2:5] == [
+        "3. Fix: needs your decision",
+        f"4. You chose: {choice.title}",
+        "5. Check for problems",
+    ]
+    assert guided.choices == []
+
+
+@pytest.mark.slow
+def test_sizes_that_could_vary_are_exported_by_a_choice() -> None:
+    x = torch.randn(8)
+    guided = explorer.guide(Stamped(), (x,))
+    [choice] = [each for each in guided.choices if each.title == "Export with these sizes"]
+
+    guided.take(guided.choices.index(choice))
+    assert guided.exploration is not None
+    assert guided.exploration.accepts(**{"x.shape[0]": 6}).verdict == "accepted"
+    assert guided.steps[-1].title.endswith("Report")
+    assert f'href="{guided.report}"' in guided.steps[-1].html()
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import { AnywidgetHost } from "./anywidget_host";
 import { joinEditor } from "./editor_link/join";
 import { type Frozen, FrozenHost, unpack } from "./frozen_host";
 import { startLayouts } from "./graph/layout";
+import { mountGuide } from "./guide/mount";
 import type { Host } from "./host";
 import type { Model } from "./jupyter_types";
 import { keepKeys } from "./keep_keys";
@@ -41,6 +42,10 @@ function mountApp(model: Model, el: HTMLElement): () => void {
   if (model.get("app") === "library") {
     addStyle(el);
     return mountLibrary(model, el, mountHost);
+  }
+  if (model.get("app") === "guide") {
+    addStyle(el);
+    return mountGuide(model, el);
   }
   const host = new AnywidgetHost(model);
   const unmount = mountHost(host, el, () => model.widget_manager?.context?.path ?? "");

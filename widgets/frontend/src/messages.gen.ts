@@ -207,6 +207,10 @@ export interface CaseTrial {
   name: string;
 }
 
+export interface GuideChoice {
+  number: number;
+}
+
 export interface Lines {
   lines: Token[][];
 }
@@ -373,4 +377,9 @@ export interface LibraryAsks {
   colour: { request: CaseText; reply: Lines };
   /** Runs a case's text and exports its call in both modes. */
   try: { request: CaseTrial; reply: CaseTried };
+}
+
+export interface GuideAsks {
+  /** Takes a choice, and goes on with the guide. */
+  take: { request: GuideChoice; reply: null };
 }

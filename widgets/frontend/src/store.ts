@@ -90,6 +90,8 @@ export class Store extends ViewState {
   /** The attempt that the kernel holds; another may be looked at. */
   readonly held: Signal<number>;
   readonly working: Signal<Working | null> = signal(null);
+  /** How many seconds each action took when it was last done here, by what it is called. */
+  readonly took: Signal<ReadonlyMap<string, number>> = signal(new Map());
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
   /** Whether the last action came to nothing; `ended` says why. */
@@ -471,8 +473,9 @@ export class Store extends ViewState {
   /** One action at a time; a refusal is said, and nothing else changes. */
   private async act(what: string, action: () => Promise<void>): Promise<void> {
     if (this.busy.peek()) return;
+    const since = performance.now();
     batch(() => {
-      this.working.value = { what, since: performance.now(), progress: null };
+      this.working.value = { what, since, progress: null };
       this.ended.value = "";
       this.refused.value = false;
       this.report.value = "";
@@ -486,6 +489,8 @@ export class Store extends ViewState {
     } finally {
       this.working.value = null;
     }
+    const seconds = (performance.now() - since) / 1000;
+    if (!this.refused.peek()) this.took.value = new Map([...this.took.peek(), [what, seconds]]);
   }
 
   /**

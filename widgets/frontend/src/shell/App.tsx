@@ -19,7 +19,6 @@ import { onKey } from "./keys";
 import { Lost } from "./Lost";
 import { Opening } from "./Opening";
 import { Outcome } from "./Outcome";
-import { ProgramStrip } from "./ProgramStrip";
 import { Split } from "./Split";
 import { SpokenAction } from "./SpokenAction";
 import { useSizes } from "./sizes";
@@ -61,11 +60,6 @@ export function App({ store }: { store: Store }) {
       {program && (
         <Guarded name="Header" program={program}>
           <Header store={store} program={program} full={full} toggleFull={toggleFull} />
-        </Guarded>
-      )}
-      {program && !alone && (
-        <Guarded name="Programs of the set" program={program}>
-          <ProgramStrip store={store} />
         </Guarded>
       )}
       <Lost store={store} program={program} />

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { capped } from "../format";
 import type { GeneratingBackend } from "../messages.gen";
+import { Expected } from "../panes/parts/Expected";
 import { Prose } from "../panes/parts/parts";
 import type { GenerationTrial, ProgramSet } from "../record.gen";
 import type { Store } from "../store";
@@ -67,7 +68,10 @@ function Form({ store, backends }: { store: Store; backends: readonly Generating
           onClick={() => void store.generate(chosen)}
         >
           Generate
-        </button>
+        </button>{" "}
+        <Expected store={store} action="Generating">
+          one call per token, and the model's own beside it: seconds
+        </Expected>
       </p>
       {absent.map((each) => (
         <p key={each.name} class="tx-faint">

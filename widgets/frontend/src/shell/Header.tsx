@@ -7,7 +7,9 @@ import type { Program } from "../program";
 import type { Store } from "../store";
 import { signOf, tabStatus } from "../tab_status";
 import { CompareWith } from "./CompareWith";
+import { Guarded } from "./Guarded";
 import { History } from "./History";
+import { ProgramStrip } from "./ProgramStrip";
 import { Release } from "./Release";
 
 interface HeaderProps {
@@ -19,12 +21,18 @@ interface HeaderProps {
 
 export function Header({ store, program, full, toggleFull }: HeaderProps) {
   const { record } = program;
+  const isOfSet = store.programs.value !== null && store.host.layout === "all";
   const screen = full ? "Leave full screen" : "Full screen";
   return (
     <header class="tx-header">
-      <h2 class="tx-title" title={capped(record.title)}>
+      <h2 class={isOfSet ? "tx-hidden" : "tx-title"} title={capped(record.title)}>
         {capped(record.title, 200)}
       </h2>
+      {isOfSet && (
+        <Guarded name="Programs of the set" program={program}>
+          <ProgramStrip store={store} />
+        </Guarded>
+      )}
       <History store={store} />
       <CompareWith store={store} />
       <span

@@ -1,9 +1,8 @@
 /**
- * The programs of a set in the order of their calls, what flows between them, what they share and
- * what does not fit. Below it is the one program that was chosen.
+ * The programs of a set in the order of their calls, in place of a title; one is shown below. What
+ * flows between them, what they share and what does not fit is a press away.
  */
 
-import { useState } from "preact/hooks";
 import { viewId } from "../dom_id";
 import { bytesText, capped, counted } from "../format";
 import { Popover } from "../Popover";
@@ -15,25 +14,13 @@ import { FindingsBetween, SharedWeights, SizesInCommon } from "./SetFacts";
 import { tabKeys } from "./Tabs";
 
 export function ProgramStrip({ store }: { store: Store }) {
-  const state = store.programs.value;
-  const [open, setOpen] = useState(true);
-  if (!state) return null;
-  const { set } = state;
-  const seam = set.seams[store.seam.value];
+  const set = store.programs.value?.set;
+  if (!set) return null;
   return (
     <section class="tx-strip" aria-label="Programs of the set" data-testid="strip">
       <Components store={store} set={set} />
-      <div class="tx-strip-facts">
-        {set.seams.length > 0 && (
-          <button type="button" class="tx-more" aria-expanded={open} onClick={() => setOpen(!open)}>
-            <span aria-hidden="true">{open ? "▾" : "▸"}</span>{" "}
-            {counted(set.seams.length, "connection")}
-          </button>
-        )}
-        <Facts store={store} set={set} />
-      </div>
-      {open && <Seams store={store} set={set} />}
-      {open && seam && <SeamTable store={store} set={set} seam={seam} />}
+      <Between store={store} set={set} />
+      <GeneratedBySet store={store} set={set} />
     </section>
   );
 }
@@ -62,18 +49,25 @@ function Components({ store, set }: SetProps) {
           aria-selected={shown === index}
           aria-controls={viewId(store)}
           tabIndex={shown === index ? 0 : -1}
-          title={capped(each.verdict)}
+          title={componentFacts(each)}
           onClick={() => show(index)}
         >
           <strong>{capped(each.name, 60)}</strong>
-          <small>
-            {each.role && `${capped(each.role, 60)} · `}
-            {counted(each.ops, "op")} · {bytesText(each.bytes)}
-          </small>
         </button>
       ))}
     </div>
   );
+}
+
+function componentFacts({
+  name,
+  role,
+  ops,
+  bytes,
+  verdict,
+}: ProgramSet["components"][number]): string {
+  const facts = [capped(role, 60), counted(ops, "op"), bytesText(bytes), capped(verdict)];
+  return `${capped(name, 60)}: ${facts.filter(Boolean).join(" · ")}`;
 }
 
 /** `prefill → decode`; a program's own next call is marked so. */
@@ -81,6 +75,41 @@ export function seamName(set: ProgramSet, seam: Seam): string {
   const source = set.components[seam.source]?.name ?? "";
   const target = set.components[seam.target]?.name ?? "";
   return seam.source === seam.target ? `${source} ↻ next call` : `${source} → ${target}`;
+}
+
+/** All that is known between the programs, in one panel; what is wrong stands on its button. */
+function Between({ store, set }: SetProps) {
+  const { findings, notes, seams, symbols, weights } = set;
+  const seam = seams[store.seam.value];
+  const all = findings.length + notes.length + seams.length + symbols.length + weights.length;
+  if (all === 0) return null;
+  return (
+    <Popover name="Between the programs" face={betweenFace(set)}>
+      {findings.length > 0 && <FindingsBetween store={store} set={set} />}
+      {seams.length > 0 && <h3>Connections</h3>}
+      {seams.length > 0 && <Seams store={store} set={set} />}
+      {seam && <SeamTable store={store} set={set} seam={seam} />}
+      {symbols.length > 0 && <SizesInCommon set={set} />}
+      {weights.length > 0 && <SharedWeights set={set} />}
+      {notes.length > 0 && (
+        <>
+          <h3>Notes on the set</h3>
+          <ul class="tx-strip-list">
+            {notes.map((each, index) => (
+              <li key={index}>{capped(each, 600)}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Popover>
+  );
+}
+
+function betweenFace({ findings, seams }: ProgramSet): string {
+  const wrong = findings.some((each) => each.severity === "wrong");
+  if (findings.length > 0)
+    return `${wrong ? "✗" : "!"} ${counted(findings.length, "finding")} between`;
+  return seams.length > 0 ? counted(seams.length, "connection") : "In common";
 }
 
 function Seams({ store, set }: SetProps) {
@@ -105,51 +134,15 @@ function Seams({ store, set }: SetProps) {
   );
 }
 
-/** What else is known of the set, each a press away; what is wrong says so. */
-function Facts({ store, set }: SetProps) {
-  const wrong = set.findings.filter((each) => each.severity === "wrong").length;
+function GeneratedBySet({ store, set }: SetProps) {
   const run = set.trials.filter((each) => each.outcome !== "unavailable");
   const same = run.filter((each) => each.outcome === "same").length;
   const backends = (store.host.live && store.programs.value?.backends) || [];
+  if (set.trials.length === 0 && backends.length === 0) return null;
   return (
-    <>
-      {set.findings.length > 0 && (
-        <Popover
-          name="Findings between programs"
-          face={`${wrong > 0 ? "✗" : "!"} ${counted(set.findings.length, "finding")} between them`}
-        >
-          <FindingsBetween store={store} set={set} />
-        </Popover>
-      )}
-      {set.symbols.length > 0 && (
-        <Popover name="Sizes in common" face={`${counted(set.symbols.length, "size")} in common`}>
-          <SizesInCommon set={set} />
-        </Popover>
-      )}
-      {set.weights.length > 0 && (
-        <Popover
-          name="Weights in common"
-          face={`${counted(set.weights.length, "weight")} in common`}
-        >
-          <SharedWeights set={set} />
-        </Popover>
-      )}
-      {(set.trials.length > 0 || backends.length > 0) && (
-        <Popover name="Generated by the programs" face={generatedFace(run.length, same)}>
-          <Generated store={store} set={set} backends={backends} />
-        </Popover>
-      )}
-      {set.notes.length > 0 && (
-        <Popover name="Notes on the set" face={counted(set.notes.length, "note")}>
-          <h3>Notes on the set</h3>
-          <ul class="tx-strip-list">
-            {set.notes.map((each, index) => (
-              <li key={index}>{capped(each, 600)}</li>
-            ))}
-          </ul>
-        </Popover>
-      )}
-    </>
+    <Popover name="Generated by the programs" face={generatedFace(run.length, same)}>
+      <Generated store={store} set={set} backends={backends} />
+    </Popover>
   );
 }
 

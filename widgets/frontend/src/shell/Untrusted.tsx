@@ -2,14 +2,17 @@
 
 import type { Store } from "../store";
 
+const WHY =
+  "Trust the file only if you know who made it: loading runs its code. " +
+  "Verify, Run and Decompose need that.";
+
 export function Untrusted({ store }: { store: Store }) {
   const head = store.attempts.value[store.current.value];
   if (!head?.untrusted || !store.host.live || store.lost.value) return null;
   return (
     <section class="tx-untrusted" aria-label="Trust" data-testid="untrusted">
-      <p>
-        Opened as data. Verify, Run and Decompose need the program: trust the file only if you know
-        who made it, since a hostile one runs code.
+      <p class="tx-clip" title={WHY}>
+        <strong>Opened as data.</strong> {WHY}
       </p>
       <button
         type="button"

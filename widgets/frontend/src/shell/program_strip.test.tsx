@@ -95,6 +95,10 @@ test("the programs stand in their order, and the one on screen is selected", () 
 
 test("a seam that is clicked shows its tensors and lights them in the program on screen", () => {
   const store = shown();
+  const between = [...root.querySelectorAll("button")].find((each) =>
+    each.textContent?.includes("1 connection"),
+  );
+  act(() => between?.click());
   const seam = [...root.querySelectorAll("button")].find((each) =>
     each.textContent?.includes("prefill → decode"),
   );

@@ -8,6 +8,7 @@ import type { GuaranteeRow } from "../../record.gen";
 import type { Store } from "../../store";
 import { CodePage } from "../parts/CodePage";
 import { CopyButton } from "../parts/CopyButton";
+import { Expected } from "../parts/Expected";
 import { Empty, Prose, Sentence } from "../parts/parts";
 
 interface Props {
@@ -108,10 +109,10 @@ function Verify({ store, program, again }: Props & { again: boolean }) {
         sizes
       </label>
       {program.record.timing && (
-        <span class="tx-lead">
+        <Expected store={store} action="Verifying">
           up to {durationText(Math.max(MOST_EXPORTS * program.record.timing.capture, 1))} here; Stop
           keeps the program as it is
-        </span>
+        </Expected>
       )}
     </div>
   );

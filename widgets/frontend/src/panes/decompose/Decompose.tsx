@@ -6,6 +6,7 @@ import { capped, counted } from "../../format";
 import type { Program } from "../../program";
 import type { LevelRow, ReplacedOp } from "../../record.gen";
 import type { Store } from "../../store";
+import { Expected, exportTime } from "../parts/Expected";
 import { More } from "../parts/parts";
 import { bringToTop } from "../parts/useFresh";
 import { PRESETS, TableEditor } from "./TableEditor";
@@ -71,6 +72,9 @@ function Form({ store, program }: Props) {
         >
           {choosing ? "hide the ops" : "choose ops"}
         </button>
+        <Expected store={store} action={`Decomposing: ${table}`}>
+          traces it again: {exportTime(program)}
+        </Expected>
       </form>
       {choosing && (
         <TableEditor

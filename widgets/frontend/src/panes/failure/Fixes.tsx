@@ -5,6 +5,7 @@ import { counted } from "../../format";
 import type { Program } from "../../program";
 import type { FixCard as Card } from "../../record.gen";
 import type { Store } from "../../store";
+import { Expected, exportTime } from "../parts/Expected";
 import { Empty } from "../parts/parts";
 import { FixCard } from "./FixCard";
 
@@ -55,6 +56,11 @@ export function Fixes({ store, program, fixes }: FixesProps) {
           >
             Fix automatically
           </button>
+        )}
+        {store.host.live && (
+          <Expected store={store} action="Fixing">
+            each exports again: {exportTime(program)}
+          </Expected>
         )}
       </div>
       <ol class="tx-fix-list">

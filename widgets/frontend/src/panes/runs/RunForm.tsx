@@ -7,6 +7,7 @@ import { exampleSizes, symbolValue } from "../../probe";
 import type { Program } from "../../program";
 import type { Store } from "../../store";
 import { symbolColour } from "../../symbol_colour";
+import { Expected } from "../parts/Expected";
 import { Empty } from "../parts/parts";
 import { SizeBox } from "../parts/SizeBox";
 import { useAnswer } from "../parts/useAnswer";
@@ -98,6 +99,17 @@ function Choices({ store, program, setups }: Props & { setups: Setups }) {
           Profile
         </button>
       </div>
+      <p class="tx-lead">
+        Run:{" "}
+        <Expected store={store} action="Running">
+          {expected(chosen)}
+        </Expected>{" "}
+        · Profile:{" "}
+        <Expected store={store} action="Profiling">
+          times each op, a few seconds
+        </Expected>{" "}
+        · Stop at any time
+      </p>
       {lacking.length > 0 && (
         <details>
           <summary>
@@ -112,6 +124,12 @@ function Choices({ store, program, setups }: Props & { setups: Setups }) {
       )}
     </form>
   );
+}
+
+/** What a run does first, and how long that takes. */
+function expected(backends: readonly string[]): string {
+  const quick = backends.every((each) => QUICK.includes(each));
+  return quick ? "some calls of each, a few seconds" : "compiles first, tens of seconds";
 }
 
 function Lacking({ title, why }: { title: string; why: string }) {

@@ -5,6 +5,7 @@ import { capped } from "../../format";
 import type { ContractsCompared } from "../../messages.gen";
 import type { Program } from "../../program";
 import type { Store } from "../../store";
+import { exportTime } from "../parts/Expected";
 
 interface Props {
   store: Store;
@@ -30,6 +31,7 @@ export function Contracts({ store, program }: Props) {
         >
           Compare with {other}
         </button>
+        {!found && <span class="tx-lead">exports again: {exportTime(program)}</span>}
         {found?.exported && (
           <button
             type="button"

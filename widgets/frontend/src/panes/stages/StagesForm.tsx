@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { Store } from "../../store";
+import { Expected } from "../parts/Expected";
 
 const BACKENDS: readonly [string, string][] = [
   ["inductor", "torch.compile"],
@@ -64,7 +65,9 @@ export function StagesForm({ store }: { store: Store }) {
         >
           After export…
         </button>
-        <span class="tx-lead">compiles: tens of seconds, Stop at any time</span>
+        <Expected store={store} action="Compiling">
+          compiles: tens of seconds, Stop at any time
+        </Expected>
       </div>
     </form>
   );

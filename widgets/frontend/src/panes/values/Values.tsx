@@ -4,6 +4,7 @@ import { bytesText, capped, durationText } from "../../format";
 import type { Program } from "../../program";
 import { graphOf, indexOf } from "../../program";
 import type { Store } from "../../store";
+import { Expected } from "../parts/Expected";
 import { Empty } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";
 import { LeftOut } from "./LeftOut";
@@ -129,6 +130,9 @@ function Actions({ store }: { store: Store }) {
           </select>
         </label>
       </span>
+      <Expected store={store} action="Watching a run">
+        one run, op by op: seconds
+      </Expected>
     </div>
   );
 }
