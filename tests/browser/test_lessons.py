@@ -62,7 +62,7 @@ def test_a_learner_does_an_exercise_wrong_first_then_right(lab: Lab) -> None:
 def test_a_guide_shows_its_steps_above_the_view(lab: Lab) -> None:
     lab.open([LOAD, UNDECIDED, "%export --guide --as ex undecided(x)"])
     lab.run_all(90)
-    root = explorer(lab)
+    root = lab.cell(2).locator(".tx-root").last  # below the guide's own
     expect(root.get_by_test_id("verdict")).to_contain_text("exported")
     outputs = lab.cell(2).locator(".jp-OutputArea-output")
     expect(outputs).to_have_count(3)

@@ -10,6 +10,8 @@ interface PopoverProps {
   /** The panel's name, and the button's where its face is a sign. */
   name: string;
   face: string;
+  /** The part of the face that stays where the view is narrow; by default all of it. */
+  core?: string;
   /** Or what makes it, given how to close the panel. */
   children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
@@ -17,7 +19,7 @@ interface PopoverProps {
 /** A face of words is what a screen reader says, with the numbers in it. */
 const HAS_WORDS = /\p{L}{2,}/u;
 
-export function Popover({ name, face, children }: PopoverProps) {
+export function Popover({ name, face, core = face, children }: PopoverProps) {
   const [open, setOpen] = useState(false);
   const element = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -62,7 +64,7 @@ export function Popover({ name, face, children }: PopoverProps) {
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >
-        {face}
+        <Face face={face} core={core} />
       </button>
       {open && (
         <section class="tx-popover" aria-label={name}>
@@ -70,5 +72,16 @@ export function Popover({ name, face, children }: PopoverProps) {
         </section>
       )}
     </div>
+  );
+}
+
+function Face({ face, core }: { face: string; core: string }) {
+  const [before, after] = face.split(core, 2);
+  return (
+    <span>
+      {before && <span class="tx-face-more">{before}</span>}
+      {core}
+      {after && <span class="tx-face-more">{after}</span>}
+    </span>
   );
 }

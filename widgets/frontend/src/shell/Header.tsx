@@ -165,7 +165,7 @@ function Notes({
     printed && "printed text",
     leftOut.length > 0 && "what this torch lacks",
   ].filter(Boolean);
-  const face = said > 0 ? `${ofFile ? "ⓘ" : "⚠"} ${said}` : "Printed";
+  const face = said === 0 ? "Printed" : ofFile ? counted(said, "note") : `⚠ ${said}`;
   return (
     <Popover name={`${ofFile ? "Of the file" : "While tracing"}: ${parts.join(", ")}`} face={face}>
       {warnings.length > 0 && <h3>{ofFile ? "Notes on the file" : "Warnings while tracing"}</h3>}

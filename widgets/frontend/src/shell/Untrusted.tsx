@@ -1,14 +1,15 @@
 /** Says that a file was opened as data, what its program is needed for, and what trusting it means. */
 
+import { useState } from "preact/hooks";
 import type { Store } from "../store";
 
 const WHY =
-  "Trust the file only if you know who made it: loading runs its code. " +
-  "Verify, Run and Decompose need that.";
+  "Loading runs its code: do you know who made it? Verify, Run and Decompose need it loaded.";
 
 export function Untrusted({ store }: { store: Store }) {
+  const [closed, close] = useState(false);
   const head = store.attempts.value[store.current.value];
-  if (!head?.untrusted || !store.host.live || store.lost.value) return null;
+  if (!head?.untrusted || !store.host.live || store.lost.value || closed) return null;
   return (
     <section class="tx-untrusted" aria-label="Trust" data-testid="untrusted">
       <p class="tx-clip" title={WHY}>
@@ -21,6 +22,15 @@ export function Untrusted({ store }: { store: Store }) {
         onClick={() => void store.trust()}
       >
         Trust and load
+      </button>
+      <button
+        type="button"
+        class="tx-more"
+        aria-label="Dismiss"
+        title="Dismiss: Commands can still load it"
+        onClick={() => close(true)}
+      >
+        ×
       </button>
     </section>
   );

@@ -156,7 +156,15 @@ const focusSearch = (view: HTMLElement): void => {
 function ofActions(store: Store, program: Program): Command[] {
   if (!store.host.live || store.busy.value || program.record.failure) return [];
   const group = "Check and run";
+  const untrusted = store.attempts.value[store.current.value]?.untrusted;
+  const trust = {
+    group,
+    name: "Trust and load this file",
+    means: "loading runs its code",
+    run: () => void store.trust(),
+  };
   return [
+    ...(untrusted ? [trust] : []),
     {
       group,
       name: "Verify…",
