@@ -7,7 +7,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, expect
 
 from .lab import Lab
-from .test_explorer import LOAD, explorer
+from .test_explorer import LOAD
 
 LESSON = Path(__file__).parents[2] / "notebooks" / "01_a_first_export.ipynb"
 UNDECIDED = """

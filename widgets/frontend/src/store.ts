@@ -90,7 +90,7 @@ export class Store extends ViewState {
   /** The attempt that the kernel holds; another may be looked at. */
   readonly held: Signal<number>;
   readonly working: Signal<Working | null> = signal(null);
-  /** How many seconds each action took when it was last done here, by what it is called. */
+  /** How many seconds each action took when it was last done here, by its name. */
   readonly took: Signal<ReadonlyMap<string, number>> = signal(new Map());
   /** How the last action ended, in a sentence; empty where the view itself shows it. */
   readonly ended: Signal<string> = signal("");
