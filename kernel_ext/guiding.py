@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display, update_display
 
-from explorer.guiding.guide_buttons import GuideButtons
-from widgets import FrontEndMissing
-
 if TYPE_CHECKING:
+    from explorer.guiding.guide_buttons import GuideButtons
     from explorer.typing import Guided
 
 
@@ -24,6 +21,8 @@ class Steps:
         Args:
             live: whether what was shown can be replaced, as in a notebook.
         """
+        from explorer.guiding.guide_buttons import try_buttons
+
         self._live = live
         self._id: str | None = None
         self._written = 0
@@ -31,8 +30,8 @@ class Steps:
         if live:
             # Its place is above whatever is displayed later: a progress line, and then the view.
             self._show({"text/plain": "", "text/html": ""})
-            with suppress(FrontEndMissing):
-                self._buttons = GuideButtons()
+            self._buttons = try_buttons()
+            if self._buttons is not None:
                 display(self._buttons.widget)  # type: ignore[no-untyped-call]
 
     def __call__(self, guided: Guided) -> None:

@@ -156,9 +156,9 @@ def guide(
     def go_on(at: int, choice: Choice, progress: Report | None) -> None:
         walk.progress, walk.began = progress, time.perf_counter()
         choice.take(progress)
-        decided = replace(walk.guided.steps[at], choices=())
-        chosen = Reply(kind="right", title=f"{at + 2}. You chose: {choice.title}")
-        walk.guided.steps[at:] = [decided, chosen]
+        step = replace(walk.guided.steps[at], choices=())
+        reply = Reply(kind="right", title=f"{at + 2}. You chose: {choice.title}")
+        walk.guided.steps[at:] = [step, reply]
         request = walk.explored.session.entry.request
         walk.go(_steps(walk, request.shapes if request else None, report))
 

@@ -10,11 +10,19 @@ import msgspec
 
 from explorer.display.handlers import answer_message
 from explorer.page import messages as m
-from widgets import Answer, GuideWidget, Refusal
+from widgets import Answer, FrontEndMissing, GuideWidget, Refusal
 
 if TYPE_CHECKING:
     from explorer.guiding.guide import Guided
     from export_engine.progress import Progress
+
+
+def try_buttons() -> GuideButtons | None:
+    """Buttons; None where the front end is missing."""
+    try:
+        return GuideButtons()
+    except FrontEndMissing:
+        return None
 
 
 class GuideButtons:

@@ -108,7 +108,7 @@ class Reply:
                 f"{escape_with_code(self.title, _MOST)}</b></div>"
             )
         ]
-        parts += [f"<div>{_linked(self.reason, self.link)}</div>"] if self.reason else []
+        parts += [f"<div>{_link_text(self.reason, self.link)}</div>"] if self.reason else []
         if self.code:
             parts.append(
                 '<pre style="margin: 4px 0; padding: 6px 10px; overflow-x: auto; '
@@ -120,14 +120,14 @@ class Reply:
             parts.append(
                 f'<div style="padding-left: 1.4em; text-indent: -1.4em">'
                 '<span style="color: '
-                f'{tint}">{sign}</span>&ensp;{_linked(line.text, line.link)}</div>'
+                f'{tint}">{sign}</span>&ensp;{_link_text(line.text, line.link)}</div>'
             )
         if self.after:
             parts.append(f'<div style="opacity: 0.75">{escape_with_code(self.after, _MOST)}</div>')
         return f'<div style="{style}">{"".join(parts)}</div>'
 
 
-def _linked(text: str, link: str) -> str:
+def _link_text(text: str, link: str) -> str:
     """Text as HTML, which leads to an address, if there is one."""
     escaped = escape_with_code(text, _MOST)
     if not link:

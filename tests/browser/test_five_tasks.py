@@ -6,6 +6,7 @@ many seconds each takes.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -63,9 +64,7 @@ class Hand:
         tab = self.view.get_by_role("tab", name=name).or_(
             self.view.get_by_role("button", name=name, exact=True)
         )
-        try:
-            expect(tab.first).to_be_visible(timeout=1_000)  # a pane appears a moment after its tab
-        except AssertionError:
+        if self.view.locator(".tx-tab-out", has_text=re.compile(f"^{name}")).count() > 0:
             self.presses += 1
             self.view.get_by_role("button", name="Other tabs").first.click()
         self.presses += 1
