@@ -289,6 +289,8 @@ class Session:
     def exported(self, number: int, wanted: str, progress: Report | None = None) -> Exported:
         """An attempt with a program; one that was dropped, or of a trusted file, is made now.
 
+        The classes that its calls need as containers are registered from now on.
+
         Args:
             number: the attempt's.
             wanted: what the program is needed for: `verify`.
@@ -309,6 +311,9 @@ class Session:
             )
         if not isinstance(attempt, Exported):
             raise FixError(f"There is no program to {wanted}: the export failed.")
+        for setup in attempt.request.setups if attempt.request is not None else ():
+            if setup.stays:
+                setup.install()
         return attempt
 
     def generate(self, backend: str, progress: Report | None = None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,10 +119,11 @@ class GenerationPrograms(Programs):
         )
         generations = Generations()
         try:
-            for repeated_backend in find_repeated_backends(backend):
-                for trial in self._by(repeated_backend, tokens, wanted, progress):
-                    generations.append(trial)
-                    self._trials.append(trial)
+            with _containers_registered(self._cut):
+                for repeated_backend in find_repeated_backends(backend):
+                    for trial in self._by(repeated_backend, tokens, wanted, progress):
+                        generations.append(trial)
+                        self._trials.append(trial)
         finally:
             self.session.changed()
         return generations
@@ -282,6 +284,27 @@ def explore_generation(
     if isinstance(inputs, torch.Tensor):
         inputs = {"input_ids": inputs}
     result = cut(model, inputs, progress, bounds)
+    with _containers_registered(result):
+        return _export_all(result, model, inputs, title, cells, progress)
+
+
+def _containers_registered(cut: Cut) -> AbstractContextManager[object]:
+    """The classes of caches as containers for a while: nobody asked for them in other calls."""
+    from export_engine.attempt import install_setups
+
+    setups = [setup for component in cut.components for setup in component.request.setups]
+    return install_setups(list(dict.fromkeys(setups)))
+
+
+def _export_all(
+    result: Cut,
+    model: Any,
+    inputs: Mapping[str, Any],
+    title: str,
+    cells: Mapping[str, str] | None,
+    progress: Callable[[Progress], None] | None,
+) -> GenerationPrograms:
+    """The set of the programs that a model was cut into, each exported."""
     programs, narrowed = {}, {}
     for component in result.components:
         programs[component.name], why = _export_component(

@@ -134,13 +134,11 @@ class Programs(Mapping[str, Exploration], OldSetNames):
         session = self._programs[name].session
         if not session.entry.ok or session.entry.stored.in_file:
             return {}
-        from export_engine.attempt import GivenGraph
+        from export_engine.attempt import Exported
         from export_engine.programs import weights_of
 
-        if isinstance(session.entry.attempt, GivenGraph):
-            return {}
-
-        return weights_of(session.exported(session.current, "compare").program)
+        attempt = session.attempt(session.current, "compare")
+        return weights_of(attempt.program) if isinstance(attempt, Exported) else {}
 
     @property
     def title(self) -> str:

@@ -180,6 +180,23 @@ def _compares_two(file: SourceFile, source: ast.AST) -> bool:
     return False
 
 
+def _asks_for_presence(asked: ast.expr) -> bool:
+    """Whether a test asks whether there is a value, or its class: `res is not None`.
+
+    Where a fact decided that, it did so in a branch of its own, which is named.
+    """
+    match asked:
+        case ast.Compare(
+            left=ast.Name(), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]
+        ):
+            return True
+        case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(), *_]):
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _asks_for_presence(operand)
+    return False
+
+
 def _check_branches(
     file: SourceFile,
     momentary: Momentary,
@@ -187,6 +204,8 @@ def _check_branches(
     passes: Callable[[SourceFile, ast.AST], bool] = lambda *_: False,
 ) -> Iterator[Finding]:
     for node, asked in momentary.branches(file):
+        if _asks_for_presence(asked):
+            continue
         sources = [
             other_node
             for other_node in momentary.sources_in(file, asked)

@@ -11,6 +11,7 @@ import torch
 from torch.export import Dim
 
 import explorer
+from export_engine.torch_internals import deregister_container, is_container
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,6 +46,48 @@ def test_a_program_with_a_registered_cache_does_all_that_another_does(kind: str)
     assert verified.broken == ()
     holding = {each.name for each in verified.guarantees if each.verdict == "holds"}
     assert {"saved", "unflattened", "re-exported", "decomposed"} <= holding
+
+
+def _tiny_llama() -> Any:
+    transformers = pytest.importorskip("transformers", reason="its models generate")
+    config = transformers.LlamaConfig(
+        vocab_size=64,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+    )
+    return transformers.LlamaForCausalLM(config).eval(), transformers.DynamicCache
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_generating_leaves_no_class_registered_until_a_program_is_used() -> None:
+    model, cache = _tiny_llama()
+    ids = torch.randint(0, 64, (2, 3))
+    if is_container(cache):
+        pytest.skip("something has registered it already")
+    kit = explorer.explore_generation(model, {"input_ids": ids})
+    assert not is_container(cache)
+    assert kit.generate(tokens=2, sizes=[(2, 3)]).ok
+    assert not is_container(cache)
+    assert not explorer.explore(model, (), {"input_ids": ids}).ok, "as in a new process"
+
+    def interrupt(_: Any) -> None:
+        if is_container(cache):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        explorer.explore_generation(model, {"input_ids": ids}, progress=interrupt)
+    assert not is_container(cache)
+
+    program = kit["decode"].program  # it is called with a cache: torch has to take that apart
+    try:
+        assert program.module() is not None
+        assert is_container(cache)
+    finally:
+        deregister_container(cache)
 
 
 class Convolves(torch.nn.Module):

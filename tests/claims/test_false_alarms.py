@@ -438,3 +438,24 @@ def test_the_fast_path_of_eager_is_named_with_the_way_out() -> None:
             assert ex.compare("eager").ok
         finally:
             torch.backends.mha.set_fastpath_enabled(True)
+
+
+def product_of(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor | None:
+    if x.layout == torch.sparse_csr:
+        return None
+    return x @ y
+
+
+class AsksForAResult(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result = product_of(x, x.T)
+        if result is not None:
+            return result
+        if isinstance(result, tuple):
+            return x
+        return x * 2
+
+
+def test_a_test_for_a_value_is_not_named_for_the_layout_that_decided_it() -> None:
+    (finding,) = findings_of(AsksForAResult())
+    assert "x.layout == torch.sparse_csr" in finding.sentence
