@@ -420,7 +420,7 @@ ASKS = {
     "beside": Message(
         OtherChoice,
         NewAttempt,
-        "Opens another program, to be compared with. What is current stays so.",
+        "Opens another program to compare with. The current attempt stays current.",
         acts=True,
     ),
     "apply": Message(

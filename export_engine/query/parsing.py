@@ -184,7 +184,7 @@ class _Parser:
         quoted = _QUOTED.match(self.text, start)
         match = quoted or _TEXT.match(self.text, start)
         if match is None:
-            raise QueryError(f"What {field.name}{compare} is missing", start + 1)
+            raise QueryError(f"{field.name}{compare} needs a value", start + 1)
         self.at = match.end()
         self.space()
         return (quoted["text"] if quoted else match[0]), start + 1
@@ -227,7 +227,7 @@ def _check(
     value_column: int,
 ) -> None:
     if not value:
-        raise QueryError(f"What {field.name}{compare} is missing", value_column)
+        raise QueryError(f"{field.name}{compare} needs a value", value_column)
     if field.match == "number" and number is None:
         raise QueryError(f"{field.name} is compared with a number, not with {value}", value_column)
     if compare in ("<", "<=", ">", ">="):

@@ -396,7 +396,7 @@ class SetShift(Rule, kind=Kind.SET_SHIFT):
     """
 
     WHY = Sentence(
-        "Each position must be one more than the last, across calls. Nothing fails otherwise, "
+        "Each position must be one more than the last, across calls. If not, nothing fails, "
         "but the tokens are wrong."
     )
     SAME_START = Sentence(

@@ -296,7 +296,7 @@ TREE_LEAVES = Capability(f"{_PYTREE}.tree_leaves", "", takes="tree")
 TREE_MAP = Capability(f"{_PYTREE}.tree_map", "", takes="function tree")
 FLATTEN_WITH_PATH = Capability(
     f"{_PYTREE}.tree_flatten_with_path",
-    "Inputs in containers other than lists, tuples and dicts are named by number.",
+    "Inputs in containers other than lists, tuples and dicts have numbers as names.",
     takes="tree is_leaf=",
 )
 SUPPORTED_NODES = Capability(

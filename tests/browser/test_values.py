@@ -33,7 +33,7 @@ def test_a_nan_is_hunted_to_its_line_and_two_runs_stand_side_by_side(lab: Lab) -
     root = explorer(lab)
     open_tab(root, "Values")
     values = root.get_by_test_id("values")
-    expect(values).to_contain_text("Nothing was watched yet")
+    expect(values).to_contain_text("Nothing was recorded yet")
 
     root.get_by_test_id("watch").click()
     odd = root.get_by_test_id("nonfinite")

@@ -45,7 +45,7 @@ class Several(torch.nn.Module):
 
 
 class Computed(torch.nn.Module):
-    """Sizes that are computed, multiplied, divided and made from another's."""
+    """Sizes that are computed, multiplied, divided and derived from another's."""
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
         zeros = torch.zeros(x.shape[0] * 2 + 1, dtype=torch.int64)

@@ -25,8 +25,8 @@ export function quantization({ record }: Program): Decoration | null {
       ),
     ]),
     legend: [
-      { badge: QUANTIZED, text: "Quantized; what quantizes and scales for it is folded into it" },
-      { badge: IN_FLOAT, text: "In float, though often quantized" },
+      { badge: QUANTIZED, text: "Quantized; its quantize and scale ops are folded into it" },
+      { badge: IN_FLOAT, text: "Float op that is often quantized" },
     ],
   };
 }

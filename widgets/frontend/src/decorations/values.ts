@@ -20,7 +20,7 @@ export function nonFinite({ record }: Program): Decoration | null {
     });
   }
   if (marks.size === 0) return null;
-  const legend = [{ badge: NOT_FINITE, text: "Gives NaN or infinities" }];
+  const legend = [{ badge: NOT_FINITE, text: "Produces NaN or infinities" }];
   return { name: "nonfinite", title: "NaN and inf", noun: "op", marks, legend };
 }
 
@@ -30,14 +30,14 @@ export function offByValue({ record }: Program): Decoration | null {
   if (!pairs || pairs.faults.length === 0) return null;
   const errors = errorsOf(pairs);
   const note = (node: NodeId): string =>
-    `off from ${pairs.other} by ${numberText(errors.get(node)?.own ?? 0)} of its norm`;
+    `relative error ${numberText(errors.get(node)?.own ?? 0)} against ${pairs.other}`;
   const places = pairs.faults.map(({ graph, node }) => nodeId(graph, node));
   return {
     name: "faults",
-    title: "Error enters",
+    title: "Error starts",
     noun: "op",
     marks: new Map(places.map((node) => [node, { badge: OFF, note: note(node) }])),
-    legend: [{ badge: OFF, text: `An error enters, against ${pairs.other}` }],
+    legend: [{ badge: OFF, text: `The error starts here, against ${pairs.other}` }],
   };
 }
 
@@ -68,7 +68,7 @@ export function ownError({ record }: Program): Decoration | null {
   const { pairs } = record;
   if (!pairs) return null;
   const amounts = [...errorsOf(pairs)].map(([node, { own }]): [NodeId, number] => [node, own]);
-  const text = (error: number): string => `${numberText(error)} of its norm`;
+  const text = (error: number): string => `relative error ${numberText(error)}`;
   return coloured("error", `Error against ${pairs.other}`, amounts, text);
 }
 

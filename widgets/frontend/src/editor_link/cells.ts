@@ -47,9 +47,9 @@ export const unfixed = ({ path }: Source): string => path.replace(FIXED, "");
 export function whyNot(source: Source, found: "edited" | "gone"): string {
   const name = source.name || source.path;
   if (isFixed(source)) {
-    return `${name} is the text that a fix made, and your code is not changed by it: write the fix into your code first.`;
+    return `${name} is code of a fix that is not in your file: write the fix into your code first.`;
   }
   return found === "edited"
-    ? `${name} was edited since the export, so its lines may be others now. Run it and export again.`
-    : `No cell has the text that was exported as ${name}: it was edited or deleted since. Export again.`;
+    ? `${name} was edited since the export, so its lines may have moved. Run it and export again.`
+    : `No cell contains the exported code of ${name}: it was edited or deleted. Export again.`;
 }

@@ -105,7 +105,7 @@ async function write(
     await store.host.ask("writing", { attempt, fixes: [...fixes] }),
   );
   if (names.length === 0) return "";
-  return `Written into ${names.join(" and ")}; undo in the editor takes it back. Run it and export again.`;
+  return `Written into ${names.join(" and ")}; undo in the editor reverts it. Run it and export again.`;
 }
 
 /** Does something in the editor; how it went, or why it was not done, is said in the view. */

@@ -98,7 +98,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
             ref={map}
             class={`tx-minimap${aside ? " tx-minimap-aside" : ""}`}
             role="img"
-            aria-label="The whole graph in small, with the part in view marked"
+            aria-label="Minimap: the whole graph, with the visible part marked"
             hidden={!view?.stage.crowded.value}
             onPointerDown={(event) => {
               (event.currentTarget as Element).setPointerCapture(event.pointerId);

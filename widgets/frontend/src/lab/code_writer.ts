@@ -58,8 +58,8 @@ export class CodeWriter {
     }
     if (change.origin !== "user") {
       throw new Error(
-        `${name} is a file of an installed package, which is not written to: the fix holds for ` +
-          "this attempt, and its diff can be copied.",
+        `${name} is a file of an installed package and is not changed. The fix applies to this ` +
+          "attempt; copy its diff.",
       );
     }
     const served = await this.documents.served(change.path);
@@ -79,7 +79,7 @@ export class CodeWriter {
     for (const target of targets) node.append(...diffOf(target));
     if (others.length > 0) {
       const note = document.createElement("p");
-      note.textContent = `The attempt needs more, which is not written: ${others.join("; ")}.`;
+      note.textContent = `The attempt also needs changes that are not written: ${others.join("; ")}.`;
       node.append(note);
     }
     const { button } = await showDialog({
@@ -105,7 +105,7 @@ function exportCell(panel: NotebookPanel | undefined, view: View, text: string):
   throw new Error(
     text
       ? "The cell of %export was edited since the export: its line is not rewritten. Export again."
-      : "It is not known which cell exported this: its line is not rewritten.",
+      : "The cell of this export is unknown: its line is not rewritten.",
   );
 }
 

@@ -44,7 +44,7 @@ export async function comparePlugin() {
       const two = () => comparable(browsers.tracker.currentWidget?.selectedItems() ?? []);
       app.commands.addCommand(COMMAND, {
         label: "Compare Exported Programs",
-        caption: "Shows what differs between the two selected .pt2 files",
+        caption: "Shows differences between the two selected .pt2 files",
         isVisible: () => two() !== null,
         isEnabled: () => two() !== null,
         execute() {
@@ -91,7 +91,7 @@ function filled(
   swap.type = "button";
   swap.className = "jp-Button jp-mod-styled jp-mod-minimal";
   swap.textContent = "Swap";
-  swap.title = `Shows what changes from ${after} to ${before}`;
+  swap.title = `Shows changes from ${after} to ${before}`;
   bar.append(swap, ` ${before} → ${after}`);
   let leave = fillWithView(node, app, services, {
     bar,

@@ -9,8 +9,8 @@ import { asHighAsTab } from "./tab_height";
 export type Area = "tab" | "sidebar";
 
 const ID = "export-explorer-last-export";
-const NONE = "Run %export in a notebook: its view is shown here, too.";
-const GONE = "The cell of the last export is gone. Run %export again: its view is shown here.";
+const NONE = "Run %export in a notebook to show its view here.";
+const GONE = "The cell of the last export is gone. Run %export again to show its view here.";
 
 export class LastExport {
   private panel: Panel | null = null;

@@ -75,7 +75,7 @@ class StageHost implements Host {
   readonly lost = "";
 
   ask(): Promise<never> {
-    return Promise.reject(new Error("A stage has no more than its ops and kernels."));
+    return Promise.reject(new Error("A stage shows only its ops and kernels."));
   }
 
   onChange(): () => void {

@@ -27,9 +27,7 @@ export function BreakList({ store }: { store: LibraryStore }) {
           {counted(found.length, "graph break")}
         </output>
       </search>
-      {found.length === 0 && (
-        <p class="tx-empty">No graph break has all of these words. Try fewer of them.</p>
-      )}
+      {found.length === 0 && <p class="tx-empty">No matching graph breaks. Try fewer words.</p>}
       <FoundList
         label="Graph breaks found"
         items={shown}

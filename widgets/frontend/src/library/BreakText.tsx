@@ -8,7 +8,7 @@ export function BreakText({ page }: { page: GraphBreakPage }) {
   return (
     <div class="tx-page-text">
       {explanations.length === 0 && (
-        <p class="tx-lead">torch documents nothing about this kind but its name.</p>
+        <p class="tx-lead">torch documents only the name of this kind.</p>
       )}
       {explanations.map((text) => (
         <p key={text}>

@@ -53,7 +53,7 @@ export function CaseList({ store, cases }: CaseListProps) {
         </output>
       </search>
       {found.length === 0 && (
-        <p class="tx-empty">No case has all of this. Try fewer words, or another tag.</p>
+        <p class="tx-empty">No matching cases. Try fewer words or a different tag.</p>
       )}
       <FoundList
         label="Cases found"

@@ -29,16 +29,16 @@ export function CasePage({ store, found }: CasePageProps) {
             class="tx-button tx-primary"
             data-testid="try-case"
             disabled={store.working.value !== null}
-            title="Runs this text in your kernel, in its own module, and exports its call (Ctrl+Enter in the text)"
+            title="Runs this code in your kernel, in its own module, and exports its call (Ctrl+Enter in the code)"
             onClick={() => void store.try(found)}
           >
-            {edited ? "Export the edited text" : "Export it live"}
+            {edited ? "Export the edited code" : "Export it live"}
           </button>
           <button
             type="button"
             class="tx-button"
             disabled={!edited}
-            title="Puts back the text that torch ships"
+            title="Restores torch's version"
             onClick={() => store.edit(found, found.source)}
           >
             Undo the edits
@@ -73,7 +73,7 @@ export function CasePage({ store, found }: CasePageProps) {
 function Tried({ store, same }: { store: LibraryStore; same: boolean }) {
   return (
     <div class="tx-tried" role="status" data-testid="tried">
-      {!same && <span class="tx-lead">Of the text before your last edits:</span>}
+      {!same && <span class="tx-lead">Result before your last edits:</span>}
       {store.host.attempts.map(({ label, outcome, verdict }, index) => (
         <span key={index} class={`tx-mark-${outcome}`} title={capped(label, 40)}>
           {capped(verdict, 300)}

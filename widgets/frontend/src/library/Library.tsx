@@ -54,14 +54,14 @@ const SECTIONS: [Section, string][] = [
 ];
 
 function lead(store: LibraryStore, section: Section): string {
-  if (section === "breaks") return "What torch says about each kind of Python it cannot trace";
+  if (section === "breaks") return "torch's page on each kind of Python it cannot trace";
   return store.torch.value && `What exports, by example: the cases of torch ${store.torch.value}`;
 }
 
 function Cases({ store }: { store: LibraryStore }) {
   const cases = store.cases.value;
   if (!cases) return <NotYet store={store} what="the cases" />;
-  if (cases.length === 0) return <Empty>This torch ships no ExportDB. A newer one does.</Empty>;
+  if (cases.length === 0) return <Empty>This torch has no ExportDB. Use a newer torch.</Empty>;
   const found = cases.find(({ name }) => name === store.opened.cases.value);
   return (
     <>
@@ -84,7 +84,7 @@ function Breaks({ store }: { store: LibraryStore }) {
   const pages = store.pages.value;
   if (!pages) return <NotYet store={store} what="the pages" />;
   if (pages.length === 0) {
-    return <Empty>This torch ships no registry of graph breaks. A newer one does.</Empty>;
+    return <Empty>This torch has no registry of graph breaks. Use a newer torch.</Empty>;
   }
   const page = pages.find(({ name }) => name === store.opened.breaks.value);
   return (

@@ -99,7 +99,7 @@ test("a tag that is named narrows the list, and all can be shown again", async (
 
 test("words that nothing has say what to do", async () => {
   await show("no such words");
-  expect(page.textContent).toContain("No case has all of this");
+  expect(page.textContent).toContain("No matching cases");
   expect(page.textContent).toContain("Choose a case");
 });
 
@@ -119,7 +119,7 @@ test("an edited text is sent, its problem is shown at its line, and it can be un
   expect(page.querySelector('[data-name="cond_operands"]')?.textContent).toContain("edited");
   replies.try = { problem: "This is no Python", line: 2, lookouts: [] };
   const button = page.querySelector('[data-testid="try-case"]') as HTMLButtonElement;
-  expect(button.textContent).toBe("Export the edited text");
+  expect(button.textContent).toBe("Export the edited code");
   await act(async () => button.click());
   expect(store.host.look).toHaveBeenCalledWith("try", {
     name: "cond_operands",

@@ -57,7 +57,7 @@ function tested(program: Program, test: Test): Nodes {
   if (match === "number") {
     const source = numbersOf(program, name);
     if (!source) {
-      const lacks = LACKS[needs] ?? "is not known of this program";
+      const lacks = LACKS[needs] ?? "is unknown for this program";
       throw new QueryError(`${name} ${lacks}`, test.column);
     }
     const compare = COMPARE[test.compare];

@@ -133,7 +133,7 @@ class Parser {
     const start = this.at;
     const quoted = this.match(QUOTED);
     const found = quoted ?? this.match(TEXT);
-    if (!found) throw new QueryError(`What ${field.name}${compare} is missing`, start + 1);
+    if (!found) throw new QueryError(`${field.name}${compare} needs a value`, start + 1);
     this.at += found[0].length;
     this.space();
     return [quoted ? (quoted[1] ?? "") : found[0], start + 1];
@@ -179,7 +179,7 @@ function check(
   column: number,
   from: number,
 ): void {
-  if (!text) throw new QueryError(`What ${name}${compare} is missing`, from);
+  if (!text) throw new QueryError(`${name}${compare} needs a value`, from);
   if (match === "number" && number === null) {
     throw new QueryError(`${name} is compared with a number, not with ${text}`, from);
   }

@@ -18,7 +18,7 @@ interface GeneratedProps {
 export function Generated({ store, set, backends }: GeneratedProps) {
   return (
     <>
-      <h3>Generated greedily, beside generate()</h3>
+      <h3>Greedy generation, compared with generate()</h3>
       {backends.length > 0 && <Form store={store} backends={backends} />}
       {set.trials.length > 0 && (
         <table class="tx-table tx-strip-trials">

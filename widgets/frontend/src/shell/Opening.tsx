@@ -14,7 +14,7 @@ export function Opening({ picture }: { picture: string }) {
   if (!late) return <p class="tx-empty">Opening…</p>;
   return (
     <div class="tx-opening" role="status">
-      <p class="tx-empty">The kernel is busy. The view opens when it has run what it is running.</p>
+      <p class="tx-empty">The kernel is busy. The view opens when the running cell finishes.</p>
       {/* As an image: nothing in it runs. */}
       {picture && (
         <img

@@ -64,8 +64,8 @@ export function SizesInCommon({ set }: { set: ProgramSet }) {
 }
 
 const STATES: [state: WeightRow["state"], says: string][] = [
-  ["different", "of one name, with other values"],
-  ["duplicated", "equal, each with memory of its own"],
+  ["different", "same name, different values"],
+  ["duplicated", "equal, but stored separately"],
   ["shared", "shared"],
 ];
 

@@ -35,12 +35,12 @@ export interface Surroundings {
 }
 
 const PANES: readonly [Tab, string, string][] = [
-  ["inspector", "Inspector", "what is known of the selection"],
+  ["inspector", "Inspector", "details of the selection"],
   ["source", "Source", "your lines, with the ops they made"],
   ["signature", "Signature", "inputs, outputs, parameters"],
   ["shapes", "Shapes", "try sizes; guards and their lines"],
   ["findings", "Findings", "what may differ from the model"],
-  ["guarantees", "Verify", "what torch.export promises, checked"],
+  ["guarantees", "Verify", "the guarantees of torch.export, checked"],
   ["runs", "Runs", "run on backends; profile ops"],
   ["cost", "Cost", "FLOPs, bytes and memory at any sizes"],
   ["values", "Values", "what each op computes"],

@@ -20,9 +20,7 @@ const VERIFY = " Verify checks whether it agrees with the model.";
 
 export function Findings({ store, program }: Props) {
   const { findings, mode, not_looked_for: unknown } = program.record;
-  const printed = program.record.printed
-    ? " The program does not print what the model prints."
-    : "";
+  const printed = program.record.printed ? " The program does not contain the model's prints." : "";
   return (
     <section class="tx-panel" aria-label="Findings" data-testid="findings" data-pane>
       <div class="tx-scroll">
@@ -31,7 +29,7 @@ export function Findings({ store, program }: Props) {
             {unknown.length === 0
               ? "No findings: no value baked in, no change of state lost, no size specialized " +
                 `against your request.${printed}${store.host.live ? VERIFY : ""}`
-              : "No findings among the kinds that could be looked for."}
+              : "No findings among the kinds that were checked."}
           </Empty>
         ) : (
           <ul class="tx-findings">
@@ -47,8 +45,8 @@ export function Findings({ store, program }: Props) {
             </div>
             <p class="tx-lead">
               {mode === "loaded" || mode === "given"
-                ? "These need the model, its source and the call that was exported:"
-                : "Looking for these failed:"}
+                ? "These need the model, its source and the exported call:"
+                : "These checks failed to run:"}
             </p>
             <ul>
               {unknown.map((heading) => (

@@ -64,9 +64,9 @@ export function Guarantees({ store, program }: Props) {
         ) : (
           <Empty>
             {store.host.live
-              ? "Not verified yet. Verify runs the program and the model side by side at sizes " +
-                "within the contract, calls it outside of it, saves and loads, unflattens, exports " +
-                "and decomposes it, and compares. The model stays as it is."
+              ? "Not verified yet. Verify compares the program with the model at many sizes, checks " +
+                "that it rejects all others, saves and loads, unflattens, exports and decomposes " +
+                "it. Your model is unchanged."
               : "The program was not verified before this page was saved."}
           </Empty>
         )}

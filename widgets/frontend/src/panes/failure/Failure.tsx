@@ -51,8 +51,7 @@ export function Failure({ store, program, failure }: FailureProps) {
       )}
       {!failure.known && (
         <p class="tx-failure-why">
-          Export Explorer does not know this kind of failure. The line and torch's message are what
-          there is.
+          Export Explorer does not recognize this failure. See the line and torch's message.
         </p>
       )}
       <RelatedPlaces store={store} program={program} failure={failure} />

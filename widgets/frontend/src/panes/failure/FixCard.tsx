@@ -66,7 +66,7 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
         <span class={givesUp ? "tx-badge tx-badge-warn" : "tx-badge tx-badge-good"}>
           {fix.lossy ? "lossy" : fix.narrows ? "fewer sizes" : "lossless"}
         </span>
-        {fix.tried && <span class="tx-badge">tried: exports with it</span>}
+        {fix.tried && <span class="tx-badge">tried: the export succeeds</span>}
         <LineLink store={store} program={program} stack={fix.stack} />
       </p>
       {fix.why && (

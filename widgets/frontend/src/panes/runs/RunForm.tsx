@@ -20,7 +20,7 @@ interface Props {
 
 export function RunForm({ store, program }: Props) {
   const answer = useAnswer(() => store.setups(), [store]);
-  if (answer.kind === "waiting") return <Empty>Asking what can run here…</Empty>;
+  if (answer.kind === "waiting") return <Empty>Checking which backends can run here…</Empty>;
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
   return <Choices store={store} program={program} setups={answer.value} />;
 }

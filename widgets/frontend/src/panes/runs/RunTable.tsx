@@ -126,7 +126,7 @@ function Why({ row }: { row: RunRow }) {
 const errorText = (error: number): string => (error === 0 ? "0" : error.toExponential(1));
 
 function errorTitle({ error }: RunRow): string {
-  if (!error) return "One is infinite where the other is not";
+  if (!error) return "One is infinite, the other is finite";
   return [
     `largest absolute error ${errorText(error.absolute)}`,
     `largest relative error ${errorText(error.relative)}`,

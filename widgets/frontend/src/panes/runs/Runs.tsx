@@ -35,7 +35,7 @@ export function Runs({ store, program }: Props) {
             {store.host.live
               ? "Not run yet. Run calls the program with the backends you choose and compares " +
                 "outputs, time and memory with the eager model. Profile measures each op and " +
-                "colours the graph by it. Your model stays where it is, unchanged."
+                "colours the graph by it. Your model is unchanged and stays on its device."
               : "The program was not run before this page was saved."}
           </Empty>
         )}

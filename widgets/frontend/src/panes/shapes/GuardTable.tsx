@@ -30,8 +30,8 @@ export function GuardTable({ store, program }: Props) {
     <section class="tx-guards" aria-label="Guards" data-testid="guards">
       <h3 class="tx-pane-title">What the code relies on</h3>
       <p class="tx-lead">
-        A guard is a condition on sizes that was tested while tracing, as an <code>if</code> tests
-        one. The program is right only where all of them hold.
+        A guard is a condition on sizes that tracing checked, such as the test of an <code>if</code>
+        . The program is correct only if all guards hold.
       </p>
       <div class="tx-filters">
         {guards.length > FEW_TO_FILTER && (
@@ -172,7 +172,7 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
           </span>
         )}
         {guard.count > 1 && (
-          <span class="tx-lead" title={`Asked ${guard.count} times`}>
+          <span class="tx-lead" title={`Checked ${guard.count} times`}>
             {" "}
             ×{guard.count}
           </span>

@@ -46,7 +46,7 @@ export function ProbeVerdict({ store, program, result, sizes }: Props) {
 const TRIED: { [outcome in TrialRow["outcome"]]: string } = {
   agrees: "Agrees with eager",
   differs: "Differs from eager",
-  refused: "Eager takes it, and the program does not",
+  refused: "Eager accepts it, but the program does not",
   "eager-fails": "Eager fails",
 };
 
@@ -90,7 +90,7 @@ function Broken({ store, program, result }: Omit<Props, "sizes">) {
 const WHY: { [kind in Rule["kind"]]: string } = {
   fixed: "fixed",
   equal: "the same size",
-  form: "made from another",
+  form: "derived from another",
   range: "",
   guard: "",
 };

@@ -32,8 +32,8 @@ export function Shapes({ store, program }: Props) {
         {guards.length === 0 && symbols.length > 0 && (
           <p class="tx-lead">
             {mode === "loaded" || mode === "given"
-              ? "A program does not keep the lines that its guards came from; those it checks on each call are among the rules of Try sizes."
-              : "No guards: nothing in the code asked about these sizes."}
+              ? "A program does not store the lines of its guards. Guards that it checks on each call are listed under Try sizes."
+              : "No guards: the code checks none of these sizes."}
           </p>
         )}
         {symbols.length > 0 && <SymbolTable store={store} program={program} />}

@@ -161,7 +161,7 @@ function whyEmpty(program: Program): string {
     if (program.op(node) === "call_function") {
       return program.record.sources_inside
         ? "No op has a source line: the program was saved without stack traces."
-        : "No op has a source line: the code is in no cell and in no file that can be read.";
+        : "No op has a source line: the code is not in a readable cell or file.";
     }
   }
   return "The program has no ops, so no source line has any.";

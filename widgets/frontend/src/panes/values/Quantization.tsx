@@ -30,7 +30,7 @@ export function Quantization({ store, program, quantization }: Props) {
       <p class="tx-lead">
         {counted(layers.length, "quantized op")}. Weights and buffers take {bytesText(bytes)}; in
         float {bytesText(float_bytes)}.
-        {unread_bytes > 0 && ` ${bytesText(unread_bytes)} more are held and read by no op.`}
+        {unread_bytes > 0 && ` ${bytesText(unread_bytes)} more are stored but unused.`}
       </p>
       <table class="tx-table tx-values-table">
         <thead>

@@ -65,7 +65,7 @@ export function StatisticsTable({ store, program, values }: Props) {
                 {runs > 1 && (
                   <span
                     class="tx-values-times"
-                    title={`${grouped(runs)} runs of this op, taken together`}
+                    title={`${grouped(runs)} runs of this op, combined`}
                   >
                     {" "}
                     ×{grouped(runs)}

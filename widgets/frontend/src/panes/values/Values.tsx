@@ -43,10 +43,10 @@ export function Values({ store, program }: Props) {
         {!values && !pairs && (
           <Empty>
             {store.host.live
-              ? "Nothing was watched yet. Watch runs the program once, op by op, and notes the " +
-                "range, mean, zeros, NaN and more of every value. Compare runs it beside another " +
-                "run, or a backend that tells values, and says at which op an error enters. Your " +
-                "model stays as it is."
+              ? "Nothing was recorded yet. Watch runs the program once, op by op, and records range, " +
+                "mean, zeros, NaN and more of each value. Compare also runs a second program or a " +
+                "backend that exposes values, and names the op where an error starts. Your model " +
+                "is unchanged."
               : "This page was saved without values. `save(path, values=True)` keeps the statistics " +
                 "of a run that was watched."}
           </Empty>
@@ -66,7 +66,7 @@ export function Values({ store, program }: Props) {
               held at most {bytesText(values.memory)} at one time.{" "}
               {store.host.live
                 ? "Select an op to compute its tensor again. Files leave these numbers out, unless saved with values=True."
-                : "This page was asked to keep these numbers; it has no tensor."}
+                : "This page stores these numbers, but no tensors."}
             </p>
             <LeftOut sentences={values.left_out} />
             <NonFinite store={store} program={program} values={values} />
