@@ -72,7 +72,7 @@ def attempted(name: str, strict: bool) -> Attempt:
     case = next(each for each in seed_cases() if each.name == name)
     shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
     request = Request(
-        target=case.target, args=case.args, kwargs=case.kwargs, shapes=shapes, strict=strict
+        target=case.target, args=case.args, kwargs=case.kwargs, dynamic_shapes=shapes, strict=strict
     )
     found = capture(request)
     return replace(found, diagnosis=diagnose(found)) if isinstance(found, Failed) else found

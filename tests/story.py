@@ -171,7 +171,7 @@ def export_with_switches(_: Telling) -> Came:
     options = frozenset({"backed_size_oblivious", "prefer_deferred_runtime_asserts_over_guards"})
     shapes = Shapes.parse("a: rows, _; b: rows, _")
     call = (torch.ones(6, 3), torch.ones(6, 3))
-    request = Request(target=Sums(), args=call, shapes=shapes, options=options)
+    request = Request(target=Sums(), args=call, dynamic_shapes=shapes, options=options)
     return Came(isinstance(capture(request), Exported))
 
 

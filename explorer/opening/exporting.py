@@ -112,7 +112,7 @@ def explore(
         target=model,
         args=tuple(args),
         kwargs=dict(kwargs or {}),
-        shapes=value,
+        dynamic_shapes=value,
         strict=strict,
         title=title or f"{name}(…)",
         cells=cell_names() if cells is None else dict(cells),

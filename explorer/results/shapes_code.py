@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.session.session import FixError
 from export_engine.attempt import NO_CALL, Fix, Request
-from export_engine.shapes import FormName, forms, shapes_of
+from export_engine.shapes import FormName, forms
 from export_engine.torch_internals import missing_shapes_spec
 
 
@@ -22,7 +22,7 @@ def write_statements(request: Request | None, fix: Fix | None, form: FormName | 
     if request is None:
         raise FixError(NO_CALL)
     changed = fix.change(request) if fix else request
-    shapes = shapes_of(changed)
+    shapes = changed.shapes
     if shapes is None:
         raise FixError("This call asks for no dynamic shapes.")
     entries = {

@@ -223,11 +223,11 @@ class Session:
         """
         from export_engine.attempt import Failed
         from export_engine.fixes import explain, try_request
-        from export_engine.shapes import other_form, shapes_of
+        from export_engine.shapes import other_form
         from export_engine.torch_internals import missing_shapes_spec
 
         request = self.exported(number, "convert", progress).request
-        shapes = shapes_of(request) if request else None
+        shapes = request.shapes if request else None
         if request is None or shapes is None:
             raise FixError("This attempt has no dynamic shapes to convert.")
         form = other_form(shapes)

@@ -80,9 +80,8 @@ def _hunks(before: str, after: str) -> list[m.Hunk]:
 
 
 def _new_shapes(first: Request, request: Request) -> str:
-    from export_engine.shapes import shapes_of
 
-    old, new = shapes_of(first), shapes_of(request)
+    old, new = first.shapes, request.shapes
     return "" if new is None or str(old) == str(new) else str(new)
 
 

@@ -82,7 +82,9 @@ def compare_with_compile(
     from export_engine.vs_compile import sizes_to_try
 
     value = Shapes.parse(dynamic_shapes) if isinstance(dynamic_shapes, str) else dynamic_shapes
-    request = Request(target=model, args=tuple(args), kwargs=dict(kwargs or {}), shapes=value)
+    request = Request(
+        target=model, args=tuple(args), kwargs=dict(kwargs or {}), dynamic_shapes=value
+    )
     wanted = sizes_to_try(request, sizes) if sizes is not None else None
     if wanted is not None:
         request = wanted.varying(request)
@@ -90,7 +92,7 @@ def compare_with_compile(
         model,
         request.args,
         request.kwargs,
-        dynamic_shapes=request.shapes,
+        dynamic_shapes=request.dynamic_shapes or request.shapes,
         strict=strict,
         title=title,
         cells=cells,

@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from export_engine.attempt.source_edits import text_in_effect as text_in_effect
     from export_engine.attempt.target import as_module as as_module
     from export_engine.attempt.target import name_of as name_of
-    from export_engine.attempt.target import signature_of as signature_of
     from export_engine.attempt.transformers_caches import CachesRegistered as CachesRegistered
     from export_engine.attempt.transformers_caches import cache_classes as cache_classes
     from export_engine.attempt.transformers_caches import import_saved_class as import_saved_class
     from export_engine.attempt.transformers_caches import is_cache_class as is_cache_class
     from export_engine.rules import Kind as Kind
+    from export_engine.torch_internals import signature_of as signature_of
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from export_engine.attempt.registrations import Setup
 from export_engine.attempt.source_edits import Edit
+from export_engine.shapes import Shapes, ShapesError
 from export_engine.source import Stack
 
 Option = Literal["backed_size_oblivious", "prefer_deferred_runtime_asserts_over_guards"]
@@ -18,7 +19,7 @@ Option = Literal["backed_size_oblivious", "prefer_deferred_runtime_asserts_over_
 class ShapeFix(NamedTuple):
     """A fix that changed the shapes, so that what they say is known to be its doing."""
 
-    before: Any
+    before: Shapes | None
     """The shapes until then."""
     title: str
     stack: Stack
@@ -37,9 +38,11 @@ class Request:
     """A module, or any other callable: a function, a bound method, an object with `__call__`."""
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
-    shapes: Any = None
-    """What is dynamic: a `Shapes`, or any object that `torch.export.export` takes as
-    `dynamic_shapes`. None: everything is static."""
+    shapes: Shapes | None = None
+    """What is dynamic; None: everything is static, or `dynamic_shapes` do not fit the call."""
+    dynamic_shapes: Any = None
+    """What `torch.export.export` takes, where the user wrote that, or a `Shapes`. `shapes` are
+    read of it."""
     strict: bool = False
     eval_mode: bool = False
     """Whether the model is switched to eval mode for the export."""
@@ -62,11 +65,34 @@ class Request:
     cells: Mapping[str, str] = field(default_factory=dict)
     """Python's file name of each notebook cell, and the name to show for it: `Cell In[3]`."""
 
+    def __post_init__(self) -> None:
+        wanted = self.dynamic_shapes
+        if wanted is None or self.shapes is not None:
+            return
+        if isinstance(wanted, Shapes):
+            object.__setattr__(self, "shapes", wanted)
+            object.__setattr__(self, "dynamic_shapes", None)
+            return
+        with suppress(ShapesError, TypeError, ValueError):  # capture raises or explains them
+            shapes = Shapes.from_torch(wanted, self.target, self.args, self.kwargs)
+            object.__setattr__(self, "shapes", shapes)
+
+    @property
+    def asks_for_shapes(self) -> bool:
+        """Whether it says what is dynamic, in shapes that fit the call or not."""
+        return self.shapes is not None or self.dynamic_shapes is not None
+
     @property
     def mode(self) -> str:
         """`strict` or `non-strict`."""
         return "strict" if self.strict else "non-strict"
 
     def with_changes(self, **changes: Any) -> Request:
-        """This Request with some fields replaced."""
+        """This Request with some fields replaced; with other `shapes`, no `dynamic_shapes`."""
+        if "shapes" in changes:
+            changes.setdefault("dynamic_shapes", None)
+        elif "dynamic_shapes" in changes or (
+            self.dynamic_shapes is not None and changes.keys() & {"target", "args", "kwargs"}
+        ):
+            changes["shapes"] = None  # they are read anew
         return replace(self, **changes)

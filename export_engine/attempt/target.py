@@ -17,6 +17,7 @@ import torch
 
 from export_engine.defects import log_internal_error
 from export_engine.source import closure_of, names_in
+from export_engine.torch_internals import signature_of
 
 
 def as_module(target: Callable[..., Any]) -> torch.nn.Module:
@@ -48,15 +49,6 @@ def name_of(target: Callable[..., Any]) -> str:
     except Exception as error:  # noqa: BLE001 - of a `__getattr__` of the user's, for a title
         log_internal_error(error, "asking a callable for its name")
     return name if isinstance(name, str) else type(target).__name__
-
-
-def signature_of(target: Callable[..., Any]) -> inspect.Signature:
-    """The parameters that a call of the target is bound to; any at all for a bare builtin."""
-    called = target.forward if isinstance(target, torch.nn.Module) else target
-    try:
-        return inspect.signature(called)
-    except ValueError:
-        return inspect.signature(lambda *args, **kwargs: None)
 
 
 def _wrapper(target: Callable[..., Any]) -> torch.nn.Module:

@@ -17,7 +17,6 @@ from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
 from export_engine.plain_errors import PlainError
 from export_engine.process import sandbox
-from export_engine.shapes import call_paths
 from export_engine.torch_internals import (
     MissingCapabilityError,
     counters_kept,
@@ -28,6 +27,7 @@ from export_engine.torch_internals import (
     transforms_left,
 )
 from export_engine.trace import Recording
+from export_engine.traced_sizes import call_paths
 
 
 class JointFailed(PlainError, RuntimeError):

@@ -34,7 +34,7 @@ from export_engine.defects import log_internal_error
 from export_engine.listing import join_names
 from export_engine.process import sandbox, undone
 from export_engine.progress import Progress
-from export_engine.shapes import Shapes, from_the_front, shapes_of, specs_by_input
+from export_engine.shapes import from_the_front, specs_by_input
 from export_engine.torch_internals import (
     active_contexts,
     contexts_left,
@@ -80,8 +80,8 @@ def capture(request: Request, progress: Callable[[Progress], None] | None = None
     module = as_module(request.target)
     _check_arguments(request)
     _check_initialized(module)
-    if request.shapes is None:
-        request = request.with_changes(shapes=find_attached_spec(request.target))
+    if not request.asks_for_shapes:
+        request = request.with_changes(dynamic_shapes=find_attached_spec(request.target))
     record = Recording(_counter(module, progress) if progress else None)
     values = values_of_call(module, request)
     record.contexts = active_contexts(device_types(values))
@@ -299,11 +299,12 @@ def _check_initialized(module: torch.nn.Module) -> None:
 
 
 def _dynamic_shapes(request: Request) -> Any:
-    target, args, kwargs, value = request.target, request.args, request.kwargs, request.shapes
-    if isinstance(value, Shapes):
-        value = value.to_torch(target, args, kwargs)
+    target, args, kwargs, shapes = request.target, request.args, request.kwargs, request.shapes
+    value = request.dynamic_shapes
+    if value is None:
+        value = None if shapes is None else shapes.to_torch(target, args, kwargs)
     elif is_shapes_spec(value):
-        if (shapes := shapes_of(request)) is not None:
+        if shapes is not None:
             shapes.check_possible()
     else:
         value = from_the_front(value, target, args, kwargs)

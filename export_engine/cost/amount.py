@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from export_engine.record import (
-    OPERATORS,
-    Formula,
-    NoFormula,
-    Record,
-    Size,
-    compile_formula,
-    evaluate,
-)
+from export_engine.record import Record, Size
+from export_engine.sizes import OPERATORS, Formula, NoFormula, compile_formula, evaluate_formula
 
 
 class Factor(NamedTuple):
@@ -112,7 +105,7 @@ def value_of(amounts: Iterable[Amount], sizes: Sequence[int]) -> list[int]:
                 value = 1
                 for factor, power in product:
                     if factor not in factors:
-                        factors[factor] = int(evaluate(list(factor.formula), sizes))
+                        factors[factor] = int(evaluate_formula(list(factor.formula), sizes))
                     value *= factors[factor] ** power
                 products[product] = value
             total += scale * value

@@ -43,8 +43,9 @@ from export_engine.record import (
     sizes_said,
     with_groups,
 )
-from export_engine.shapes import Shapes, call_paths, other_form, shapes_of, symbol_names
+from export_engine.shapes import Shapes, other_form
 from export_engine.torch_internals import Area, LiveProgram, left_out
+from export_engine.traced_sizes import call_paths, symbol_names
 
 
 def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
@@ -174,7 +175,7 @@ def _names(program: LiveProgram | None, paths: list[str], attempt: Attempt) -> d
 
 def _shapes(attempt: Attempt) -> Shapes | None:
     request = attempt.request
-    return shapes_of(request) if request else None
+    return request.shapes if request else None
 
 
 def _shapes_text(attempt: Attempt) -> str:

@@ -11,7 +11,7 @@ from export_engine.attempt import Request
 from export_engine.describe.file_names import FileNames
 from export_engine.describe.range_ends import default_bounds
 from export_engine.record import Bound, Symbol
-from export_engine.shapes import Shapes, shapes_of
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import int_bound
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
 
@@ -50,8 +50,7 @@ def _by_a_fix(bound: Bound, name: str, request: Request | None) -> Bound:
     if bound.origin != "dim" or request is None:
         return bound
     for fix in reversed(request.shape_fixes):
-        shapes = shapes_of(request.with_changes(shapes=fix.before))
-        asked = shapes.dims().get(name) if shapes else None
+        asked = fix.before.dims().get(name) if fix.before else None
         before = asked and (asked.low if bound.side == "lower" else asked.high)
         if before != bound.value:
             place = fix.stack[-1] if fix.stack else None

@@ -8,9 +8,18 @@ from types import MappingProxyType
 from export_engine.describe.source import ProgramSource
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.value_table import sizes_of
-from export_engine.record import Formula, NoFormula, SizeInput, compile_formula, guard_text
-from export_engine.shapes import InputPlace, source_place
-from export_engine.sizes import Expression, evaluate_size, find_line, number, print_size
+from export_engine.record import SizeInput, guard_text
+from export_engine.sizes import (
+    Expression,
+    Formula,
+    NoFormula,
+    compile_formula,
+    evaluate_size,
+    find_line,
+    number,
+    print_size,
+)
+from export_engine.traced_sizes import InputPlace, source_place
 
 _UNKNOWN = 2
 """An example for a size of which none is known."""

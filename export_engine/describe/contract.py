@@ -14,7 +14,7 @@ from export_engine.describe.symbol_facts import SymbolFacts
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.tables import Stacks
 from export_engine.record import Guard, Place, Signature, Symbol, interval
-from export_engine.shapes import InputPlace, Shapes
+from export_engine.shapes import Shapes
 from export_engine.sizes import Expression, name_symbol
 from export_engine.torch_internals import (
     LiveProgram,
@@ -28,6 +28,7 @@ from export_engine.torch_internals import (
     symbols_left,
 )
 from export_engine.trace import Narrowing, RecordedGuard, Recording, Replacement
+from export_engine.traced_sizes import InputPlace
 
 Consequence = Narrowing | Replacement
 

@@ -37,10 +37,10 @@ def fix_card(fix: Fix, stacks: Stacks, request: Request | None) -> FixCard:
 
 def _forms(fix: Fix, request: Request) -> list[ShapesForm]:
     """What a fix of shapes asks for, in either form."""
-    from export_engine.shapes import forms, shapes_of  # a file that is only read has no fixes
+    from export_engine.shapes import forms
 
     changed = fix.change(request)
-    shapes = shapes_of(changed)
+    shapes = changed.shapes
     if shapes is None:
         return []
     return [

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from export_engine.describe.call_sizes import CallSizes
-from export_engine.record import Rule, SizeInput, Symbol, evaluate, size_name, sizes_in
-from export_engine.sizes import Expression, name_symbol
+from export_engine.record import Rule, SizeInput, Symbol, size_name
+from export_engine.sizes import Expression, evaluate_formula, name_symbol, sizes_in
 
 _LINE = ("+", "-", "*", "neg")
 _FAR = 2**40
@@ -60,7 +60,7 @@ def follows(rule: Rule, inputs: Sequence[SizeInput], symbols: Sequence[Symbol]) 
     low, high = symbol.lower or 0, _FAR if symbol.upper is None else symbol.upper
     # It grows or falls all the way, so it holds everywhere if it holds at both ends.
     ends = ([0] * about[0] + [end] for end in (low, high))
-    return all(evaluate(rule.formula, end) for end in ends)
+    return all(evaluate_formula(rule.formula, end) for end in ends)
 
 
 def _iter_fixed_rules(sizes: CallSizes) -> Iterator[Rule]:

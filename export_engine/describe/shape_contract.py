@@ -26,7 +26,8 @@ from export_engine.describe.tables import Stacks
 from export_engine.describe.timeline import describe_timeline
 from export_engine.describe.value_table import Values
 from export_engine.record import Event, Guard, Probe, Signature, Symbol
-from export_engine.shapes import Shapes, birth_dims
+from export_engine.shapes import Shapes
+from export_engine.traced_sizes import birth_dims
 
 
 class Contract(NamedTuple):

@@ -18,7 +18,6 @@ from export_engine.describe.source import ProgramSource
 from export_engine.describe.symbols import Symbols
 from export_engine.describe.value_table import sizes_of
 from export_engine.record import (
-    Formula,
     Guard,
     OutputSize,
     Probe,
@@ -26,12 +25,10 @@ from export_engine.record import (
     SizeInput,
     Symbol,
     canonical,
-    evaluate,
-    sizes_in,
     sizes_of_symbols,
 )
-from export_engine.shapes import InputPlace
-from export_engine.sizes import Expression
+from export_engine.sizes import Expression, Formula, evaluate_formula, sizes_in
+from export_engine.traced_sizes import InputPlace
 
 _SAMPLES = 48
 
@@ -153,7 +150,7 @@ class _Origins:
 
 def _truth(formula: Formula, sizes: Sequence[int]) -> bool | None:
     try:
-        return bool(evaluate(formula, sizes))
+        return bool(evaluate_formula(formula, sizes))
     except (ArithmeticError, ValueError):
         return None
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from export_engine.shapes import Shapes, birth_dims
+from export_engine.shapes import Shapes
 from export_engine.torch_internals import expression_of
 from export_engine.trace import SymbolBirth
+from export_engine.traced_sizes import birth_dims
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from export_engine.diagnose.errors import break_type, cause, find, message
 from export_engine.diagnose.explanations import exportdb, graph_break_page
 from export_engine.diagnose.failing_line import Place, chain, failing_place
 from export_engine.diagnose.torch_messages import difference, explanation, plain
-from export_engine.shapes import symbol_names
 from export_engine.source import Code, Location, parse_stack_trace, without_repeats
 from export_engine.torch_internals import (
     branch_mismatch,
@@ -23,6 +22,7 @@ from export_engine.torch_internals import (
     find_returned_views,
     writing_nodes,
 )
+from export_engine.traced_sizes import symbol_names
 
 _CALL_RULES = ("improper", "unsupported branch return", "unsupported cond_fn", "non torch.Tensor")
 

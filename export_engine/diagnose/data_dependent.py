@@ -19,9 +19,9 @@ from export_engine.diagnose.failing_line import Place, failing_place
 from export_engine.diagnose.size_reasons import gives_pieces
 from export_engine.diagnose.torch_messages import COUNTED, COUNTED_LATER, reads_in_vmap
 from export_engine.diagnose.value_origin import origin_of_symbol, origin_of_tensor
-from export_engine.shapes import find_unbacked_places, plain_text, symbol_names
 from export_engine.source import Question
 from export_engine.torch_internals import is_relation, is_truth_value, symbol_printer
+from export_engine.traced_sizes import find_unbacked_places, plain_text, symbol_names
 
 _BREAKS = ("Data-dependent branching", "Data dependent operator", "sort with non-constant keys")
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from export_engine.attempt import Facts
-from export_engine.shapes import Bounds, InputDim, InputPlace, ShapeViolation
+from export_engine.shapes import Bounds
+from export_engine.traced_sizes import InputDim, InputPlace, ShapeViolation
 
 
 @dataclass(frozen=True)

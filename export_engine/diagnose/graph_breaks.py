@@ -11,9 +11,9 @@ from export_engine.diagnose.facts import GraphBreak
 from export_engine.diagnose.failing_line import chain, failing_place
 from export_engine.diagnose.torch_messages import explanation, hints, plain
 from export_engine.diagnose.value_origin import find_last_traced
-from export_engine.shapes import symbol_names
 from export_engine.source import parse_stack_trace
 from export_engine.torch_internals import node_that_failed
+from export_engine.traced_sizes import symbol_names
 
 
 def diagnose_graph_break(attempt: Failed) -> Diagnosis | None:

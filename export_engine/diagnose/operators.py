@@ -23,8 +23,9 @@ from export_engine.diagnose.explanations import graph_break_page
 from export_engine.diagnose.facts import NoFakeKernel
 from export_engine.diagnose.failing_line import Place, failing_place, variables_at
 from export_engine.diagnose.torch_messages import find_mixed_devices, plain
-from export_engine.shapes import leaves_of, symbol_names
+from export_engine.shapes import leaves_of
 from export_engine.torch_internals import operator_without_fake
+from export_engine.traced_sizes import symbol_names
 
 _CUSTOM_OPS = Link(
     "docs",

@@ -21,9 +21,9 @@ from export_engine.diagnose.torch_messages import (
     plain,
     read_observed_exception,
 )
-from export_engine.shapes import symbol_names
 from export_engine.source import is_shown
 from export_engine.torch_internals import is_raised_in
+from export_engine.traced_sizes import symbol_names
 
 _BREAKS = {
     "failed to bind arguments when attempting to inline": "TypeError",

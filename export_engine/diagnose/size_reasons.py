@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
 from export_engine import rules
-from export_engine.shapes import ShapeViolation, name_of
 from export_engine.source import Code, Span, Stack, code_of
+from export_engine.traced_sizes import ShapeViolation, name_of
 
 _PLAIN_NUMBERS = frozenset({"len", "int", "float", "round", "str", "range", "hash"})
 _OF_NUMBERS = frozenset({"math", "np", "numpy"})

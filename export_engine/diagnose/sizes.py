@@ -22,13 +22,16 @@ from export_engine.diagnose.facts import (
 from export_engine.diagnose.failing_line import chain, failing_place, failing_stack
 from export_engine.diagnose.size_reasons import always_fixes, makes_number, reason
 from export_engine.diagnose.torch_messages import FORMATTED
-from export_engine.shapes import (
-    Auto,
-    Bounds,
-    Dynamic,
+from export_engine.shapes import Auto, Bounds, Dynamic, Named, Pinned
+from export_engine.source import in_the_model
+from export_engine.torch_internals import (
+    expression_of,
+    find_hashed_size,
+    is_constraint_violation,
+    is_unbacked,
+)
+from export_engine.traced_sizes import (
     InputDim,
-    Named,
-    Pinned,
     ShapeViolation,
     SizeFacts,
     list_tied_names,
@@ -37,13 +40,6 @@ from export_engine.shapes import (
     size_facts,
     solve,
     truncate_condition,
-)
-from export_engine.source import in_the_model
-from export_engine.torch_internals import (
-    expression_of,
-    find_hashed_size,
-    is_constraint_violation,
-    is_unbacked,
 )
 
 

@@ -12,10 +12,10 @@ _BEGINS = "these dynamic_shapes do not fit the call: "
 def diagnose_mismatched_specs(attempt: Failed) -> Diagnosis | None:
     """Diagnoses `dynamic_shapes` that do not match the pytree of the inputs."""
     request = attempt.request
-    if request is None or request.shapes is None or isinstance(request.shapes, Shapes):
+    if request is None or request.dynamic_shapes is None or request.shapes is not None:
         return None
     try:
-        Shapes.from_torch(request.shapes, request.target, request.args, request.kwargs)
+        Shapes.from_torch(request.dynamic_shapes, request.target, request.args, request.kwargs)
     except ShapesError as error:
         reason = error.message.removesuffix(".")
         text = reason.removeprefix(_BEGINS)

@@ -9,7 +9,7 @@ from export_engine.diagnose.errors import find, message
 from export_engine.diagnose.failing_line import chain, failing_place
 from export_engine.diagnose.torch_messages import plain
 from export_engine.diagnose.value_origin import find_last_traced
-from export_engine.shapes import symbol_names
+from export_engine.traced_sizes import symbol_names
 
 _KINDS = {
     "DYNAMIC_CONTROL_FLOW": Kind.BRANCH_ON_DATA,

@@ -8,7 +8,7 @@ from export_engine.diagnose.errors import message
 from export_engine.diagnose.failing_line import failing_place
 from export_engine.diagnose.torch_messages import plain
 from export_engine.diagnose.value_origin import find_last_traced
-from export_engine.shapes import symbol_names
+from export_engine.traced_sizes import symbol_names
 
 
 def diagnose_unknown(attempt: Failed) -> Diagnosis:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
 
-from export_engine.record import OPERATORS, TURNED, Formula, NoFormula, compile_formula
+from export_engine.record import TURNED
+from export_engine.sizes import OPERATORS, Formula, NoFormula, compile_formula
 
 _MOST_TERMS = 200
 _LARGEST_POWER = 8

@@ -15,8 +15,8 @@ from export_engine.exportdb.case_source import request_of
 from export_engine.exportdb.text_search import find_matching
 from export_engine.plain_errors import PlainError
 from export_engine.record import CaseInput, ExportCase
-from export_engine.shapes import leaf_values, shapes_of
 from export_engine.torch_internals import LibraryCase, exportdb_library, short_dtype
+from export_engine.traced_sizes import leaf_values
 
 _MYPY = re.compile(r"^# mypy: .*\n", re.MULTILINE)
 """Comments for a type checker, which are not part of a case."""
@@ -74,7 +74,7 @@ def search(query: str) -> list[ExportCase]:
 
 def _case(declared: LibraryCase) -> ExportCase:
     request = request_of(declared.name, declared.source)
-    shapes = shapes_of(request)
+    shapes = request.shapes
     lines = "\n".join(line.strip() for line in declared.description.strip().splitlines())
     description = _BLANK_LINES.sub("\n\n", lines)
     return ExportCase(

@@ -134,7 +134,7 @@ def _get_name(names: dict[str, Any], wanted: str) -> Any:
     return names[wanted]
 
 
-def _shapes(given: Any, model: Any, args: Any, kwargs: Any) -> Any:
+def _shapes(given: Any, model: Any, args: Any, kwargs: Any) -> Shapes | None:
     """What is dynamic, in torch's way or in the short language."""
     try:
         if isinstance(given, str):

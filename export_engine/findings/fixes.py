@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from export_engine.attempt import Fix, Request
-from export_engine.record import Record, Rule, sizes_in
-from export_engine.shapes import Auto, Shapes, shapes_of
+from export_engine.record import Record, Rule
+from export_engine.shapes import Auto, Shapes
+from export_engine.sizes import sizes_in
 
 
 def in_eval_mode() -> Fix:
@@ -28,10 +29,10 @@ def letting_vary(request: Request, path: str) -> Fix | None:
     """Makes an input of a number that was specialized."""
     if not path.isidentifier():
         return None
-    shapes = shapes_of(request)
+    shapes = request.shapes
 
     def change(request: Request) -> Request:
-        given = shapes_of(request)
+        given = request.shapes
         leaves = dict(given.leaves) if given else {}
         bounds = dict(given.bounds) if given else {}
         leaves[path] = (Auto(),)
@@ -49,7 +50,7 @@ def letting_vary(request: Request, path: str) -> Fix | None:
 
 def keeping_sizes(request: Request, record: Record, rule: Rule) -> Fix | None:
     """A fix that keeps the sizes of a condition at the example's."""
-    before = shapes_of(request)
+    before = request.shapes
     if before is None:
         return None
     about: dict[tuple[str, int], str] = {}

@@ -12,8 +12,8 @@ from export_engine.attempt import Exported, Finding, Kind, share_memory
 from export_engine.findings.record_ops import Op
 from export_engine.findings.writes import inputs_written
 from export_engine.record import Record
-from export_engine.shapes import leaf_values
 from export_engine.source import Stack
+from export_engine.traced_sizes import leaf_values
 
 
 def check_overlapping_inputs(exported: Exported, record: Record) -> Iterator[Finding]:

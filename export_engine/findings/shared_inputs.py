@@ -9,7 +9,7 @@ import torch
 from export_engine import rules
 from export_engine.attempt import Exported, Finding, Fix, Kind, Request
 from export_engine.record import Record
-from export_engine.shapes import leaf_values, with_leaves
+from export_engine.traced_sizes import leaf_values, with_leaves
 
 
 def check_shared_inputs(exported: Exported, _: Record) -> Iterator[Finding]:

@@ -8,22 +8,15 @@ from export_engine import rules
 from export_engine.attempt import Exported, Finding, Fix, Kind, Request
 from export_engine.findings.record_ops import stack_of
 from export_engine.record import Record, SizeInput
-from export_engine.shapes import (
-    Auto,
-    Dynamic,
-    InputPlace,
-    Named,
-    birth_dims,
-    shapes_of,
-    with_size,
-)
+from export_engine.shapes import Auto, Dynamic, Named
 from export_engine.trace import Replacement
+from export_engine.traced_sizes import InputPlace, birth_dims, with_size
 
 
 def check_specialized_sizes(exported: Exported, record: Record) -> Iterator[Finding]:
     """One finding per size."""
     request = exported.request
-    shapes = shapes_of(request) if request is not None else None
+    shapes = request.shapes if request is not None else None
     if shapes is None:
         return
     causes = _causes(exported, record)

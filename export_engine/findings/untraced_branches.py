@@ -15,7 +15,6 @@ from export_engine.attempt import Exported, Finding, Kind, as_module
 from export_engine.findings.branch_arms import compare_arms
 from export_engine.findings.reachable_code import find_reached_functions
 from export_engine.record import Record, Symbol
-from export_engine.shapes import shapes_of
 from export_engine.source import Location, Stack, code_of, is_own, original_file
 from export_engine.torch_internals import apply_replacements
 from export_engine.trace import AskedCondition
@@ -79,7 +78,7 @@ def check_untraced_branches(exported: Exported, record: Record) -> Iterator[Find
 
 def _iter_sizes(exported: Exported, record: Record) -> Iterator[Symbol]:
     """The sizes of inputs that torch assumes to be 2 or more, each with the range that it has."""
-    shapes = shapes_of(exported.request) if exported.request is not None else None
+    shapes = exported.request.shapes if exported.request is not None else None
     for number, symbol in enumerate(record.symbols):
         places = [
             (record.signature.inputs[size.entry].path, size.dim)

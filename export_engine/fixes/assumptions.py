@@ -15,22 +15,10 @@ from export_engine.diagnose import UnbackedSize, diagnose
 from export_engine.fixes.excluded_calls import find_accepted_call
 from export_engine.fixes.try_fixes import change_shapes, try_shapes
 from export_engine.progress import Report
-from export_engine.shapes import (
-    Named,
-    Relation,
-    Shapes,
-    ShapesError,
-    Size,
-    Spec,
-    assumable,
-    assuming,
-    find_unbacked_places,
-    holds_always,
-    plainly,
-    shapes_of,
-)
+from export_engine.shapes import Named, Relation, Shapes, ShapesError, Size, Spec, holds_always
 from export_engine.source import Stack
 from export_engine.torch_internals import missing_shapes_spec
+from export_engine.traced_sizes import assumable, assuming, find_unbacked_places, plainly
 
 _MOST_ROUNDS = 24
 _SHOWN = 3
@@ -39,7 +27,7 @@ _SHOWN = 3
 def suggest_assumptions(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """Assumptions for a diagnosed attempt."""
     request, diagnosis = attempt.request, attempt.diagnosis
-    before = shapes_of(request) if request else None
+    before = request.shapes if request else None
     facts = diagnosis.facts if diagnosis else None
     if diagnosis is None or not isinstance(facts, UnbackedSize):
         return
@@ -108,7 +96,7 @@ def make_assumption_fix(request: Request, after: Shapes, found: Attempt, stack: 
         found: the attempt with them.
         stack: the line that asks.
     """
-    before = shapes_of(request)
+    before = request.shapes
     assert before is not None
     new = find_new_assumptions(before, after)
     texts = [str(plainly(relation)) for relation in new]
@@ -215,7 +203,7 @@ def shapes_spec_fix(
         otherwise_lossy: whether the Dims freeze a size, so that unbacked sizes alone are worth it.
     """
     request = attempt.request
-    before = shapes_of(request) if request else None
+    before = request.shapes if request else None
     if request is None or before is None or before.unbacked or missing_shapes_spec():
         return
     try:

@@ -15,7 +15,7 @@ from export_engine.fixes.providers import explain
 from export_engine.fixes.try_fixes import apply_fixes, try_request
 from export_engine.fixes.wrong_programs import of_program
 from export_engine.progress import Progress
-from export_engine.shapes import Auto, Named, shapes_of
+from export_engine.shapes import Auto, Named
 from export_engine.verify import sizes_of
 
 MOST_ATTEMPTS = 10
@@ -204,8 +204,8 @@ def _fixes_a_size(found: Attempt, first: Attempt) -> bool:
 
     A dim that a fix left to torch, `*`, may be one after a further fix.
     """
-    asked = shapes_of(first.request) if first.request is not None else None
-    left = shapes_of(found.request) if found.request is not None else None
+    asked = first.request.shapes if first.request is not None else None
+    left = found.request.shapes if found.request is not None else None
     if asked is None or left is None or not isinstance(found, Exported):
         return False
     dims = sizes_of(found).dims

@@ -29,7 +29,7 @@ from export_engine.fixes.pytree_containers import (
 from export_engine.fixes.specs import fit_shapes
 from export_engine.progress import Progress
 from export_engine.record import join_path
-from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of, shapes_of
+from export_engine.shapes import Auto, Shapes, ShapesError, leaves_of
 from export_engine.torch_internals import (
     is_container,
     is_input_type,
@@ -281,7 +281,7 @@ def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
         refitted = _refit(wanted)
     if refitted:
         return wanted.with_changes(shapes=refitted)
-    shapes = shapes_of(request)
+    shapes = request.shapes
     if not shapes:
         return wanted
     signature = signature_of(request.target)
@@ -300,7 +300,7 @@ def _with(request: Request, setups: tuple[Registered, ...]) -> Request:
 
 def _refit(request: Request) -> Shapes | None:
     """What `dynamic_shapes` mean that only fit once the call's classes are registered."""
-    if request.shapes is None or isinstance(request.shapes, Shapes) or shapes_of(request):
+    if request.dynamic_shapes is None or request.shapes:
         return None
     try:
         shapes, dropped = fit_shapes(request)

@@ -16,25 +16,15 @@ from export_engine.diagnose import SizesViolated, diagnose, one_name_two_sizes
 from export_engine.fixes import shapes
 from export_engine.fixes.try_fixes import change_shapes, try_shapes
 from export_engine.progress import Report
-from export_engine.shapes import (
-    InputDim,
-    Named,
-    Shapes,
-    ShapesError,
-    Spec,
-    Static,
-    leaf_values,
-    leaves_of,
-    shapes_of,
-    size_facts,
-)
+from export_engine.shapes import Named, Shapes, ShapesError, Spec, Static, leaves_of
+from export_engine.traced_sizes import InputDim, leaf_values, size_facts
 
 
 def suggest_couplings(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
     """The shapes with the other inputs' equal sizes under the same names, if that exports."""
     request, diagnosis = attempt.request, attempt.diagnosis
     facts = diagnosis.facts if diagnosis is not None else None
-    before = shapes_of(request) if request is not None else None
+    before = request.shapes if request is not None else None
     if request is None or diagnosis is None or before is None or before.unbacked:
         return
     if not isinstance(facts, SizesViolated):
@@ -81,7 +71,7 @@ def suggest_names(attempt: Failed, progress: Report | None = None) -> Iterator[F
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.facts != SizesViolated(()):
         return
-    facts, before = size_facts(attempt), shapes_of(request)
+    facts, before = size_facts(attempt), request.shapes
     pair = one_name_two_sizes(facts) if facts is not None else None
     if pair is None or before is None or before.unbacked:
         return

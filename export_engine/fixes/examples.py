@@ -15,20 +15,8 @@ from export_engine.diagnose import (
 )
 from export_engine.fixes.try_fixes import change_shapes, try_request
 from export_engine.progress import Progress
-from export_engine.shapes import (
-    Auto,
-    Bounds,
-    Dynamic,
-    InputDim,
-    InputPlace,
-    Named,
-    Pinned,
-    Shapes,
-    ShapeViolation,
-    name_of,
-    shapes_of,
-    with_size,
-)
+from export_engine.shapes import Auto, Bounds, Dynamic, Named, Pinned, Shapes
+from export_engine.traced_sizes import InputDim, InputPlace, ShapeViolation, name_of, with_size
 from export_engine.verify import runs_in_eager
 
 
@@ -77,7 +65,7 @@ def _resize(request: Request, sizes: Mapping[InputPlace, int]) -> Request:
 
 def _size_of_two(request: Request, dim: InputPlace) -> int:
     """The size at which what a dim is made of is 2."""
-    shapes = shapes_of(request)
+    shapes = request.shapes
     specs = shapes.leaves.get(dim.path, ()) if shapes else ()
     spec = specs[dim.position] if 0 <= dim.position < len(specs) else None
     return 2 * spec.scale + spec.offset if isinstance(spec, Named) else 2
@@ -119,7 +107,7 @@ def _elsewhere(
 def iter_wider_ranges(attempt: Failed) -> Iterator[Fix]:
     """The range made wide enough for the example, or an example from within the range."""
     request, diagnosis = attempt.request, attempt.diagnosis
-    shapes = shapes_of(request) if request else None
+    shapes = request.shapes if request else None
     facts = diagnosis.facts if diagnosis else None
     if shapes is not None and isinstance(facts, PinnedElsewhere):
         yield from _of_pins(shapes, facts.dims)

@@ -16,21 +16,18 @@ from typing import NamedTuple
 
 from export_engine.attempt import Diagnosis, Exported, Failed, Kind, Request
 from export_engine.diagnose import FOR_OTHERS, SizesViolated
-from export_engine.shapes import (
-    Named,
-    Relation,
-    Shapes,
+from export_engine.shapes import Named, Relation, Shapes
+from export_engine.source import Stack, in_the_model
+from export_engine.traced_sizes import (
     ShapeViolation,
     SizeCondition,
     SizeFacts,
     example_sizes,
     leaf_values,
     name_of,
-    shapes_of,
     size_facts,
     with_size,
 )
-from export_engine.source import Stack, in_the_model
 from export_engine.verify import runs_in_eager
 
 _FAR = 4096
@@ -110,7 +107,7 @@ def calls_without(request: Request, problem: ShapeViolation) -> Iterator[tuple[i
 
 def allows_any(request: Request, others: Iterable[Request]) -> bool:
     """Whether a request's shapes allow the sizes of one of some calls."""
-    shapes = shapes_of(request)
+    shapes = request.shapes
     return shapes is not None and any(allows(shapes, other) for other in others)
 
 

@@ -15,7 +15,12 @@ from export_engine.fixes.try_fixes import try_request
 from export_engine.process import ELSEWHERE, Deadline
 from export_engine.progress import Progress
 from export_engine.record import sizes_shown, sizes_tried
-from export_engine.shapes import ShapeViolation, example_sizes, leaf_values, name_of, shapes_of
+from export_engine.traced_sizes import (
+    ShapeViolation,
+    example_sizes,
+    leaf_values,
+    name_of,
+)
 from export_engine.verify import compare, run
 
 _MOST = 3
@@ -191,7 +196,7 @@ def _calls(
         for size, call in islice(calls_without(request, problem), _MOST):
             text = f"The program rejects {name_of(dims[0])} = {size}, which the model accepts."
             yield text, call
-    shapes = shapes_of(request)
+    shapes = request.shapes
     if shapes is None or found.request is None:
         return
     examples = example_sizes(shapes, leaf_values(request))

@@ -18,8 +18,8 @@ import torch
 from export_engine.attempt import Request
 from export_engine.capture import model_kept
 from export_engine.defects import log_internal_error, passing_over
-from export_engine.shapes import repeat_slices
 from export_engine.torch_internals import calls_of_op
+from export_engine.traced_sizes import repeat_slices
 from export_engine.verify import run
 
 _GROWTHS = (1, 3)

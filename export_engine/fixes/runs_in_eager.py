@@ -12,8 +12,8 @@ from export_engine.attempt import Diagnosis, Failed, Kind, Request
 from export_engine.capture import as_exported, model_kept
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import failing_place, message, of_a_device
-from export_engine.shapes import leaf_values
 from export_engine.torch_internals import is_fake
+from export_engine.traced_sizes import leaf_values
 from export_engine.verify import run
 
 _UNCHANGED = frozenset({Kind.NOT_A_MODULE, Kind.SHAPES_MISMATCH})

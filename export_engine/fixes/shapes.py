@@ -34,25 +34,22 @@ from export_engine.fixes.examples import iter_wider_ranges
 from export_engine.fixes.excluded_calls import allows, as_traced, calls_without, find_accepted_size
 from export_engine.fixes.try_fixes import change_shapes, try_request, try_shapes
 from export_engine.progress import Report
-from export_engine.shapes import (
-    CLOSEST,
-    TRIED,
-    InputDim,
-    Named,
-    Shapes,
-    ShapeViolation,
-    Spec,
-    leaf_values,
-    list_tied_names,
-    name_of,
-    shapes_of,
-    size_facts,
-    solve,
-)
+from export_engine.shapes import Named, Shapes, Spec
 from export_engine.torch_internals import (
     callable_module,
     find_violated_dims,
     is_constraint_violation,
+)
+from export_engine.traced_sizes import (
+    CLOSEST,
+    TRIED,
+    InputDim,
+    ShapeViolation,
+    leaf_values,
+    list_tied_names,
+    name_of,
+    size_facts,
+    solve,
 )
 from export_engine.verify import run, runs_in_eager
 
@@ -82,7 +79,7 @@ def suggest_shapes(attempt: Failed, progress: Report | None = None) -> Iterator[
 
 def suggest_example_sizes(attempt: Failed, _: Report | None = None) -> Iterator[Fix]:
     """Beside a better fix, what costs no export: sizes that the code fixes, made static."""
-    before = shapes_of(attempt.request) if attempt.request else None
+    before = attempt.request.shapes if attempt.request else None
     facts = size_facts(attempt) if before is not None else None
     if before is None or facts is None or attempt.diagnosis is None:
         return
@@ -107,7 +104,7 @@ class _Answer:
 
 
 def _suggest_solutions(attempt: Failed, progress: Report | None) -> Iterator[Fix | NoFix]:
-    before = shapes_of(attempt.request) if attempt.request else None
+    before = attempt.request.shapes if attempt.request else None
     answer = _search(attempt, progress)
     if before is None:
         return
@@ -180,7 +177,7 @@ def _pin_sizes(before: Shapes, dims: Sequence[InputDim]) -> Fix:
 
 def _at_the_example(attempt: Failed, dims: Sequence[InputDim]) -> Iterator[Fix]:
     """The sizes made static of which the code needs the number."""
-    before = shapes_of(attempt.request) if attempt.request else None
+    before = attempt.request.shapes if attempt.request else None
     if before is None or attempt.diagnosis is None:
         return
     names = [name_of(dim) for dim in dims]

@@ -42,7 +42,7 @@ def suggest_specs(
     request, diagnosis = attempt.request, attempt.diagnosis
     if request is None or diagnosis is None or diagnosis.kind is not Kind.SHAPES_MISMATCH:
         return
-    if is_shapes_spec(request.shapes):
+    if is_shapes_spec(request.dynamic_shapes):
         inputs = "; ".join(line.split("    ")[0] for line in format_inputs(request).splitlines())
         yield NoFix(
             f"Cannot rewrite a ShapesSpec. With all sizes static, the inputs are `{inputs}`."
@@ -72,8 +72,8 @@ def suggest_specs(
 def _only_names_dims(request: Request) -> bool:
     """Whether `dynamic_shapes` are as the call is, but for text where a Dim should be."""
     paths = {tuple(split_path(leaf.path) or ()) for leaf in _leaves(request)}
-    named = isinstance(request.shapes, Mapping)
-    shapes = request.shapes if named else _by_name(request)
+    named = isinstance(request.dynamic_shapes, Mapping)
+    shapes = request.dynamic_shapes if named else _by_name(request)
     entries = {keys: value for keys, value in _entries(shapes) if value is not None}
     dims = [dim for spec in entries.values() for _, dim in axes_of(spec)]
     return entries.keys() <= paths and any(isinstance(dim, str) for dim in dims)
@@ -92,7 +92,7 @@ def format_inputs(request: Request) -> str:
 def format_request(request: Request) -> str:
     """The `dynamic_shapes` of a request as they were written, a line for each entry."""
     return "\n".join(
-        f"{join_path(keys)}: {text_of(spec)}" for keys, spec in _entries(request.shapes)
+        f"{join_path(keys)}: {text_of(spec)}" for keys, spec in _entries(request.dynamic_shapes)
     )
 
 
@@ -145,7 +145,7 @@ def _leaves(request: Request) -> list[Leaf]:
 
 def _by_name(request: Request) -> Any:
     """The given specs by the inputs' names, keywords of `**kwargs` apart."""
-    shapes = request.shapes
+    shapes = request.dynamic_shapes
     signature = signature_of(request.target)
     names = list(
         keywords_apart(signature, signature.bind(*request.args, **request.kwargs).arguments)

@@ -39,7 +39,7 @@ def _try(request: Request, progress: Callable[[Progress], None] | None) -> Attem
 
 def _key(request: Request) -> tuple[Hashable, ...]:
     """What decides the outcome of an export: the same objects, and the same changes."""
-    shapes = request.shapes if isinstance(request.shapes, Shapes) else id(request.shapes)
+    shapes = (request.shapes, id(request.dynamic_shapes))
     what = (id(request.target), id(request.args), id(request.kwargs), shapes, request.edits)
     how = (request.strict, request.eval_mode, request.options, request.setups, request.within)
     return (*what, *how)

@@ -28,9 +28,10 @@ from export_engine.fixes.rewrite.rewriting import rewrite
 from export_engine.fixes.try_fixes import change_shapes, try_request
 from export_engine.progress import Progress, Report
 from export_engine.record import sizes_shown
-from export_engine.shapes import Bounds, Shapes, ShapesError, example_sizes, leaf_values, shapes_of
+from export_engine.shapes import Bounds, Shapes, ShapesError
 from export_engine.source import Stack, is_own, original_file
 from export_engine.torch_internals import missing_shapes_spec
+from export_engine.traced_sizes import example_sizes, leaf_values
 from export_engine.verify import Verified, line_shown
 
 
@@ -221,7 +222,7 @@ def _is_plain(node: ast.expr) -> bool:
 
 def _as_spec(request: Request, trial: Trial, stack: Stack) -> Iterator[Fix]:
     """A ShapesSpec, whose sizes are not assumed to be other than 0 and 1."""
-    before = shapes_of(request)
+    before = request.shapes
     if before is None or before.unbacked or missing_shapes_spec():
         return
     try:
@@ -282,7 +283,7 @@ def _keep_out(
     request: Request, trial: Trial, stack: Stack, wrong: Sequence[Mapping[str, int]]
 ) -> Iterator[Fix]:
     """Bounds of the shapes that leave the sizes out: `batch[2..]`."""
-    before = shapes_of(request)
+    before = request.shapes
     bounds = _bounds_without(request, before, wrong) if before is not None else {}
     if before is None or not bounds:
         return

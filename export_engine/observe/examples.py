@@ -8,7 +8,7 @@ from typing import Any
 from export_engine.attempt import Request
 from export_engine.observe.seen_calls import Arguments
 from export_engine.observe.variation import Group
-from export_engine.shapes import with_size
+from export_engine.traced_sizes import with_size
 from export_engine.verify import runs_in_eager
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from export_engine.record.compile_report import Step as Step
     from export_engine.record.contract import Bound as Bound
     from export_engine.record.contract import Event as Event
-    from export_engine.record.contract import Formula as Formula
     from export_engine.record.contract import Guard as Guard
     from export_engine.record.contract import OutputSize as OutputSize
     from export_engine.record.contract import Place as Place
@@ -44,12 +43,6 @@ if TYPE_CHECKING:
     from export_engine.record.failure import Failure as Failure
     from export_engine.record.failure import Link as Link
     from export_engine.record.failure import Related as Related
-    from export_engine.record.formula import OPERATORS as OPERATORS
-    from export_engine.record.formula import Evaluator as Evaluator
-    from export_engine.record.formula import evaluate as evaluate
-    from export_engine.record.formula import sizes_in as sizes_in
-    from export_engine.record.formula_parser import NoFormula as NoFormula
-    from export_engine.record.formula_parser import compile_formula as compile_formula
     from export_engine.record.generation_plan import CONSTANT_VALUES as CONSTANT_VALUES
     from export_engine.record.generation_plan import Constant as Constant
     from export_engine.record.generation_plan import DType as DType

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from export_engine.record.contract import Formula
-from export_engine.record.formula import OPERATORS
+from export_engine.sizes import OPERATORS, Formula
 
 TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 """Per comparison the one that says the same with its sides swapped."""

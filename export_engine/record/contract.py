@@ -11,15 +11,13 @@ from typing import Literal
 
 import msgspec
 
+from export_engine.sizes import Formula
+
 _TORCH_NAME = re.compile(r"\b[su]\d+\b")
 """A symbol as torch calls it."""
 
 Size = int | str
 """One size of a tensor: a number, or the `text` of an `Expression`."""
-
-Formula = list[int | float | str]
-"""Arithmetic on sizes in postfix order, as `formula.py` evaluates it: `d0` is the size
-of `Probe.inputs[0]`, any other text an operator. Empty if it cannot be evaluated."""
 
 
 class Place(msgspec.Struct, frozen=True):

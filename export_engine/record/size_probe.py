@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from export_engine.plain_errors import WrongArgument
-from export_engine.record.contract import Formula, Probe, Rule
-from export_engine.record.formula import evaluate
+from export_engine.record.contract import Probe, Rule
 from export_engine.record.record import Record
 from export_engine.record.verdicts import TrialRow
+from export_engine.sizes import Formula, evaluate_formula
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def sizes_of_symbols(probe: Probe, values: Mapping[int, int]) -> list[int]:
 def holds(formula: Formula, sizes: Sequence[int]) -> bool:
     """Whether a condition is true of sizes; one that has no value for them is not."""
     try:
-        return bool(evaluate(formula, sizes))
+        return bool(evaluate_formula(formula, sizes))
     except (ArithmeticError, ValueError):
         return False  # the program's own check fails as well
 
@@ -142,6 +142,6 @@ def _size(formula: Formula, sizes: Sequence[int]) -> int | None:
     if not formula:
         return None
     try:
-        return int(evaluate(formula, sizes))
+        return int(evaluate_formula(formula, sizes))
     except (ArithmeticError, ValueError):
         return None

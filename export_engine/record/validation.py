@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from export_engine.record.contract import Formula
-from export_engine.record.formula import OPERATORS
 from export_engine.record.graph import OPS, Graph, Ragged
 from export_engine.record.record import Record
 from export_engine.record.signature import InputEntry, OutputEntry
 from export_engine.record.stages import StageGraph, Stages
 from export_engine.record.values import BINS, ValuePairs
+from export_engine.sizes import OPERATORS, Formula
 
 
 class BrokenRecord(ValueError):

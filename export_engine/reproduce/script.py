@@ -13,7 +13,7 @@ from export_engine.attempt import Request, signature_of
 from export_engine.reproduce.literals import NoText
 from export_engine.reproduce.names import Names
 from export_engine.reproduce.state import write_value
-from export_engine.shapes import ShapesError, forms, shapes_of
+from export_engine.shapes import ShapesError, forms
 
 _HEAD = "import torch\nfrom torch import nn"
 _STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
@@ -145,7 +145,7 @@ def _argument_text(parameter: inspect.Parameter) -> str:
 
 def _shapes(request: Request) -> list[str]:
     try:
-        shapes = shapes_of(request)
+        shapes = request.shapes
     except ShapesError as error:
         raise NoText(str(error)) from error
     if shapes is None:

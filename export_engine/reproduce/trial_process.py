@@ -105,7 +105,11 @@ def _diagnose_call(mod: Any, args: Any, kwargs: Any, shapes: Any, strict: bool) 
     from export_engine.diagnose import diagnose
 
     request = Request(
-        target=mod, args=tuple(args), kwargs=dict(kwargs or {}), shapes=shapes, strict=strict
+        target=mod,
+        args=tuple(args),
+        kwargs=dict(kwargs or {}),
+        dynamic_shapes=shapes,
+        strict=strict,
     )
     attempt = capture(request)
     if not isinstance(attempt, Failed):

@@ -12,7 +12,7 @@ from export_engine.plain_errors import WrongArgument
 from export_engine.record import Record, probe_sizes, sizes_named
 from export_engine.run.failure_text import memory_told
 from export_engine.run.measure import check_memory
-from export_engine.shapes import leaf_values, with_leaves
+from export_engine.traced_sizes import leaf_values, with_leaves
 from export_engine.verify import Subject, inside
 
 Sizes = int | Mapping[str, int] | Sequence[Mapping[str, int]] | None

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from export_engine.shapes.differences import DimChange as DimChange
     from export_engine.shapes.differences import FormChange as FormChange
     from export_engine.shapes.differences import changes as changes
-    from export_engine.shapes.dim_solver import solve as solve
     from export_engine.shapes.dims import Auto as Auto
     from export_engine.shapes.dims import Bounds as Bounds
     from export_engine.shapes.dims import Computed as Computed
@@ -30,45 +29,23 @@ if TYPE_CHECKING:
     from export_engine.shapes.dims import Spec as Spec
     from export_engine.shapes.dims import Static as Static
     from export_engine.shapes.errors import ShapesError as ShapesError
-    from export_engine.shapes.example_inputs import leaf_values as leaf_values
-    from export_engine.shapes.example_inputs import repeat_slices as repeat_slices
-    from export_engine.shapes.example_inputs import with_leaves as with_leaves
-    from export_engine.shapes.example_inputs import with_size as with_size
     from export_engine.shapes.expressions import OPPOSITE as OPPOSITE
     from export_engine.shapes.expressions import Expression as Expression
     from export_engine.shapes.expressions import Operation as Operation
     from export_engine.shapes.expressions import Relation as Relation
     from export_engine.shapes.expressions import Size as Size
+    from export_engine.shapes.expressions import linear as linear
     from export_engine.shapes.expressions import names_in as names_in
+    from export_engine.shapes.expressions import relation_text as relation_text
     from export_engine.shapes.expressions import value_of as value_of
-    from export_engine.shapes.failure_symbols import call_paths as call_paths
-    from export_engine.shapes.failure_symbols import symbol_names as symbol_names
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of
+    from export_engine.shapes.names import LARGEST as LARGEST
+    from export_engine.shapes.one_size import bounds_said as bounds_said
     from export_engine.shapes.one_size import holds_always as holds_always
-    from export_engine.shapes.plain_relations import plain_text as plain_text
-    from export_engine.shapes.plain_relations import plainly as plainly
     from export_engine.shapes.positions import from_the_front as from_the_front
-    from export_engine.shapes.size_answers import assumable as assumable
-    from export_engine.shapes.size_answers import assuming as assuming
-    from export_engine.shapes.size_answers import example_sizes as example_sizes
-    from export_engine.shapes.size_answers import find_unbacked_places as find_unbacked_places
     from export_engine.shapes.spec import Shapes as Shapes
-    from export_engine.shapes.symbol_sources import InputPlace as InputPlace
-    from export_engine.shapes.symbol_sources import birth_dims as birth_dims
-    from export_engine.shapes.symbol_sources import source_place as source_place
+    from export_engine.shapes.sympy_sizes import relations_of as relations_of
     from export_engine.shapes.torch_specs import specs_by_input as specs_by_input
-    from export_engine.shapes.trace_facts import InputDim as InputDim
-    from export_engine.shapes.trace_facts import SizeCondition as SizeCondition
-    from export_engine.shapes.trace_facts import SizeFacts as SizeFacts
-    from export_engine.shapes.trace_facts import shapes_of as shapes_of
-    from export_engine.shapes.trace_facts import size_facts as size_facts
-    from export_engine.shapes.violations import CLOSEST as CLOSEST
-    from export_engine.shapes.violations import TRIED as TRIED
-    from export_engine.shapes.violations import ShapeViolation as ShapeViolation
-    from export_engine.shapes.violations import list_tied_names as list_tied_names
-    from export_engine.shapes.violations import name_of as name_of
-    from export_engine.shapes.violations import root_size as root_size
-    from export_engine.shapes.violations import truncate_condition as truncate_condition
 else:
     __getattr__, __dir__ = lazy_names(__name__)

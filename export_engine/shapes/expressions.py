@@ -14,8 +14,8 @@ from typing import Any
 
 from export_engine.record import TURNED
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.linear_constraints import add
 from export_engine.shapes.names import check_name, check_size
+from export_engine.sizes import add_linear
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -108,7 +108,7 @@ class Relation:
         if one is None or other is None:
             turned = (TURNED[self.operator], self.right, self.left)
             return min((self.operator, self.left, self.right), turned, key=str)
-        scales, offset = add(one, other, -1)
+        scales, offset = add_linear(one, other, -1)
         sign = self.operator
         if sign in ("==", "!="):
             factor = -1 if next((scales[name] for name in sorted(scales)), 1) < 0 else 1
@@ -208,13 +208,13 @@ def linear(expression: Expression) -> tuple[dict[str, int], int] | None:
             one, other = linear(left), linear(right)
             if one is None or other is None:
                 return None
-            return add(one, other, 1 if sign == "+" else -1)
+            return add_linear(one, other, 1 if sign == "+" else -1)
         case Operation("*", left, right):
             one, other = linear(left), linear(right)
             if one is None or other is None or (one[0] and other[0]):
                 return None
             (scales, offset), factor = (one, other[1]) if one[0] else (other, one[1])
-            return add(({}, 0), (scales, offset), factor)
+            return add_linear(({}, 0), (scales, offset), factor)
         case int():
             return {}, expression
     return None

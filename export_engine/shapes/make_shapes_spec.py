@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import signature_of
 from export_engine.shapes.dims import (
     Auto,
     Bounds,
@@ -38,6 +37,7 @@ from export_engine.torch_internals import (
     find_truth,
     missing_shapes_spec,
     shapes_spec,
+    signature_of,
     size_functions,
     spec_variable,
     tensor_spec,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from export_engine.record import Formula
 from export_engine.shapes.dims import Bounds
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size
-from export_engine.shapes.piecewise import Pieces, solve_by_residue
-from export_engine.shapes.polynomials import Unsolved
+from export_engine.sizes import Formula, Pieces, Unsolved, solve_by_residue
 
 _MOST_PERIOD = 256
 

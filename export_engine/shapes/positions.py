@@ -10,11 +10,10 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import signature_of
 from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.leaves import Leaf, count, leaves_of
 from export_engine.shapes.torch_specs import MISFITS, specs_in_order
-from export_engine.torch_internals import dynamic_shapes_tree
+from export_engine.torch_internals import dynamic_shapes_tree, signature_of
 
 
 def from_the_front(

@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import signature_of
 from export_engine.record import join_path
 from export_engine.shapes.dims import (
     Auto,
@@ -30,7 +29,7 @@ from export_engine.shapes.expressions import expression_text, relation_text
 from export_engine.shapes.shapes_parts import Parts
 from export_engine.shapes.spec_params import params_of
 from export_engine.shapes.sympy_sizes import plain_name
-from export_engine.torch_internals import container_of
+from export_engine.torch_internals import container_of, signature_of
 
 
 def python_text(

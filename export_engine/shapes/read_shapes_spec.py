@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from export_engine.attempt import signature_of
 from export_engine.record import join_path
 from export_engine.shapes.dims import Bounds, Computed, Int, Named, Pinned, Spec, Static
 from export_engine.shapes.errors import ShapesError
@@ -13,7 +12,7 @@ from export_engine.shapes.expressions import Expression, Size
 from export_engine.shapes.leaves import check_dims, leaves_of
 from export_engine.shapes.shapes_parts import Parts
 from export_engine.shapes.sympy_sizes import expression_of_sizes, plain_name, relations_of
-from export_engine.torch_internals import Variable, leaf_specs, list_assumptions
+from export_engine.torch_internals import Variable, leaf_specs, list_assumptions, signature_of
 
 
 def from_shapes_spec(

@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 
 from export_engine.shapes.expressions import Expression, Operation, Relation, Size
-from export_engine.shapes.linear_constraints import Linear, add, impossible
+from export_engine.sizes import Linear, add_linear, is_impossible
 
 _MOST_CASES = 64
 """Ways in which all of `a != b` and `min(a, b)` can hold; further ones are left out."""
@@ -26,7 +26,7 @@ def never_hold(relations: Iterable[Relation], sizes: Iterable[str]) -> bool:
         constraints.add(relation)
     constraints.close()
     return all(
-        impossible(constraints.zero, [*constraints.least_zero, *case])
+        is_impossible(constraints.zero, [*constraints.least_zero, *case])
         for case in product(*constraints.choices)
     )
 
@@ -46,7 +46,7 @@ class _Constraints:
     def add(self, relation: Relation) -> None:
         """Takes in a relation."""
         try:
-            apart = add(self._sum(relation.left), self._sum(relation.right), -1)
+            apart = add_linear(self._sum(relation.left), self._sum(relation.right), -1)
         except ZeroDivisionError:
             self._at_least(({}, -1))  # it has no value, so the program rejects the call
             return
@@ -58,7 +58,7 @@ class _Constraints:
             case "<=" | "<" as sign:
                 self._at_least(_negate(apart), int(sign == "<"))
             case _:
-                self._one_of([add(({}, -1), apart, sign) for sign in _SIGNS])
+                self._one_of([add_linear(({}, -1), apart, sign) for sign in _SIGNS])
 
     def close(self) -> None:
         """Takes in what the ends of numbers say of their rests and products."""
@@ -70,15 +70,15 @@ class _Constraints:
                     # It is not 0, or the program rejects the call.
                     self._at_least(divisor, 1)
                     self._at_least(_times(rest, sign))
-                    self._at_least(add(divisor, rest, -sign), 1)
+                    self._at_least(add_linear(divisor, rest, -sign), 1)
         for one, other, pair in self._products:
             for sign, turned in product(_SIGNS, _SIGNS):
                 # (sign*one - end)*(turned*other - last) is 0 or more: McCormick's inequalities
                 end, last = self._least(_times(one, sign)), self._least(_times(other, turned))
                 if end is None or last is None:
                     continue
-                value = add(_times(pair, sign * turned), one, -sign * last)
-                self._at_least(add(value, other, -turned * end), -end * last)
+                value = add_linear(_times(pair, sign * turned), one, -sign * last)
+                self._at_least(add_linear(value, other, -turned * end), -end * last)
 
     def _least(self, value: Linear) -> int | None:
         """The least value of a sum, as the ends of each number in it say."""
@@ -97,7 +97,7 @@ class _Constraints:
         return total
 
     def _at_least(self, value: Linear, least: int = 0) -> None:
-        self.least_zero.append(add(value, ({}, -least)))
+        self.least_zero.append(add_linear(value, ({}, -least)))
 
     def _one_of(self, cases: list[Linear]) -> None:
         if prod(map(len, [cases, *self.choices])) <= _MOST_CASES:
@@ -114,7 +114,7 @@ class _Constraints:
     def _combine(self, sign: str, one: Linear, other: Linear) -> Linear:
         match sign:
             case "+" | "-":
-                return add(one, other, 1 if sign == "+" else -1)
+                return add_linear(one, other, 1 if sign == "+" else -1)
             case "*" if not one[0]:
                 return _times(other, one[1])
             case "*" if not other[0]:
@@ -149,7 +149,7 @@ class _Constraints:
         else:
             quotient = self._name("//", one, by)[0]
             whole = self._product(quotient, by) if by[0] else _times(quotient, by[1])
-            rest = add(one, whole, -1)
+            rest = add_linear(one, whole, -1)
         self._rests.append((by, rest))
         return quotient if sign == "//" else rest
 
@@ -159,13 +159,13 @@ class _Constraints:
         if new:
             factor = 1 if sign == "min" else -1
             for other_pair in (one, other):
-                self._at_least(_times(add(other_pair, pair, -1), factor))
-            self._one_of([_times(add(pair, row, -1), factor) for row in (one, other)])
+                self._at_least(_times(add_linear(other_pair, pair, -1), factor))
+            self._one_of([_times(add_linear(pair, row, -1), factor) for row in (one, other)])
         return pair
 
 
 def _times(value: Linear, factor: int) -> Linear:
-    return add(({}, 0), value, factor)
+    return add_linear(({}, 0), value, factor)
 
 
 def _negate(value: Linear) -> Linear:

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch.export import AdditionalInputs, Dim, ShapesCollection
 
-from export_engine.attempt import signature_of
 from export_engine.shapes.dims import (
     Auto,
     Bounds,
@@ -32,6 +31,7 @@ from export_engine.torch_internals import (
     dim_hint,
     dynamic_shapes_tree,
     keywords_apart,
+    signature_of,
     specs_of_leaves,
     split_dim,
 )

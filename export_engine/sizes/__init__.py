@@ -17,7 +17,24 @@ if TYPE_CHECKING:
     from export_engine.sizes.expression import UnreadableError as UnreadableError
     from export_engine.sizes.expression import name_symbol as name_symbol
     from export_engine.sizes.expression import number as number
+    from export_engine.sizes.formula import OPERATORS as OPERATORS
+    from export_engine.sizes.formula import Evaluator as Evaluator
+    from export_engine.sizes.formula import Formula as Formula
+    from export_engine.sizes.formula import evaluate_formula as evaluate_formula
+    from export_engine.sizes.formula import sizes_in as sizes_in
+    from export_engine.sizes.formula_parser import NoFormula as NoFormula
+    from export_engine.sizes.formula_parser import compile_formula as compile_formula
+    from export_engine.sizes.linear_constraints import Linear as Linear
+    from export_engine.sizes.linear_constraints import add_linear as add_linear
+    from export_engine.sizes.linear_constraints import is_impossible as is_impossible
     from export_engine.sizes.parse_torch import parse_size as parse_size
+    from export_engine.sizes.piecewise import Pieces as Pieces
+    from export_engine.sizes.piecewise import solve_by_residue as solve_by_residue
+    from export_engine.sizes.polynomials import Unsolved as Unsolved
     from export_engine.sizes.print_python import print_size as print_size
+    from export_engine.sizes.range_solver import Condition as Condition
+    from export_engine.sizes.range_solver import Progression as Progression
+    from export_engine.sizes.range_solver import compile_condition as compile_condition
+    from export_engine.sizes.range_solver import solve_sizes as solve_sizes
 else:
     __getattr__, __dir__ = lazy_names(__name__)

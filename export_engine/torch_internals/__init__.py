@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.inputs import missing_object_dicts as missing_object_dicts
     from export_engine.torch_internals.inputs import module_inputs as module_inputs
     from export_engine.torch_internals.inputs import register_container as register_container
+    from export_engine.torch_internals.inputs import signature_of as signature_of
     from export_engine.torch_internals.inputs import specs_of_leaves as specs_of_leaves
     from export_engine.torch_internals.inputs import split_dim as split_dim
     from export_engine.torch_internals.inputs import without_paths as without_paths

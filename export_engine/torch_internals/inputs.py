@@ -18,6 +18,15 @@ from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.symbols import int_bound
 
 
+def signature_of(target: Callable[..., Any]) -> inspect.Signature:
+    """The parameters that a call of the target is bound to; any at all for a bare builtin."""
+    called = target.forward if isinstance(target, torch.nn.Module) else target
+    try:
+        return inspect.signature(called)
+    except ValueError:
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
 def keywords_apart(signature: inspect.Signature, by_parameter: Mapping[str, Any]) -> dict[str, Any]:
     """What is given by parameter, with each entry of `**kwargs` beside the others."""
     extra = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Request
-from export_engine.shapes import repeat_slices, with_leaves
 from export_engine.torch_internals import is_fake
+from export_engine.traced_sizes import repeat_slices, with_leaves
 
 
 def fresh_request(request: Request, sizes: Mapping[str, Sequence[int]], seed: int) -> Request:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import torch
 
 from export_engine.attempt import Request
-from export_engine.shapes import leaf_values
 from export_engine.torch_internals import is_fake
+from export_engine.traced_sizes import leaf_values
 
 
 def missing_values(program: torch.export.ExportedProgram, request: Request | None) -> str:

@@ -11,9 +11,9 @@ from export_engine.attempt import Request, as_module
 from export_engine.defects import log_internal_error
 from export_engine.error_text import format_with_type
 from export_engine.listing import join_names
-from export_engine.shapes import with_leaves
 from export_engine.source import user_error
 from export_engine.torch_internals import pytree
+from export_engine.traced_sizes import with_leaves
 from export_engine.verify.compare_outputs import compare, compare_named
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
 from export_engine.verify.isolated_run import Call, call

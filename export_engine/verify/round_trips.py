@@ -12,7 +12,7 @@ from export_engine.capture import capture
 from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text, format_with_type
 from export_engine.record import join_path, sizes_tried, split_path
-from export_engine.shapes import Auto, Shapes, Static, leaves_of, shapes_of
+from export_engine.shapes import Auto, Shapes, Static, leaves_of
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import copy_program, int_bound, symbols_in, texts_read_once
 from export_engine.verify.contract_sampling import format_sizes, inside, name_sizes
@@ -105,8 +105,8 @@ def re_exported(subject: Subject) -> Guarantee:
     is_known = subject.exported.request is not None
     automatic = request.with_changes(shapes=_for_module(subject, _automatic(subject)))
     asked = request
-    if shapes_of(subject.request) is not None:
-        asked = request.with_changes(shapes=_for_module(subject, shapes_of(subject.request)))
+    if subject.request.shapes is not None:
+        asked = request.with_changes(shapes=_for_module(subject, subject.request.shapes))
     again = capture(asked if is_known else automatic)
     if isinstance(again, Failed) and is_known:
         again = capture(automatic)

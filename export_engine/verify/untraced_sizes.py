@@ -17,7 +17,6 @@ from export_engine.shapes import (
     Expression,
     Relation,
     names_in,
-    shapes_of,
     value_of,
 )
 from export_engine.torch_internals import expression_of, int_bound, is_unbacked, symbol_hint
@@ -84,7 +83,7 @@ def sizes_of(exported: Exported) -> Sizes:
         low = int_bound(bounds.lower) if bounds is not None else None
         high = int_bound(bounds.upper) if bounds is not None else None
         ranges[symbol] = (max(low or 0, 0), high)
-    shapes = shapes_of(exported.request) if exported.request else None
+    shapes = exported.request.shapes if exported.request else None
     if shapes is None:
         return Sizes(dims, symbols, examples, ranges, user_names(leaves, None))
     for symbol in symbols:

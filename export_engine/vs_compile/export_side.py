@@ -8,8 +8,8 @@ import torch
 
 from export_engine.attempt import Request
 from export_engine.record import CodePlace, Record, probe_sizes
-from export_engine.shapes import leaf_values
 from export_engine.source import find_last_frame, source_line
+from export_engine.traced_sizes import leaf_values
 
 Verdict = Literal["takes", "refuses", "unchecked", "no program"]
 

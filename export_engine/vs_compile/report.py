@@ -13,7 +13,7 @@ from export_engine.defects import log_internal_error
 from export_engine.process import raise_if_interrupted, sandbox
 from export_engine.progress import Progress
 from export_engine.record import CompiledCall, CompileReport, Record
-from export_engine.shapes import Named, shapes_of
+from export_engine.shapes import Named
 from export_engine.torch_internals import compile_watched
 from export_engine.trace import Seen, SeenCall
 from export_engine.verify import call
@@ -140,7 +140,7 @@ def _limit(seen: Seen, number: int) -> str:
 
 
 def _dims(request: Request) -> dict[str, str]:
-    shapes = shapes_of(request)
+    shapes = request.shapes
     return {
         f"{path}.shape[{position}]": spec.name
         for path, specs in (shapes.leaves if shapes else {}).items()

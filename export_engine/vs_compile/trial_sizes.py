@@ -9,17 +9,8 @@ from dataclasses import dataclass
 import torch
 
 from export_engine.attempt import Request
-from export_engine.shapes import (
-    Auto,
-    Named,
-    Pinned,
-    Shapes,
-    Spec,
-    Static,
-    leaf_values,
-    shapes_of,
-    with_size,
-)
+from export_engine.shapes import Auto, Named, Pinned, Shapes, Spec, Static
+from export_engine.traced_sizes import leaf_values, with_size
 
 _PLACE = re.compile(r"(?P<path>.+)\.shape\[(?P<position>\d+)\]")
 
@@ -44,7 +35,7 @@ class SizesToTry:
 
     def varying(self, request: Request) -> Request:
         """The request, with the size left to torch to decide where no Shapes are given."""
-        if request.shapes is not None:
+        if request.asks_for_shapes:
             return request
         leaves = leaf_values(request)
         specs: dict[str, tuple[Spec, ...]] = {}
@@ -103,7 +94,7 @@ def _find_dims(request: Request, name: str) -> tuple[str, Dims]:
 def _first(request: Request) -> tuple[str, Dims]:
     for name, dims in _dims(request).items():
         return name, dims
-    shapes = shapes_of(request)
+    shapes = request.shapes
     for path, specs in (shapes.leaves if shapes else {}).items():
         for position, spec in enumerate(specs):
             if not isinstance(spec, Static | Pinned):
@@ -115,7 +106,7 @@ def _first(request: Request) -> tuple[str, Dims]:
 
 def _dims(request: Request) -> dict[str, Dims]:
     """Every Dim of the Shapes, and the places that it stands at by itself."""
-    shapes = shapes_of(request)
+    shapes = request.shapes
     groups: dict[str, Dims] = {}
     for path, specs in (shapes.leaves if shapes else {}).items():
         for position, spec in enumerate(specs):

@@ -58,7 +58,7 @@ def _alarms_of(model: Model) -> list[str] | None:
     try:
         args, kwargs = model.call(**model.sizes)
         shapes = Shapes.parse(model.shapes) if model.shapes else None
-        request = Request(target=model.build(), args=args, kwargs=kwargs, shapes=shapes)
+        request = Request(target=model.build(), args=args, kwargs=kwargs, dynamic_shapes=shapes)
         attempt = capture(request)
         if not isinstance(attempt, Exported):  # the natural dims take a fix
             attempt = capture(request.with_changes(shapes=None))

@@ -53,7 +53,7 @@ def _guards() -> list[Row]:
     x = torch.ones(7, 5)
     shapes = Shapes.parse("x: *, *")
     model = Branches()
-    request = Request(target=model, args=(x,), shapes=shapes)
+    request = Request(target=model, args=(x,), dynamic_shapes=shapes)
     attempt = capture(request)
     assert isinstance(attempt, Exported)
     specs = shapes.to_torch(model, (x,), {})

@@ -122,7 +122,7 @@ def cost_of(case: _Case) -> tuple[float, float, int]:
         taken = time.process_time() - started
         started = time.process_time()
         model = Deep(case.last).eval()
-        attempt = capture(Request(target=model, args=x, shapes=wanted, strict=case.strict))
+        attempt = capture(Request(target=model, args=x, dynamic_shapes=wanted, strict=case.strict))
         assert isinstance(attempt, Failed)
         found = explain(attempt)
     return taken, (time.process_time() - started) / taken, len(found.fixes)

@@ -68,7 +68,9 @@ def run_model(model: Model, form: str = "Dims") -> Outcome | None:
     plain = _plain(model, target, args, kwargs, shapes)
     taken = time.perf_counter() - started
     started = time.perf_counter()
-    request = Request(target=target, args=args, kwargs=kwargs, shapes=shapes, title=model.name)
+    request = Request(
+        target=target, args=args, kwargs=kwargs, dynamic_shapes=shapes, title=model.name
+    )
     report = autofix(request)
     spent = time.perf_counter() - started
     attempt = report.attempt

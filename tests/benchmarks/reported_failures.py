@@ -72,7 +72,9 @@ def outcome_of(case: Reported, strict: bool, form: str) -> Outcome:
     if bare == _RIGHT:
         return Outcome(case.name, mode, form, bare)
     started = time.process_time()
-    request = Request(target=case.build(), args=args, kwargs=kwargs, shapes=shapes, strict=strict)
+    request = Request(
+        target=case.build(), args=args, kwargs=kwargs, dynamic_shapes=shapes, strict=strict
+    )
     report = autofix(request)
     spent = time.process_time() - started
     first, last = report.first, report.attempt

@@ -102,7 +102,9 @@ def _probed() -> Iterable[Row]:
     for case in test_probe.cases():
         models += 1
         shapes = Shapes.parse(case.shapes) if case.shapes else None
-        request = Request(target=case.target, args=case.args, shapes=shapes, strict=case.strict)
+        request = Request(
+            target=case.target, args=case.args, dynamic_shapes=shapes, strict=case.strict
+        )
         attempt = capture(request)
         assert isinstance(attempt, Exported), case.name
         record, module = describe(attempt), attempt.program.module()

@@ -12,7 +12,7 @@ import explorer
 from explorer.results.costing import measure_device
 from export_engine.cost import cost_of, device_of, table_of
 from export_engine.plain_errors import WrongArgument
-from export_engine.record import evaluate
+from export_engine.sizes import evaluate_formula
 
 from ..benchmarks.counting import peak_of
 
@@ -67,7 +67,7 @@ def test_a_page_computes_the_same(attends: explorer.Exploration, sizes: tuple[in
     """By the table that it is sent, as `widgets/frontend/src/cost.ts` evaluates it."""
     cost = cost_of(attends.record)
     table = table_of(cost)
-    factors = [evaluate(formula, sizes) for formula in table.factors]
+    factors = [evaluate_formula(formula, sizes) for formula in table.factors]
     products = []
     for product in table.products:
         value = 1

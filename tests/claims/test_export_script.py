@@ -112,7 +112,9 @@ def fixed(case: Case, strict: bool) -> Exported | None:
     """The program of a case, with fixes; None without one."""
     args, kwargs = case.call(0)
     shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
-    request = Request(target=case.build(), args=args, kwargs=kwargs, shapes=shapes, strict=strict)
+    request = Request(
+        target=case.build(), args=args, kwargs=kwargs, dynamic_shapes=shapes, strict=strict
+    )
     attempt = autofix(request).attempt
     return attempt if isinstance(attempt, Exported) else None
 

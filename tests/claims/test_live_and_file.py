@@ -62,7 +62,10 @@ def own() -> Iterator[tuple[str, Request]]:
     for each in OWN:
         args, kwargs = each.call()
         shapes = Shapes.parse(each.shapes) if isinstance(each.shapes, str) else each.shapes
-        yield each.name, Request(target=each.target(), args=args, kwargs=kwargs, shapes=shapes)
+        yield (
+            each.name,
+            Request(target=each.target(), args=args, kwargs=kwargs, dynamic_shapes=shapes),
+        )
 
 
 COLLECTIONS: dict[str, Callable[[], Iterator[tuple[str, Request]]]] = {

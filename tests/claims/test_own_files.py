@@ -23,15 +23,18 @@ from export_engine.capture import capture
 from export_engine.describe import CallSizes, Entry, Range, Symbols, TensorValue, describe
 from export_engine.diff import diff_records
 from export_engine.generation import CutError, cut
-from export_engine.record import (
-    NoFormula,
-    Record,
-    compile_formula,
-    evaluate,
-    holds,
-)
+from export_engine.record import Record, holds
 from export_engine.shapes import Shapes
-from export_engine.sizes import Expression, UnreadableError, evaluate_size, find_line, parse_size
+from export_engine.sizes import (
+    Expression,
+    NoFormula,
+    UnreadableError,
+    compile_formula,
+    evaluate_formula,
+    evaluate_size,
+    find_line,
+    parse_size,
+)
 from export_engine.trace import Recording
 from export_engine.verify import verify
 
@@ -355,7 +358,7 @@ def test_a_formula_is_a_real_number_or_an_error_of_arithmetic() -> None:
     for _ in range(1_500):
         try:
             formula = compile_formula(text(3), lambda name: [name] if name[:1] == "d" else None)
-            found = evaluate(formula, [-3, 7])
+            found = evaluate_formula(formula, [-3, 7])
         except (NoFormula, ArithmeticError, ValueError):
             continue
         assert isinstance(found, int | float)

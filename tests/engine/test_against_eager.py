@@ -17,7 +17,8 @@ from export_engine.attempt import Agreement, Exported, Request, Trial
 from export_engine.capture import capture
 from export_engine.describe import check_sentence
 from export_engine.fixes.try_fixes import try_request
-from export_engine.shapes import Shapes, leaf_values, with_size
+from export_engine.shapes import Shapes
+from export_engine.traced_sizes import leaf_values, with_size
 from export_engine.verify import check, compare
 from export_engine.verify.fresh_inputs import fresh_tensor
 

@@ -17,10 +17,12 @@ from export_engine.archive import ArchiveError, limits, read
 from export_engine.archive.json_text import check
 from export_engine.archive.operators import target_of
 from export_engine.archive.tree import leaf_keys
-from export_engine.record import NoFormula, compile_formula, evaluate
 from export_engine.sizes import (
     Expression,
+    NoFormula,
     UnreadableError,
+    compile_formula,
+    evaluate_formula,
     evaluate_size,
     find_line,
     number,
@@ -260,7 +262,7 @@ def test_what_is_no_size_is_not_read(text: str) -> None:
         pass
     else:
         with pytest.raises(OverflowError):
-            evaluate(formula, [])
+            evaluate_formula(formula, [])
     assert time.process_time() - started < 1
 
 

@@ -414,7 +414,9 @@ def test_what_the_record_tells_is_found_in_a_plain_archive_too(tmp_path: Path) -
             (plant.clean, plant.clean_args or plant.args, False),
         ):
             shapes = Shapes.parse(plant.shapes) if plant.shapes else None
-            attempt = capture(Request(target=target, args=args, shapes=shapes, strict=plant.strict))
+            attempt = capture(
+                Request(target=target, args=args, dynamic_shapes=shapes, strict=plant.strict)
+            )
             assert isinstance(attempt, Exported)
             torch.export.save(attempt.program, tmp_path / f"{number}.pt2")
             record = read(tmp_path / f"{number}.pt2").record

@@ -211,7 +211,7 @@ def test_onnx_takes_a_view_of_attention_as_eager_does(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime", reason="it is not installed: pip install '.[onnx]'")
     model, args = Viewed(), (torch.randn(3, 5, 8), torch.randn(3, 2, 5, 5))
     shapes = Shapes.parse("x: b, s, _; mask: b, _, s, s")
-    attempt = capture(Request(target=model, args=args, shapes=shapes))
+    attempt = capture(Request(target=model, args=args, dynamic_shapes=shapes))
     assert isinstance(attempt, Exported)
     job = Job(
         program=attempt.program, model=model, args=args, kwargs={}, device="cpu", folder=tmp_path

@@ -37,7 +37,7 @@ class Valid(nn.Module):
 @pytest.mark.slow
 def test_a_bound_names_the_fix_and_its_line(shapes: Any) -> None:
     report = autofix(
-        capture(Request(target=Valid(), args=(torch.randn(2, 3, 32, 48),), shapes=shapes))
+        capture(Request(target=Valid(), args=(torch.randn(2, 3, 32, 48),), dynamic_shapes=shapes))
     )
     assert isinstance(report.attempt, Exported), report
 
@@ -84,7 +84,9 @@ class Letterboxes(nn.Module):
 @pytest.mark.slow
 def test_the_other_mode_is_asked_where_every_fix_rejects_sizes() -> None:
     shapes = Shapes.parse("x: _, _, h, w")
-    report = autofix(Request(target=Letterboxes(), args=(torch.rand(1, 3, 20, 30),), shapes=shapes))
+    report = autofix(
+        Request(target=Letterboxes(), args=(torch.rand(1, 3, 20, 30),), dynamic_shapes=shapes)
+    )
     assert isinstance(report.attempt, Exported)
     assert [step.fix.kind for step in report.kept] == ["mode"], report
     for h, w in ((30, 20), (20, 20), (9, 40)):

@@ -16,18 +16,17 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.fixes import autofix
-from export_engine.record import (
+from export_engine.record import Record, check_record
+from export_engine.record.validation import BrokenRecord
+from export_engine.shapes import Shapes
+from export_engine.sizes import (
     Evaluator,
     Formula,
     NoFormula,
-    Record,
-    check_record,
     compile_formula,
-    evaluate,
+    evaluate_formula,
     sizes_in,
 )
-from export_engine.record.validation import BrokenRecord
-from export_engine.shapes import Shapes
 from export_engine.source import Location
 from export_engine.verify import verify
 from tests import seed_cases
@@ -157,15 +156,15 @@ def test_a_formula_has_the_value_that_python_gives(text: str, sizes: tuple[int, 
         wanted = eval(text, {}, names)
     except ZeroDivisionError:
         with pytest.raises(ZeroDivisionError):
-            evaluate(formula, sizes)
+            evaluate_formula(formula, sizes)
     else:
-        assert evaluate(formula, sizes) == wanted
+        assert evaluate_formula(formula, sizes) == wanted
 
 
 def test_comparisons_chain_and_nothing_else_is_a_formula() -> None:
     formula = compile_formula("2 <= d0 and not d1 % 2 == 0 or d0 < d1 <= 9", sized)
-    assert evaluate(formula, [1, 5]) is True
-    assert evaluate(formula, [1, 12]) is False
+    assert evaluate_formula(formula, [1, 5]) is True
+    assert evaluate_formula(formula, [1, 12]) is False
     assert sizes_in(formula) == [0, 1]
     for text in ("open('x')", "d0.real", "[d0]", "d0 if d1 else 2", "x", "d0 and", "lambda: 1"):
         with pytest.raises(NoFormula):
@@ -195,7 +194,7 @@ def table() -> Iterator[list[str]]:
 def test_the_founding_cases_keep_their_contract(case: SeedCase, table: list[str]) -> None:
     """A9 to A16 and B; C4 to C7 are the guarantees themselves. Those that fail are fixed first."""
     shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
-    request = Request(target=case.target, args=case.args, kwargs=case.kwargs, shapes=shapes)
+    request = Request(target=case.target, args=case.args, kwargs=case.kwargs, dynamic_shapes=shapes)
     attempt = autofix(request).attempt
     if not isinstance(attempt, Exported):
         table.append(f"{case.row:<10} {case.name:<32} not exported")
@@ -216,7 +215,7 @@ def test_the_front_end_evaluates_the_same() -> None:
     for row in rows:
         assert compile_formula(row["text"], sized) == row["formula"]
         try:
-            value = evaluate(row["formula"], row["sizes"])
+            value = evaluate_formula(row["formula"], row["sizes"])
         except (ArithmeticError, ValueError):
             value = None
         assert value == row["value"], row
@@ -265,7 +264,7 @@ def test_a_formula_from_a_file_is_checked_before_it_is_used(formula: list[int | 
 def test_a_dim_that_others_are_made_from_goes_by_its_name() -> None:
     shapes = Shapes.parse("input: 4*quarter, _")
     attempt = capture(
-        Request(target=torch.nn.ReLU(), args=(torch.ones(8, 3),), kwargs={}, shapes=shapes)
+        Request(target=torch.nn.ReLU(), args=(torch.ones(8, 3),), kwargs={}, dynamic_shapes=shapes)
     )
     texts = [guard.text for guard in describe(attempt).guards]
     assert "input.shape[0] == (4*quarter)" in texts
@@ -285,7 +284,9 @@ class BranchesOnData(nn.Module):
 def test_a_failure_has_the_sizes_as_far_as_the_trace_came(strict: bool) -> None:
     args = (torch.randn(3, 7), torch.randn(3, 2))
     shapes = Shapes.parse("x: batch, seq[..100]; y: batch, _")
-    attempt = capture(Request(target=BranchesOnData(), args=args, shapes=shapes, strict=strict))
+    attempt = capture(
+        Request(target=BranchesOnData(), args=args, dynamic_shapes=shapes, strict=strict)
+    )
     record = describe(attempt)
     check_record(record)
 
@@ -313,7 +314,9 @@ def test_dims_of_one_name_are_one_size_of_a_failure() -> None:
     shapes = Shapes.parse("x: batch, _; y: batch, _")
     record = describe(
         capture(
-            Request(target=Undecided(), args=(torch.ones(3, 4), torch.ones(3, 4)), shapes=shapes)
+            Request(
+                target=Undecided(), args=(torch.ones(3, 4), torch.ones(3, 4)), dynamic_shapes=shapes
+            )
         )
     )
 

@@ -158,7 +158,7 @@ def test_a_decomposed_program_keeps_its_guarantees() -> None:
         Request(
             target=torch.nn.Sequential(*layers).eval(),
             args=(torch.ones(2, 3, 8, 8),),
-            shapes=shapes,
+            dynamic_shapes=shapes,
         )
     )
     assert isinstance(attempt, Exported)

@@ -13,9 +13,10 @@ from torch import nn
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
 from export_engine.describe import describe
-from export_engine.shapes import Shapes, ShapeViolation, size_facts, solve
-from export_engine.shapes.piecewise import solve_by_residue
-from export_engine.shapes.range_solver import Condition, Progression, compile_condition, solve_sizes
+from export_engine.shapes import Shapes
+from export_engine.sizes.piecewise import solve_by_residue
+from export_engine.sizes.range_solver import Condition, Progression, compile_condition, solve_sizes
+from export_engine.traced_sizes import ShapeViolation, size_facts, solve
 from export_engine.verify import check
 
 
@@ -171,7 +172,7 @@ def solved(model: nn.Module, args: tuple[Any, ...], shapes: str, strict: bool) -
     facts = size_facts(attempt)
     assert facts is not None
     solution = solve(facts)
-    confirmed = capture(request.with_changes(shapes=solution.shapes))
+    confirmed = capture(request.with_changes(dynamic_shapes=solution.shapes))
     assert isinstance(confirmed, Exported), confirmed
     return solution
 
@@ -254,7 +255,7 @@ def test_a_size_that_is_left_to_torch_keeps_its_name() -> None:
     loose = solve(facts, automatic={"seq", "past"}).shapes
     assert str(loose) == "x: batch, *; first: batch, *; second: batch, *"
 
-    again = capture(asked.with_changes(shapes=loose))
+    again = capture(asked.with_changes(dynamic_shapes=loose))
 
     assert isinstance(again, Exported)
     names = [each.name for each in describe(again).symbols]

@@ -20,7 +20,7 @@ def exported(plant: Plant, faulty: bool) -> Exported:
     if not faulty:
         target, args = plant.clean, plant.clean_args or plant.args
     shapes = Shapes.parse(plant.shapes) if plant.shapes else None
-    attempt = capture(Request(target=target, args=args, shapes=shapes, strict=plant.strict))
+    attempt = capture(Request(target=target, args=args, dynamic_shapes=shapes, strict=plant.strict))
     assert not isinstance(attempt, Failed), attempt.error
     assert isinstance(attempt, Exported)
     return attempt
@@ -80,7 +80,11 @@ def test_real_models_raise_no_false_alarm(strict: bool) -> None:
         shapes = Shapes.parse(case.shapes) if case.shapes else None
         attempt = capture(
             Request(
-                target=case.model, args=case.args, kwargs=case.kwargs, shapes=shapes, strict=strict
+                target=case.model,
+                args=case.args,
+                kwargs=case.kwargs,
+                dynamic_shapes=shapes,
+                strict=strict,
             )
         )
         alarms[name] = [f"{row.heading}: {row.sentence}" for row in describe(attempt).findings]

@@ -459,7 +459,7 @@ def test_a_heap_that_is_frozen_hides_no_function_from_a_fix() -> None:
     shapes = Shapes.parse("input: seq, batch, _")
 
     report = autofix(
-        Request(target=torch.nn.GRU(8, 4), args=(torch.randn(7, 5, 8),), shapes=shapes)
+        Request(target=torch.nn.GRU(8, 4), args=(torch.randn(7, 5, 8),), dynamic_shapes=shapes)
     )
 
     assert isinstance(report.attempt, Exported)
@@ -484,7 +484,7 @@ class Weighed(torch.nn.Module):
 def test_a_branch_is_rewritten_where_its_code_needs_another_input_to_vary(strict: bool) -> None:
     args = (torch.randn(2, 5), torch.ones(2, 5).bool())
     shapes = Shapes.parse("x: batch, seq")
-    report = autofix(Request(target=Padded(), args=args, shapes=shapes, strict=strict))
+    report = autofix(Request(target=Padded(), args=args, dynamic_shapes=shapes, strict=strict))
     titles = [step.fix.title for step in report.kept]
     assert titles[0].endswith("with torch.where")
     assert titles[1:] == ["Let mask vary too"]

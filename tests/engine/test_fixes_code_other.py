@@ -112,7 +112,7 @@ class Tapered(torch.nn.Module):
 def test_what_numpy_makes_of_a_size_is_made_by_torch(strict: bool) -> None:
     shapes = Shapes.parse("x: _, length")
     report = autofix(
-        Request(target=Tapered(), args=(torch.rand(2, 6),), shapes=shapes, strict=strict)
+        Request(target=Tapered(), args=(torch.rand(2, 6),), dynamic_shapes=shapes, strict=strict)
     )
     assert [step.fix.title for step in report.kept] == ["Replace NumPy with torch in `forward`"]
     assert isinstance(report.attempt, Exported)

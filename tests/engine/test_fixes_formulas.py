@@ -77,7 +77,7 @@ def test_a_line_that_scales_is_found_where_another_one_fails() -> None:
     model = Positions().eval()
     image = torch.rand(1, 3, 42, 28)
     shapes = Shapes.parse("image: _, _, h, w")
-    report = autofix(Request(target=model, args=(image,), shapes=shapes))
+    report = autofix(Request(target=model, args=(image,), dynamic_shapes=shapes))
     assert isinstance(report.attempt, Exported), report.sentence
     assert any("functional.interpolate" in step.fix.title for step in report.kept)
     for size in ((35, 63), (70, 50)):

@@ -187,7 +187,7 @@ def test_the_sizes_inside_a_container_are_left_to_torch(strict: bool) -> None:
     returns_objects(strict)
     memory = Memory(torch.ones(5, 2))
     shapes = Shapes.parse("x: n, _")
-    attempt = failed(Remembers(), torch.randn(7, 2), memory, strict=strict, shapes=shapes)
+    attempt = failed(Remembers(), torch.randn(7, 2), memory, strict=strict, dynamic_shapes=shapes)
     fix = only_fix(attempt, containers.suggest_registrations)
 
     exported = good(apply_fixes(attempt, [fix]))
@@ -372,7 +372,7 @@ class TestCaches:
     def test_a_dynamic_cache_that_comes_out(self, strict: bool) -> None:
         ids = torch.arange(12).reshape(2, 6)
         shapes = Shapes.parse("input_ids: batch, seq")
-        attempt = failed(self.llama(), ids, strict=strict, shapes=shapes)
+        attempt = failed(self.llama(), ids, strict=strict, dynamic_shapes=shapes)
         fix = only_fix(attempt, containers.suggest_registrations)
 
         exported = good(apply_fixes(attempt, [fix]))
@@ -390,7 +390,7 @@ class TestCaches:
             model(torch.arange(10).reshape(2, 5), past_key_values=cache)
         ids = torch.arange(6).reshape(2, 3)
         shapes = Shapes.parse("input_ids: batch, seq")
-        attempt = failed(model, ids, kwargs={"past_key_values": cache}, shapes=shapes)
+        attempt = failed(model, ids, kwargs={"past_key_values": cache}, dynamic_shapes=shapes)
 
         good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
@@ -449,7 +449,7 @@ def many(x: torch.Tensor, *rest: torch.Tensor, y: torch.Tensor, **more: torch.Te
 def test_specs_that_do_not_fit_are_written_as_the_call_needs_them(
     given: Any, written: str, strict: bool
 ) -> None:
-    attempt = failed(many, X, X, kwargs={"y": X, "z": X}, shapes=given, strict=strict)
+    attempt = failed(many, X, X, kwargs={"y": X, "z": X}, dynamic_shapes=given, strict=strict)
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.SHAPES_MISMATCH
 
@@ -467,14 +467,14 @@ def test_a_mistyped_name_is_matched_and_the_program_agrees(strict: bool) -> None
         return hidden * mask
 
     given = {"hiden": {0: B}, "mask": {0: B}}
-    attempt = failed(target, X, X.clone(), shapes=given, strict=strict)
+    attempt = failed(target, X, X.clone(), dynamic_shapes=given, strict=strict)
 
     good(apply_fixes(attempt, [only_fix(attempt, specs.suggest_specs)]))
 
 
 def test_a_dim_that_no_input_has_makes_the_fix_lossy() -> None:
     given = {"x": {0: B, 5: B}}
-    attempt = failed(lambda x: x + 1, X, shapes=given)
+    attempt = failed(lambda x: x + 1, X, dynamic_shapes=given)
     fix = only_fix(attempt, specs.suggest_specs)
 
     assert fix.lossy
@@ -482,7 +482,7 @@ def test_a_dim_that_no_input_has_makes_the_fix_lossy() -> None:
 
 
 def test_specs_for_nothing_are_refused_with_the_reason() -> None:
-    attempt = failed(lambda x: x + 1, X, shapes={"something": {0: B}, "else": {1: B}})
+    attempt = failed(lambda x: x + 1, X, dynamic_shapes={"something": {0: B}, "else": {1: B}})
 
     (refusal,) = specs.suggest_specs(attempt)
     assert isinstance(refusal, NoFix)
@@ -545,7 +545,7 @@ class Pairs(nn.Module):
 def test_specs_as_other_exporters_take_them_are_understood(
     given: Any, written: str, strict: bool
 ) -> None:
-    attempt = failed(Pairs(), X, [(X.clone(), X.clone())], shapes=given, strict=strict)
+    attempt = failed(Pairs(), X, [(X.clone(), X.clone())], dynamic_shapes=given, strict=strict)
 
     fix = only_fix(attempt, specs.suggest_specs)
 
@@ -563,14 +563,14 @@ def test_specs_as_other_exporters_take_them_are_understood(
     ],
 )
 def test_names_that_only_lack_a_dim_are_not_restructured(given: Any, said: str) -> None:
-    attempt = failed(Pairs(), X, [(X.clone(), X.clone())], shapes=given)
+    attempt = failed(Pairs(), X, [(X.clone(), X.clone())], dynamic_shapes=given)
 
     assert only_fix(attempt, specs.suggest_specs).title == said
 
 
 def test_a_list_of_sizes_is_not_taken_for_axes() -> None:
     values = {"x": [2, 3], "y": {0: B, 7: B}}
-    attempt = failed(lambda x, y: x + y[:1], torch.ones(2, 3), X, shapes=values)
+    attempt = failed(lambda x, y: x + y[:1], torch.ones(2, 3), X, dynamic_shapes=values)
 
     fix = only_fix(attempt, specs.suggest_specs)
 
@@ -586,7 +586,9 @@ class Sampled:
 @pytest.mark.after_check
 def test_a_class_is_registered_with_the_specs_for_what_is_in_it() -> None:
     given = {"batch": {"ids": {0: B}, "mask": {0: B}}}
-    attempt = failed(lambda batch: batch.ids * batch.mask, Sampled(X, X.clone()), shapes=given)
+    attempt = failed(
+        lambda batch: batch.ids * batch.mask, Sampled(X, X.clone()), dynamic_shapes=given
+    )
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.UNKNOWN_INPUT_TYPE
 
@@ -606,7 +608,7 @@ class Weighed:
 @pytest.mark.after_check
 def test_specs_in_the_order_of_a_dataclass_are_those_of_its_fields() -> None:
     given = {"batch": [{0: B}, None, None]}
-    attempt = failed(lambda batch: batch.ids * batch.scale, Weighed(X), shapes=given)
+    attempt = failed(lambda batch: batch.ids * batch.scale, Weighed(X), dynamic_shapes=given)
 
     found = good(apply_fixes(attempt, [only_fix(attempt, containers.suggest_registrations)]))
 
@@ -617,7 +619,7 @@ def test_specs_in_the_order_of_a_dataclass_are_those_of_its_fields() -> None:
 @pytest.mark.after_check
 def test_what_a_size_is_made_of_is_not_1_in_an_example() -> None:
     height = Dim("h", max=8)
-    attempt = failed(lambda x: x * 2, torch.ones(5, 3), shapes={"x": {0: 4 * height + 1}})
+    attempt = failed(lambda x: x * 2, torch.ones(5, 3), dynamic_shapes={"x": {0: 4 * height + 1}})
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.ZERO_ONE
     assert "h is 1 in the example (x.shape[0] is made of h)" in attempt.diagnosis.sentence

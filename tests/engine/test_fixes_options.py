@@ -83,7 +83,7 @@ def test_a_guard_that_torch_would_drop_is_not_left_to_it(strict: bool) -> None:
 def _fixed(model: nn.Module, strict: bool) -> AutofixReport:
     shapes = Shapes.parse("x: batch, time" + (", _" if _example(model, 3).dim() == 3 else ""))
     args = (_example(model, 35 if isinstance(model, DoublesWholeFrames) else 10),)
-    return autofix(Request(target=model, args=args, shapes=shapes, strict=strict))
+    return autofix(Request(target=model, args=args, dynamic_shapes=shapes, strict=strict))
 
 
 def _example(model: nn.Module, size: int) -> torch.Tensor:
@@ -105,7 +105,9 @@ class PadsToEvenSides(nn.Module):
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_size_beside_the_example_that_is_rejected_is_said(strict: bool) -> None:
     model, shapes = PadsToEvenSides(), Shapes.parse("x: batch, _, h, w")
-    request = Request(target=model, args=(torch.randn(1, 3, 33, 45),), shapes=shapes, strict=strict)
+    request = Request(
+        target=model, args=(torch.randn(1, 3, 33, 45),), dynamic_shapes=shapes, strict=strict
+    )
     report = autofix(request)
     assert isinstance(report.attempt, Exported), report
     program, refused = report.attempt.program.module(), False

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 def fixed(model: nn.Module, *args: Tensor, shapes: str = "", strict: bool = False) -> AutofixReport:
     wanted = Shapes.parse(shapes) if shapes else None
-    return autofix(Request(target=model, args=args, shapes=wanted, strict=strict))
+    return autofix(Request(target=model, args=args, dynamic_shapes=wanted, strict=strict))
 
 
 def sentence(report: AutofixReport) -> str:

@@ -32,7 +32,7 @@ class FixedHead(nn.Module):
 @pytest.mark.slow
 def test_sizes_that_the_model_hardly_takes_may_stay_as_they_are() -> None:
     wanted = Shapes.parse("image: batch, _, h, w")
-    request = Request(target=FixedHead(), args=(torch.randn(2, 3, 16, 16),), shapes=wanted)
+    request = Request(target=FixedHead(), args=(torch.randn(2, 3, 16, 16),), dynamic_shapes=wanted)
     attempt = capture(request)
     assert isinstance(attempt, Failed)
     varying, kept = shapes.suggest_shapes(dataclasses.replace(attempt, diagnosis=diagnose(attempt)))
@@ -207,7 +207,9 @@ class AnotherKeyForOdd(nn.Module):
 @pytest.mark.slow
 def test_a_dim_made_of_one_that_is_1_says_which_is_1() -> None:
     wanted = Shapes.parse("x: rows, _")
-    attempt = capture(Request(target=AnotherKeyForOdd(), args=(torch.ones(3, 2),), shapes=wanted))
+    attempt = capture(
+        Request(target=AnotherKeyForOdd(), args=(torch.ones(3, 2),), dynamic_shapes=wanted)
+    )
     assert isinstance(attempt, Failed)
     found = explain(attempt)
     assert found.diagnosis is not None

@@ -15,8 +15,9 @@ from export_engine.attempt import Exported, Failed, Fix, Kind, Request
 from export_engine.capture import capture
 from export_engine.fixes import apply_fixes, autofix, explain
 from export_engine.fixes.code.line_rules import wrap_in_guards
-from export_engine.shapes import Shapes, ShapesError, assuming
+from export_engine.shapes import Shapes, ShapesError
 from export_engine.torch_internals import missing_shapes_spec
+from export_engine.traced_sizes import assuming
 from tests.engine.test_plain_relations import relation
 
 needs_spec = pytest.mark.skipif(
@@ -181,7 +182,9 @@ CASES = {
 
 def failed(case: Case, strict: bool = False) -> Failed:
     shapes = Shapes.parse(case.shapes)
-    attempt = capture(Request(target=case.module(), args=case.args, shapes=shapes, strict=strict))
+    attempt = capture(
+        Request(target=case.module(), args=case.args, dynamic_shapes=shapes, strict=strict)
+    )
     assert isinstance(attempt, Failed)
     return explain(attempt)
 
@@ -335,7 +338,7 @@ def test_only_comparisons_that_decide_are_left_open() -> None:
 @pytest.mark.parametrize("module", [Recurrent, Layers])
 def test_a_loop_over_an_unbacked_size_becomes_a_scan(module: type[nn.Module]) -> None:
     shapes = Shapes.parse("x: batch, seq, _; unbacked")
-    report = autofix(Request(target=module().eval(), args=(t(2, 5, 3),), shapes=shapes))
+    report = autofix(Request(target=module().eval(), args=(t(2, 5, 3),), dynamic_shapes=shapes))
     assert isinstance(report.attempt, Exported), report.sentence
     (step,) = report.steps
     assert "scan" in step.fix.title

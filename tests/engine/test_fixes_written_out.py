@@ -72,7 +72,9 @@ class Sums(nn.Module):
 @pytest.mark.parametrize("model", [Recurs, Sums])
 def test_a_loop_in_one_line_becomes_a_scan(model: type[nn.Module]) -> None:
     shapes = Shapes.parse("x: batch, time, _")
-    report = autofix(Request(target=model().eval(), args=(torch.randn(2, 5, 3),), shapes=shapes))
+    report = autofix(
+        Request(target=model().eval(), args=(torch.randn(2, 5, 3),), dynamic_shapes=shapes)
+    )
     assert isinstance(report.attempt, Exported), report
     assert report.attempt.agreement is not None
     assert report.attempt.agreement.verdict == "agrees"

@@ -620,7 +620,7 @@ def test_a_prompt_of_whole_chunks_is_taken_as_any_other() -> None:
     made = cut(model, {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)})
     request = made.components[0].fallbacks[0]
     two_chunks = Shapes.parse("input_ids: batch, prompt[5..]; attention_mask: batch, prompt")
-    attempt = capture(request.with_changes(shapes=two_chunks))
+    attempt = capture(request.with_changes(dynamic_shapes=two_chunks))
 
     assert isinstance(attempt, Exported)
     for rows, prompt in ((2, 8), (1, 9), (3, 12)):
@@ -668,7 +668,7 @@ def test_sizes_of_one_symbol_are_equal_before_the_model_computes_with_them() -> 
 def component(name: str, model: torch.nn.Module) -> CutComponent:
     """Of one input, tried with its sizes named, so again, and with them left to torch."""
     shapes = Shapes.parse("x: batch, prompt")
-    named = Request(target=model, args=(torch.randn(2, 3),), shapes=shapes)
+    named = Request(target=model, args=(torch.randn(2, 3),), dynamic_shapes=shapes)
     return CutComponent(
         name=name,
         role="",

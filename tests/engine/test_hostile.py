@@ -132,7 +132,11 @@ def test_a_size_that_a_pass_of_torch_reads_is_of_no_module() -> None:
 
     shapes = Shapes.parse("x: rows, _")
     record = describe(
-        capture(Request(target=OfRows(), args=(torch.ones(3, 4),), shapes=shapes, title="model()"))
+        capture(
+            Request(
+                target=OfRows(), args=(torch.ones(3, 4),), dynamic_shapes=shapes, title="model()"
+            )
+        )
     )
     assert "aten.sym_size.int" in call_names(record)
     assert [each.path for each in record.scopes] == [""]

@@ -25,7 +25,7 @@ def cached() -> Exported:
     """Traced with a cache as attention makes it: heads lie inside of positions."""
     args = (torch.randn(2, 5, 4, 8).transpose(1, 2), torch.randn(2, 4, 1, 8))
     shapes = Shapes.parse("cache: batch, _, seq, _; one: batch, _, _, _")
-    attempt = capture(Request(target=Cached(), args=args, shapes=shapes))
+    attempt = capture(Request(target=Cached(), args=args, dynamic_shapes=shapes))
     assert isinstance(attempt, Exported)
     return attempt
 

@@ -74,7 +74,9 @@ def test_what_cannot_help_is_not_tried(
         ),
     )
     shapes = Shapes.parse("x: batch, _") if dynamic else None
-    attempt = capture(Request(target=Applies(function), args=(torch.randn(4, 8),), shapes=shapes))
+    attempt = capture(
+        Request(target=Applies(function), args=(torch.randn(4, 8),), dynamic_shapes=shapes)
+    )
     assert isinstance(attempt, Failed)
 
     explain(attempt)

@@ -49,7 +49,7 @@ def record_of(strict: bool, module: nn.Module | None = None) -> Record:
         Request(
             target=module or Fails(),
             args=(torch.randn(3, 4), {"rows": torch.randn(5, 4)}),
-            shapes={
+            dynamic_shapes={
                 "x": {0: torch.export.Dim("batch")},
                 "options": {"rows": {0: torch.export.Dim("rows")}},
             },

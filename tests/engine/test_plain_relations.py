@@ -12,7 +12,8 @@ from torch.utils._sympy.functions import Mod
 
 from export_engine.attempt import Request
 from export_engine.fixes.excluded_calls import allows, find_accepted_call, iter_excluded_calls
-from export_engine.shapes import Relation, Shapes, plain_text, plainly
+from export_engine.shapes import Relation, Shapes
+from export_engine.traced_sizes import plain_text, plainly
 
 PLAIN = {
     "((-1)*(a % 8) + 8) % 8 == 0": "a % 8 == 0",

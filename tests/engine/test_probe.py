@@ -140,7 +140,7 @@ def test_probe_agrees_with_a_real_model(name: str, outcomes: Counter[tuple[str, 
 
 def _agrees(case: Case, outcomes: Counter[tuple[str, str]]) -> None:
     shapes = Shapes.parse(case.shapes) if case.shapes else None
-    request = Request(target=case.target, args=case.args, shapes=shapes, strict=case.strict)
+    request = Request(target=case.target, args=case.args, dynamic_shapes=shapes, strict=case.strict)
     attempt = capture(request)
     assert isinstance(attempt, Exported), attempt
     record = describe(attempt)

@@ -33,7 +33,7 @@ class Passes(torch.nn.Module):
 def test_corners_are_among_them_and_all_are_within(name: str) -> None:
     text, low, high = SHAPES[name]
     shapes = Shapes.parse(text)
-    attempt = capture(Request(target=Passes(), args=(torch.ones(8, 8, 8),), shapes=shapes))
+    attempt = capture(Request(target=Passes(), args=(torch.ones(8, 8, 8),), dynamic_shapes=shapes))
     assert isinstance(attempt, Exported)
     record = describe(attempt)
     by_itself = inspect.signature(verify).parameters["sizes"].default

@@ -136,7 +136,7 @@ def test_a_spec_exports_and_the_program_is_right_at_other_sizes(name: str, stric
 @needs_spec
 def test_a_program_asserts_what_is_assumed_and_takes_sizes_0_and_1() -> None:
     shapes = Shapes.parse("x: batch, seq[..64]; n: int[1..]; seq % 16 == 0; n <= batch + 4")
-    attempt = capture(Request(target=Scaled(), args=(t(4, 16), 2), shapes=shapes))
+    attempt = capture(Request(target=Scaled(), args=(t(4, 16), 2), dynamic_shapes=shapes))
     assert isinstance(attempt, Exported)
     run = attempt.program.module()
     assert run(t(1, 32), 3).shape == (1, 32)
@@ -149,7 +149,7 @@ def test_a_program_asserts_what_is_assumed_and_takes_sizes_0_and_1() -> None:
 @needs_spec
 def test_the_view_shows_the_contract_in_the_users_names() -> None:
     shapes = Shapes.parse("x: batch, seq; n: int[1..]; seq % 16 == 0; batch + seq <= 512")
-    attempt = capture(Request(target=Scaled(), args=(t(4, 16), 2), shapes=shapes))
+    attempt = capture(Request(target=Scaled(), args=(t(4, 16), 2), dynamic_shapes=shapes))
     record = describe(attempt)
     assert [(each.name, each.kind, each.example) for each in record.symbols] == [
         ("batch", "unbacked", 4),

@@ -104,7 +104,9 @@ def test_a_named_dim_of_any_kind_of_input_is_dynamic(call: str, strict: bool) ->
     text, make = CALLS[call]
     shapes, model = Shapes.parse(text), Summed()
     args, kwargs = make(4)
-    attempt = capture(Request(target=model, args=args, kwargs=kwargs, shapes=shapes, strict=strict))
+    attempt = capture(
+        Request(target=model, args=args, kwargs=kwargs, dynamic_shapes=shapes, strict=strict)
+    )
     assert isinstance(attempt, Exported), attempt.error
     args, kwargs = make(7)
     torch.testing.assert_close(attempt.program.module()(*args, **kwargs), model(*args, **kwargs))
@@ -139,7 +141,9 @@ def test_specs_of_keywords_export_in_every_form(strict: bool) -> None:
     ]
     for form in forms:
         assert str(Shapes.from_torch(form, Summed(), args, kwargs)) == "x: b, _; y: b, _; k.0: b, _"
-        request = Request(target=Summed(), args=args, kwargs=kwargs, shapes=form, strict=strict)
+        request = Request(
+            target=Summed(), args=args, kwargs=kwargs, dynamic_shapes=form, strict=strict
+        )
         attempt = capture(request)
         assert isinstance(attempt, Exported), attempt.error
         program = attempt.program.module()
@@ -153,7 +157,9 @@ def test_specs_of_keywords_export_in_every_form(strict: bool) -> None:
 def test_names_of_variadic_inputs_reach_the_record(strict: bool) -> None:
     args, kwargs = (t(), t()), {"k": {"a": t()}}
     shapes = Shapes.parse("x: *, _; rest.0: !, _; k.a: b[2..9], _")
-    request = Request(target=Summed(), args=args, kwargs=kwargs, shapes=shapes, strict=strict)
+    request = Request(
+        target=Summed(), args=args, kwargs=kwargs, dynamic_shapes=shapes, strict=strict
+    )
     record = describe(capture(request))
     assert [entry.path for entry in record.signature.inputs] == ["x", "rest.0", "k.a"]
     assert [(each.name, each.lower, each.upper) for each in record.symbols] == [("b", 2, 9)]
@@ -384,7 +390,7 @@ def test_positions_count_from_the_end_in_both_modes(holds: str, strict: bool) ->
     if holds == "collection":
         shapes = torch.export.ShapesCollection()
         shapes[x] = by_position
-    attempt = capture(Request(target=First(), args=(given,), shapes=shapes, strict=strict))
+    attempt = capture(Request(target=First(), args=(given,), dynamic_shapes=shapes, strict=strict))
     assert isinstance(attempt, Exported)
     assert attempt.program.range_constraints
 
@@ -401,6 +407,6 @@ def test_positions_count_from_the_end_in_both_modes(holds: str, strict: bool) ->
 def test_positions_that_no_dim_has_are_refused(
     spec: dict[int, Any], said: str, strict: bool
 ) -> None:
-    request = Request(target=First(), args=(t(),), shapes={"x": spec}, strict=strict)
+    request = Request(target=First(), args=(t(),), dynamic_shapes={"x": spec}, strict=strict)
     with pytest.raises(ShapesError, match=said):
         capture(request)

@@ -240,7 +240,7 @@ def test_another_graph_of_the_same_inputs_is_run(
     again: nn.Module, shapes: str | None, verdict: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = Shapes.parse("x: batch, _")
-    attempt = capture(Request(target=Doubled(), args=(torch.randn(3, 4),), shapes=spec))
+    attempt = capture(Request(target=Doubled(), args=(torch.randn(3, 4),), dynamic_shapes=spec))
     assert isinstance(attempt, Exported), attempt
     other = Request(
         target=again, args=(torch.randn(3, 4),), shapes=Shapes.parse(shapes) if shapes else None

@@ -245,7 +245,9 @@ def test_guards_know_the_line_that_asked(strict: bool) -> None:
             return x.cos()
 
     shapes = {"x": {0: torch.export.Dim.AUTO}}
-    request = Request(target=Guarded(), args=(torch.randn(8),), shapes=shapes, strict=strict)
+    request = Request(
+        target=Guarded(), args=(torch.randn(8),), dynamic_shapes=shapes, strict=strict
+    )
     record = describe(capture(request))
     guard = next(each for each in record.guards if each.text == "x.shape[0] > 4")
     stack = record.stacks.items[
@@ -263,7 +265,9 @@ def test_the_range_that_a_symbol_is_born_with_is_no_guards_doing() -> None:
 
     free = {0: torch.export.Dim.AUTO}
     args = (torch.ones(3), torch.ones(3))
-    record = describe(capture(Request(target=found, args=args, shapes={"x": free, "y": free})))
+    record = describe(
+        capture(Request(target=found, args=args, dynamic_shapes={"x": free, "y": free}))
+    )
     assert [each.text for each in record.guards] == ["x.shape[0] == y.shape[0]"]
     [count] = [each for each in record.symbols if each.kind == "unbacked"]
     lower = next(each for each in count.bounds if each.side == "lower")

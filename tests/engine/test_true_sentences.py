@@ -35,9 +35,9 @@ from export_engine.fixes.runs_in_eager import beside_eager
 from export_engine.generation.equal_sizes import equal_sizes
 from export_engine.progress import Progress
 from export_engine.shapes import Shapes
-from export_engine.shapes.trace_facts import size_facts
 from export_engine.source import Location, code_of, in_the_model
 from export_engine.trace import Recording
+from export_engine.traced_sizes.trace_facts import size_facts
 from tests import planted
 
 
@@ -92,7 +92,7 @@ class Windowed(nn.Module):
 @pytest.mark.after_check
 def test_a_size_that_numpy_is_given_is_said() -> None:
     shapes = Shapes.parse("x: time")
-    attempt = capture(Request(target=Windowed(), args=(torch.ones(4),), shapes=shapes))
+    attempt = capture(Request(target=Windowed(), args=(torch.ones(4),), dynamic_shapes=shapes))
     assert isinstance(attempt, Failed)
     found, _ = beside_eager(replace(attempt, diagnosis=diagnose(attempt)))
     assert found.sentence.startswith("`np.hamming(x.shape[0])` passes a symbolic size to NumPy")
@@ -150,7 +150,7 @@ class Slopes(nn.Module):
 @pytest.mark.slow
 def test_what_fixes_a_size_is_named(model: nn.Module, example: torch.Tensor, said: str) -> None:
     shapes = Shapes.parse("x: n" if example.dim() == 1 else "x: n, _")
-    attempt = capture(Request(target=model, args=(example,), shapes=shapes))
+    attempt = capture(Request(target=model, args=(example,), dynamic_shapes=shapes))
     assert isinstance(attempt, Failed)
     assert said in diagnose(attempt).sentence
 
@@ -162,7 +162,9 @@ class FarFromItself(nn.Module):
 
 def test_a_number_that_stands_in_the_code_is_no_size() -> None:
     shapes = Shapes.parse("x: n, _")
-    attempt = capture(Request(target=FarFromItself(), args=(torch.ones(4, 3),), shapes=shapes))
+    attempt = capture(
+        Request(target=FarFromItself(), args=(torch.ones(4, 3),), dynamic_shapes=shapes)
+    )
     assert isinstance(attempt, Failed)
     assert "inf" not in diagnose(attempt).sentence
 
@@ -428,7 +430,7 @@ def test_a_model_of_square_grids_is_not_said_to_take_one_only(
 ) -> None:
     args = (torch.randn(2, size, 3),)
     shapes = Shapes.parse("x: _, patches, _")
-    attempt = capture(Request(target=ResizesAGrid(tokens), args=args, shapes=shapes))
+    attempt = capture(Request(target=ResizesAGrid(tokens), args=args, dynamic_shapes=shapes))
     assert isinstance(attempt, Failed)
     found = explain(attempt).diagnosis
     assert found is not None
@@ -454,7 +456,7 @@ def test_what_makes_two_sizes_equal_is_not_said_to_fix_them(equal_first: bool) -
             Request(
                 target=model,
                 args=(torch.ones(6, 2), torch.ones(6)),
-                shapes=shapes,
+                dynamic_shapes=shapes,
                 within=within,
                 options=frozenset({"prefer_deferred_runtime_asserts_over_guards"}),
             )
@@ -736,7 +738,7 @@ def test_a_condition_is_not_tested_on_inputs_that_take_all_memory(
         lambda request: run.append(request.args[0].shape[0]),
     )
     shapes = Shapes.parse("x: batch, _")
-    failed = capture(Request(target=Chunked(), args=(torch.ones(4, 3),), shapes=shapes))
+    failed = capture(Request(target=Chunked(), args=(torch.ones(4, 3),), dynamic_shapes=shapes))
     assert isinstance(failed, Failed)
     diagnosis = explain(failed).diagnosis
     assert diagnosis is not None
@@ -755,7 +757,7 @@ class Recent(nn.Module):
 def test_a_bound_that_every_size_keeps_is_said_as_one(strict: bool) -> None:
     shapes = Shapes.parse("x: batch, time")
     report = autofix(
-        Request(target=Recent(), args=(torch.randn(2, 9),), shapes=shapes, strict=strict)
+        Request(target=Recent(), args=(torch.randn(2, 9),), dynamic_shapes=shapes, strict=strict)
     )
     assert isinstance(report.attempt, Exported), report
     assert "time is at most 2**63 - 1" in report.sentence

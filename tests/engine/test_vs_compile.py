@@ -328,7 +328,7 @@ def test_the_model_its_inputs_and_the_random_numbers_are_as_before() -> None:
 )
 def test_which_size_is_meant(asked: Any, shapes: Any, name: str, dims: Any) -> None:
     given = Shapes.parse(shapes) if shapes else None
-    request = Request(target=slide, args=(torch.ones(4, 8), torch.ones(8, 8)), shapes=given)
+    request = Request(target=slide, args=(torch.ones(4, 8), torch.ones(8, 8)), dynamic_shapes=given)
     found = sizes_to_try(request, asked)
     assert (found.name, list(found.dims)) == (name, dims)
 

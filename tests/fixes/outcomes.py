@@ -80,7 +80,7 @@ def measure(case: Case, strict: bool) -> Outcome:
     args, kwargs = case.call(0)
     shapes = Shapes.parse(case.shapes) if isinstance(case.shapes, str) else case.shapes
     target = case.build()
-    request = Request(target=target, args=args, kwargs=kwargs, shapes=shapes, strict=strict)
+    request = Request(target=target, args=args, kwargs=kwargs, dynamic_shapes=shapes, strict=strict)
     started = time.process_time()
     with _counted() as exports:
         report = autofix(request)

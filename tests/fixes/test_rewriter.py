@@ -33,7 +33,9 @@ def request_of(source: str, name: str, *, strict: bool = False) -> tuple[Request
     line = text.split("\n").index("    def forward(self, x):") + 2
     torch.manual_seed(1)
     shapes = Shapes.parse("x: batch, time, _")
-    request = Request(target=model, args=(torch.randn(3, 5, 4),), shapes=shapes, strict=strict)
+    request = Request(
+        target=model, args=(torch.randn(3, 5, 4),), dynamic_shapes=shapes, strict=strict
+    )
     return request, file, text, line
 
 

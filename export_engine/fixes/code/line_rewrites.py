@@ -19,8 +19,8 @@ from export_engine.fixes.code.editing.eager_trials import agrees, agrees_at
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten, Source
 from export_engine.fixes.code.editing.try_edit import code_fix
 from export_engine.progress import Progress, Report
-from export_engine.shapes import assumable, with_size
 from export_engine.source import Location, Span, original_file
+from export_engine.traced_sizes import assumable, with_size
 
 __all__ = ["suggest_rewrites"]
 

@@ -1,4 +1,4 @@
-/** Evaluates the formulas of a Record, as `export_engine/record/formula.py` does. Pure. */
+/** Evaluates the formulas of a Record, as `export_engine/sizes/formula.py` does. Pure. */
 
 export type Formula = readonly (number | string)[];
 export type Value = number | boolean;

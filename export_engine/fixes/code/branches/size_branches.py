@@ -50,8 +50,8 @@ from export_engine.fixes.excluded_calls import (
 )
 from export_engine.fixes.rewrite.rewriting import rewrite as rewrite_control_flow
 from export_engine.progress import Progress, Report
-from export_engine.shapes import ShapeViolation, assumable, shapes_of
 from export_engine.source import Location, code_of, original_file
+from export_engine.traced_sizes import ShapeViolation, assumable
 
 _MOST_SIZES = 3
 _MOST_PLACES = 4
@@ -141,7 +141,7 @@ def _find_asking_line(
     attempt: Failed, request: Request, facts: UnbackedSize, place: Location
 ) -> _Branch:
     """The line that asks for a size of a ShapesSpec."""
-    shapes = shapes_of(request)
+    shapes = request.shapes
     calls = [
         call.request
         for relation in assumable(attempt, facts.asked)

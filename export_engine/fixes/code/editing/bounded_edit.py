@@ -11,7 +11,7 @@ from export_engine.fixes import assumptions, export_options, shapes
 from export_engine.fixes.code.editing.try_edit import leads_on
 from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Report
-from export_engine.shapes import ShapeViolation
+from export_engine.traced_sizes import ShapeViolation
 
 
 def find_bounds_fix(found: object, progress: Report | None) -> Fix | None:

@@ -20,8 +20,9 @@ from export_engine.defects import log_internal_error
 from export_engine.findings import ops_of
 from export_engine.fixes.code.editing.try_edit import with_edit
 from export_engine.process import Deadline, undone
-from export_engine.shapes import Pinned, Static, leaf_values, shapes_of, with_leaves, with_size
+from export_engine.shapes import Pinned, Static
 from export_engine.torch_internals import pytree
+from export_engine.traced_sizes import leaf_values, with_leaves, with_size
 from export_engine.verify import (
     compare,
     find_code_numbers,
@@ -334,7 +335,7 @@ def _alike(value: Any, row: int) -> Any:
 
 def _dynamic(request: Request) -> list[tuple[str, int]]:
     """One place of each dim that is to be dynamic: the smallest, as `past` beside `past + 1`."""
-    shapes = shapes_of(request)
+    shapes = request.shapes
     entries: dict[str, tuple[int, tuple[str, int]]] = {}
     for path, specs in shapes.leaves.items() if shapes is not None else ():
         for position, spec in enumerate(specs):

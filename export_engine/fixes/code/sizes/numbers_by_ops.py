@@ -28,8 +28,8 @@ from export_engine.fixes.code.editing.text_edits import (
 from export_engine.fixes.code.editing.try_edit import code_fix, try_edit
 from export_engine.fixes.excluded_calls import resize
 from export_engine.progress import Progress, Report
-from export_engine.shapes import leaf_values, shapes_of
 from export_engine.source import original_file
+from export_engine.traced_sizes import leaf_values
 
 _KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.NUMPY})
 _SIZES = (*range(2, 11), 15, 16, 17, 25, 31, 32, 33, 36, 63, 64, 65)
@@ -117,7 +117,7 @@ def _suggest(attempt: Failed, progress: Report | None, *, all_ints: bool) -> Ite
 
 def _at_other_sizes(request: Request) -> Iterator[Request]:
     """The call with one name's size changed, to each size that is small enough to run on."""
-    shapes = shapes_of(request)
+    shapes = request.shapes
     for name in shapes.dims() if shapes is not None else ():
         for size in _SIZES:
             assert shapes is not None

@@ -12,8 +12,11 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from export_engine.record.contract import Formula
-from export_engine.sizes import real_power
+from export_engine.sizes.evaluate import real_power
+
+Formula = list[int | float | str]
+"""Arithmetic on sizes in postfix order, as `formula.py` evaluates it: `d0` is the size
+of `Probe.inputs[0]`, any other text an operator. Empty if it cannot be evaluated."""
 
 _LARGEST_POWER = 64
 
@@ -58,7 +61,7 @@ OPERATORS: dict[str, tuple[int, Callable[..., Any]]] = {
 """The arity and the function of each operator, as in Python."""
 
 
-def evaluate(formula: Formula, sizes: Sequence[int]) -> Any:
+def evaluate_formula(formula: Formula, sizes: Sequence[int]) -> Any:
     """The value of a formula.
 
     Args:
@@ -111,7 +114,7 @@ class Evaluator:
         self._result = stack[0]
 
     def __call__(self, sizes: Sequence[int]) -> Any:
-        """The value, as `evaluate` gives it, and with its errors."""
+        """The value, as `evaluate_formula` gives it, and with its errors."""
         values = self._values.copy()
         for place, number in self._sizes:
             values[place] = sizes[number]

@@ -12,13 +12,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from export_engine.shapes.condition_causes import function_of
-from export_engine.shapes.dims import Auto, Bounds, Dynamic, Named, Spec, Static
-from export_engine.shapes.range_solver import Progression, compile_condition, solve_sizes
-from export_engine.shapes.spec import Shapes
-from export_engine.shapes.trace_facts import InputDim, SizeFacts
-from export_engine.shapes.violations import LEAST, ShapeViolation, alone, problems_of
+from export_engine.shapes import Auto, Bounds, Dynamic, Named, Shapes, Spec, Static
+from export_engine.sizes import Progression, compile_condition, solve_sizes
 from export_engine.torch_internals import linear_in
+from export_engine.traced_sizes.condition_causes import function_of
+from export_engine.traced_sizes.trace_facts import InputDim, SizeFacts
+from export_engine.traced_sizes.violations import LEAST, ShapeViolation, alone, problems_of
 
 
 @dataclass(frozen=True)

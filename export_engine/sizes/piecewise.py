@@ -13,8 +13,8 @@ from fractions import Fraction
 from math import floor
 from typing import NamedTuple
 
-from export_engine.record import Formula
-from export_engine.shapes.polynomials import (
+from export_engine.sizes.formula import Formula
+from export_engine.sizes.polynomials import (
     Number,
     Poly,
     Refine,

@@ -9,13 +9,16 @@ from itertools import islice, product
 from math import gcd, isqrt
 from typing import Any, Literal
 
-from export_engine.shapes.condition_causes import fixing_condition, function_of, joining_condition
-from export_engine.shapes.dims import Bounds, Named
-from export_engine.shapes.names import LARGEST
-from export_engine.shapes.range_solver import Condition, Progression, compile_condition
-from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
+from export_engine.shapes import LARGEST, Bounds, Named
+from export_engine.sizes import Condition, Progression, compile_condition
 from export_engine.source import Stack, in_the_model
 from export_engine.torch_internals import linear_in, symbol_printer
+from export_engine.traced_sizes.condition_causes import (
+    fixing_condition,
+    function_of,
+    joining_condition,
+)
+from export_engine.traced_sizes.trace_facts import InputDim, SizeCondition, SizeFacts
 
 _MOST_COMBINATIONS = 2000
 _MOST_TRIED = 3

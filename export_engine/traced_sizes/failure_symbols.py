@@ -14,14 +14,11 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Attempt, Request, signature_of
-from export_engine.shapes.dims import Named
-from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.leaves import leaves_of
-from export_engine.shapes.symbol_sources import InputPlace, birth_dims
-from export_engine.shapes.trace_facts import shapes_of
+from export_engine.shapes import Named, ShapesError, leaves_of
 from export_engine.source import Stack, code_of, parse_stack_trace
 from export_engine.torch_internals import expression_of
 from export_engine.trace import SymbolBirth
+from export_engine.traced_sizes.symbol_sources import InputPlace, birth_dims
 
 _NUMBERS = frozenset({"item", "tolist", "int", "float", "bool", "len", "round", "max", "min"})
 """Calls that give a plain number for a tensor."""
@@ -123,7 +120,7 @@ def _iter_traced_sizes(attempt: Attempt) -> Iterator[tuple[Stack, dict[str, int]
 
 
 def _dim_names(attempt: Attempt) -> Mapping[InputPlace, str]:
-    shapes = shapes_of(attempt.request) if attempt.request else None
+    shapes = attempt.request.shapes if attempt.request else None
     if not shapes:
         return {}
     return {

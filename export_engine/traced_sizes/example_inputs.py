@@ -11,9 +11,7 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Request, signature_of
-from export_engine.shapes.dims import Named
-from export_engine.shapes.leaves import leaves_of
-from export_engine.shapes.trace_facts import shapes_of
+from export_engine.shapes import Named, leaves_of
 from export_engine.torch_internals import map_call_leaves
 
 
@@ -42,7 +40,7 @@ def with_size(request: Request, dims: Iterable[tuple[str, int]], size: int) -> R
         size: the size they are to have.
     """
     wanted = dict.fromkeys(dims, size)
-    shapes = shapes_of(request)
+    shapes = request.shapes
     specs = dict(shapes.leaves) if shapes else {}
     roots: dict[str, int] = {}
     for (path, position), new in wanted.items():

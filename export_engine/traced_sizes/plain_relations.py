@@ -11,10 +11,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size, relation_text
-from export_engine.shapes.linear_constraints import Linear, add
-from export_engine.shapes.sympy_sizes import relations_of
+from export_engine.shapes import (
+    Expression,
+    Operation,
+    Relation,
+    ShapesError,
+    Size,
+    relation_text,
+    relations_of,
+)
+from export_engine.sizes import Linear, add_linear
 
 _IS_ZERO = {("==", 0), ("<=", 0), ("<", 1)}
 _IS_NOT_ZERO = {("!=", 0), (">", 0), (">=", 1)}
@@ -63,10 +69,10 @@ def _modulo(expression: Expression, divisor: int) -> Linear | None:
             one, other_one = _modulo(left, divisor), _modulo(right, divisor)
             if one is None or other_one is None:
                 return None
-            return add(one, other_one, 1 if sign == "+" else -1)
+            return add_linear(one, other_one, 1 if sign == "+" else -1)
         case Operation("*", int(factor), inner) | Operation("*", inner, int(factor)):
             pair = _modulo(inner, divisor)
-            return None if pair is None else add(({}, 0), pair, factor)
+            return None if pair is None else add_linear(({}, 0), pair, factor)
         case Size(name):
             return {name: 1}, 0
         case int():

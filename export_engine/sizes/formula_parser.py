@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from export_engine.record.contract import Formula
+from export_engine.sizes.formula import Formula
 
 _CALLS = {
     "min": "min",

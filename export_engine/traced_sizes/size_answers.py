@@ -13,24 +13,26 @@ from typing import Any
 import torch
 
 from export_engine.attempt import Attempt, signature_of
-from export_engine.shapes.dims import Bounds, Int, Named, Spec
-from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.example_inputs import leaf_values
-from export_engine.shapes.expressions import (
+from export_engine.shapes import (
     OPPOSITE,
+    Bounds,
     Expression,
+    Int,
+    Named,
     Operation,
     Relation,
+    Shapes,
+    ShapesError,
     Size,
+    Spec,
+    bounds_said,
+    leaves_of,
     linear,
+    relations_of,
 )
-from export_engine.shapes.leaves import leaves_of
-from export_engine.shapes.one_size import bounds_said
-from export_engine.shapes.spec import Shapes
-from export_engine.shapes.symbol_sources import InputPlace, birth_dims
-from export_engine.shapes.sympy_sizes import relations_of
-from export_engine.shapes.trace_facts import shapes_of
 from export_engine.torch_internals import is_unbacked, split_expression
+from export_engine.traced_sizes.example_inputs import leaf_values
+from export_engine.traced_sizes.symbol_sources import InputPlace, birth_dims
 
 
 def find_unbacked_places(attempt: Attempt) -> dict[str, InputPlace]:
@@ -56,7 +58,7 @@ def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
         its answer would leave a size no choice.
     """
     request = attempt.request
-    shapes = shapes_of(request) if request else None
+    shapes = request.shapes if request else None
     places = find_unbacked_places(attempt)
     symbols = {symbol: places.get(str(symbol)) for symbol in condition.free_symbols}
     if request is None or shapes is None or not symbols:

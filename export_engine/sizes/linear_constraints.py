@@ -22,7 +22,7 @@ class _Impossible(Exception):
     """No numbers fulfil the constraints."""
 
 
-def add(one: Linear, other: Linear, factor: int = 1) -> tuple[dict[str, int], int]:
+def add_linear(one: Linear, other: Linear, factor: int = 1) -> tuple[dict[str, int], int]:
     """One sum and a multiple of another."""
     scales = dict(one[0])
     for name, scale in other[0].items():
@@ -30,7 +30,7 @@ def add(one: Linear, other: Linear, factor: int = 1) -> tuple[dict[str, int], in
     return {name: scale for name, scale in scales.items() if scale}, one[1] + factor * other[1]
 
 
-def impossible(zero: Iterable[Linear], least_zero: Iterable[Linear]) -> bool:
+def is_impossible(zero: Iterable[Linear], least_zero: Iterable[Linear]) -> bool:
     """Whether no whole numbers fulfil all constraints, as far as can be proved.
 
     Args:
@@ -85,7 +85,7 @@ def _substitute(where: Linear, name: str, by: Linear) -> Linear:
     if name not in scales:
         return where
     rest = {other: scale for other, scale in scales.items() if other != name}
-    return add((rest, offset), by, scales[name])
+    return add_linear((rest, offset), by, scales[name])
 
 
 def _tight(least_zero: Iterable[Linear]) -> list[Linear]:
@@ -129,5 +129,5 @@ def _without_one(least_zero: list[Linear]) -> list[Linear]:
         for high in upper:
             times, other = -high[0][name], low[0][name]
             scaled = {text: times * scale for text, scale in low[0].items()}, times * low[1]
-            kept.append(add(scaled, high, other))
+            kept.append(add_linear(scaled, high, other))
     return kept

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import lcm
 
-from export_engine.record import Evaluator, Formula, NoFormula, compile_formula
-from export_engine.shapes.piecewise import Pieces, solve_by_residue
-from export_engine.shapes.polynomials import Unsolved
+from export_engine.sizes.formula import Evaluator, Formula
+from export_engine.sizes.formula_parser import NoFormula, compile_formula
+from export_engine.sizes.piecewise import Pieces, solve_by_residue
+from export_engine.sizes.polynomials import Unsolved
 
 _MOST_PERIOD = 4096
 _NEAR = 2048

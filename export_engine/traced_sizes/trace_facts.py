@@ -10,13 +10,8 @@ from typing import Any
 
 import torch
 
-from export_engine.attempt import Attempt, Request, signature_of
-from export_engine.shapes.dims import Named, Pinned, Spec, Static
-from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.leaves import Leaf, leaves_of
-from export_engine.shapes.plain_relations import plain_text
-from export_engine.shapes.spec import Shapes
-from export_engine.shapes.symbol_sources import InputPlace, birth_dims
+from export_engine.attempt import Attempt, signature_of
+from export_engine.shapes import Leaf, Named, Pinned, Shapes, Spec, Static, leaves_of
 from export_engine.source import Stack
 from export_engine.torch_internals import (
     apply_replacements,
@@ -24,6 +19,8 @@ from export_engine.torch_internals import (
     symbol_printer,
     symbol_value,
 )
+from export_engine.traced_sizes.plain_relations import plain_text
+from export_engine.traced_sizes.symbol_sources import InputPlace, birth_dims
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ def size_facts(attempt: Attempt) -> SizeFacts | None:
     request = attempt.request
     if request is None:
         return None
-    shapes = shapes_of(request)
+    shapes = request.shapes
     if not shapes:
         return None
     leaves = leaves_of(signature_of(request.target), request.args, request.kwargs)
@@ -128,17 +125,6 @@ def size_facts(attempt: Attempt) -> SizeFacts | None:
         places,
         tuple(_find_contradicted_pins(shapes, leaves)),
     )
-
-
-def shapes_of(request: Request) -> Shapes | None:
-    """The requested Shapes; None if there are none or they are invalid."""
-    shapes = request.shapes
-    if shapes is None or isinstance(shapes, Shapes):
-        return shapes
-    try:
-        return Shapes.from_torch(shapes, request.target, request.args, request.kwargs)
-    except ShapesError:
-        return None
 
 
 def _iter_wanted_dims(

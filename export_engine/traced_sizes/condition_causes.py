@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from export_engine.shapes.range_solver import Condition, compile_condition
-from export_engine.shapes.trace_facts import InputDim, SizeCondition, SizeFacts
+from export_engine.sizes import Condition, compile_condition
 from export_engine.torch_internals import symbol_printer
+from export_engine.traced_sizes.trace_facts import InputDim, SizeCondition, SizeFacts
 
 
 def function_of(condition: Any, root: Any) -> Condition:
