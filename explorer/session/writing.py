@@ -33,7 +33,7 @@ def writing(session: Session, number: int, fixes: Sequence[int] = ()) -> m.Writi
         raise FixError("The program was opened without its code, so there is none to write into.")
     offered = entry.fixes if fixes else []
     if not all(0 <= fix < len(offered) for fix in fixes):
-        raise FixError(no_such_fix(len(offered)))
+        raise FixError(no_such_fix(len(offered), session.name))
     for fix in sorted(set(fixes)):
         request = offered[fix].apply(request)
     result = m.Writing(

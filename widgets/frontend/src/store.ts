@@ -201,6 +201,7 @@ export class Store extends ViewState {
     return this.act(what, async () => {
       const reply = await this.host.ask("apply", { attempt, fixes: [...fixes] });
       await this.show(reply.attempt);
+      this.tellOfAnother("the fixed program");
     });
   }
 
@@ -212,6 +213,7 @@ export class Store extends ViewState {
       await this.show(reply.attempt);
       // Where it exports now, the view says by which fixes and whether it is right.
       if (this.program.peek()?.record.outcome !== "exported") this.ended.value = reply.report;
+      else this.tellOfAnother("the fixed program");
     });
   }
 
@@ -399,8 +401,7 @@ export class Store extends ViewState {
     return this.occupy(`Decomposing: ${table}`, async () => {
       const reply = await this.host.ask("decompose", { attempt, table });
       await this.show(reply.attempt);
-      const name = this.named.peek();
-      this.ended.value = `${name} is now the decomposed program. History goes back.`;
+      this.tellOfAnother("the decomposed program");
     });
   }
 
@@ -423,7 +424,14 @@ export class Store extends ViewState {
     return this.act("Going back", async () => {
       await this.host.ask("use", { attempt });
       await this.show(attempt);
+      this.tellOfAnother(`attempt ${attempt + 1}`);
     });
+  }
+
+  /** Says that the user's variable stands for another attempt than before. */
+  private tellOfAnother(what: string): void {
+    const held = this.attempts.peek()[this.current.peek()]?.outcome === "exported";
+    if (held) this.ended.value = `${this.named.peek()} is now ${what}. History goes back.`;
   }
 
   /** Says how something went that the kernel did not do; empty if it shows. */

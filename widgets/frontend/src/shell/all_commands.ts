@@ -217,7 +217,7 @@ function ofComparing(store: Store): Command[] {
     {
       group,
       name: "Copy the line that compares two programs",
-      means: `${python}; in Python ${store.named.value}.diff(other)`,
+      means: `${python}; in Python explorer.diff(${store.named.value}, other)`,
       run: (view) => copy(store, python, view),
     },
   ];
