@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -32,7 +33,8 @@ _OTHERS = re.compile(r"\b(?:ex|kit|exploration|_export)\.\w+|\b(?:ex|kit)\b \w+ 
 
 
 @pytest.fixture
-def shell() -> Iterator[InteractiveShell]:
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    monkeypatch.chdir(tmp_path)  # where a guide writes its report
     with own_shell() as shell:
         shell.run_line_magic("load_ext", "kernel_ext")
         assert shell.run_cell(SETUP).success
