@@ -259,7 +259,8 @@ class Exploration(OldNames):
         several lines counts for all of them together. The view has a pane for it.
 
         Args:
-            backend: `inductor`, as torch.compile runs it, or `aoti`, compiled ahead of time.
+            backend: `inductor`, as torch.compile runs it; `aoti`, compiled ahead of time; or
+                `onnx`, for the nodes that ONNX Runtime runs, in seconds.
             inputs: see `run`.
             device: where to run it.
             options: of the compiler, as `torch.compile(options=...)` takes them.

@@ -112,7 +112,7 @@ def kernel_details(record: Record | None, stages: Stages, number: int) -> list[s
         kernel.name,
         pair("time", _format_time(kernel)),
         pair("ops of the program", ", ".join(nodes) or "none is known"),
-        pair("post-grad ops", ", ".join(_ops_of(stages, kernel)) or "none is known"),
+        pair(_name_ops(stages), ", ".join(_ops_of(stages, kernel)) or "none is known"),
     ]
     if kernel.calls:
         rows.append(pair("calls", kernel.calls))
@@ -136,11 +136,16 @@ def kernel_nodes(record: Record | None, kernel: Kernel) -> list[str]:
     return [record.strings[record.graphs[0].name[node]] for node in kernel.nodes]
 
 
-def _ops_of(stages: Stages, kernel: Kernel) -> list[str]:
-    graph = next(
-        (stage_graph for stage_graph in stages.graphs if stage_graph.name == "post-grad"), None
+def _name_ops(stages: Stages) -> str:
+    return (
+        "runtime nodes"
+        if stages.graphs[-1:] and stages.graphs[-1].name == "runtime"
+        else ("post-grad ops")
     )
-    return [graph.ops[op] for op in kernel.ops] if graph is not None else []
+
+
+def _ops_of(stages: Stages, kernel: Kernel) -> list[str]:
+    return [stages.graphs[-1].ops[op] for op in kernel.ops] if stages.graphs else []
 
 
 def _kernel_lines(stages: Stages) -> list[str]:

@@ -15,7 +15,8 @@ STAGES_VERSION = 1
 class StageGraph(msgspec.Struct, frozen=True, kw_only=True):
     """A graph between the exported program and its kernels. Columns have one entry per op."""
 
-    name: Literal["decomposed", "post-grad"]
+    name: Literal["decomposed", "post-grad", "runtime"]
+    """`runtime`: the nodes that a runtime runs, which are its kernels."""
     text: str
     """As torch prints it."""
     ops: list[str]
@@ -72,7 +73,7 @@ class Kernel(msgspec.Struct, frozen=True, kw_only=True):
     calls: str = ""
     """What an extern kernel calls: `aten.addmm`."""
     ops: list[int]
-    """The ops of the post-grad graph that it computes."""
+    """The ops of the last graph that it computes."""
     nodes: list[int]
     """The nodes of the Record's main graph that these come from."""
     lines: list[int]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from export_engine.run.backend import Job as Job
     from export_engine.run.backend import Ready as Ready
     from export_engine.run.backend import RepeatedBackend as RepeatedBackend
+    from export_engine.run.backend import RuntimeBackend as RuntimeBackend
+    from export_engine.run.backend import RuntimeNode as RuntimeNode
     from export_engine.run.backend import WatchedBackend as WatchedBackend
     from export_engine.run.backend_registry import backends as backends
     from export_engine.run.backend_registry import check_names as check_names

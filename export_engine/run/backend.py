@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 
@@ -88,6 +88,34 @@ class RandomBackend(Backend, Protocol):
     """A backend whose compiled code can draw the random numbers that eager draws."""
 
     draws_as_eager: bool
+
+
+class RuntimeNode(NamedTuple):
+    """A node that a runtime runs, which may be several ops of the program."""
+
+    name: str
+    """As the runtime calls it."""
+    calls: str
+    """Its kernel: `FusedMatMul`."""
+    ops: tuple[str, ...]
+    """The ops of the program that it computes, by their nodes' names; empty where it tells none."""
+    reads: tuple[int, ...]
+    """The nodes that it reads, by their place in the list."""
+    microseconds: tuple[float, ...]
+    """Of each measured call; empty where none was measured."""
+
+
+@runtime_checkable
+class RuntimeBackend(Backend, Protocol):
+    """A backend whose runtime tells which nodes it runs, for which ops, and how long they take."""
+
+    def nodes(self, job: Job, calls: int) -> list[RuntimeNode]:
+        """The nodes in the order in which they run.
+
+        Args:
+            job: what to run.
+            calls: how many calls are measured, after some to warm up.
+        """
 
 
 @runtime_checkable

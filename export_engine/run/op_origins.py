@@ -36,6 +36,21 @@ def ops_of(program: ExportedProgram, made: Iterable[Node]) -> dict[str, str]:
     return {node: source for source, node in names.items()}
 
 
+def sources_of(program: ExportedProgram, made: Iterable[Node]) -> dict[str, str]:
+    """Per node of a graph that was made of a program, by name, the op that it is a part of.
+
+    Nodes that are of none are left out.
+
+    Args:
+        program: the one that it was made of.
+        made: the graph's nodes.
+    """
+    ops = [node for node in program.graph.nodes if node.op == "call_function"]
+    histories = {node.name: origins(node) for node in ops}
+    sources = {node.name: _source(node, histories) for node in made if node.op == "call_function"}
+    return {name: source for name, source in sources.items() if source}
+
+
 def _source(node: Node, histories: dict[str, list[str]]) -> str:
     """The op that a node was made of: its history begins with the op's own and the op's name."""
     history = origins(node)

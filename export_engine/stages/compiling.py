@@ -23,6 +23,7 @@ from export_engine.run import (
     Inputs,
     Job,
     Ready,
+    RuntimeBackend,
     backends,
     calls_of,
     missing_for,
@@ -37,6 +38,7 @@ from export_engine.stages.joining import (
 )
 from export_engine.stages.kernel_times import time_kernels
 from export_engine.stages.program_ops import list_computing_ops
+from export_engine.stages.runtimes import CALLS, join_runtime, time_calls
 from export_engine.torch_internals import (
     caches_off,
     compilation_traced,
@@ -48,6 +50,8 @@ from export_engine.trace import CompilationTrace
 from export_engine.verify import examine
 
 COMPILERS = ("inductor", "aoti")
+RUNTIMES = ("onnx",)
+"""Backends that tell which nodes they run."""
 _STEPS = {
     "before_pre_grad_graph": "decomposing",
     "before_post_grad_graph": "post-grad passes",
@@ -75,7 +79,7 @@ def compile_stages(
     Args:
         exported: whose program.
         record: the same, described.
-        backend: `inductor` or `aoti`.
+        backend: `inductor`, `aoti`, or `onnx` for the nodes that ONNX Runtime runs.
         device: where it runs.
         inputs: what to run it with; the example's by default.
         options: of the compiler, as `torch.compile(options=...)` takes them.
@@ -89,6 +93,8 @@ def compile_stages(
     device = present_device(device)
     _check_options(options or {})
     chosen = _compiler(backend, device)
+    if options and backend in RUNTIMES:
+        raise WrongArgument(f"{chosen.title} takes no options of Inductor.")
     steps = _Steps(progress)
     with examine(exported, record, 0) as subject, tempfile.TemporaryDirectory() as folder:
         if subject.without_values:
@@ -97,6 +103,8 @@ def compile_stages(
         if bench.other_inputs:
             raise WrongArgument(f"The program rejects these inputs: {bench.other_inputs}.")
         own = Path(folder)
+        if isinstance(chosen, RuntimeBackend):
+            return _convert(record, chosen, bench, own, steps)
         compiled = _Compiled(bench, chosen, own, dict(options or {}), steps)
         trace, ready, seconds = compiled.run(nullcontext())
         joined, provenance = _join_trace(record, trace)
@@ -129,6 +137,40 @@ def compile_stages(
         remarks=joined.remarks,
         times=timed.times,
         left_out=[text for text in (_describe_absent(trace), note) if text],
+    )
+
+
+def _convert(
+    record: Record, runtime: RuntimeBackend, bench: Bench, folder: Path, steps: _Steps
+) -> Stages:
+    """The nodes that a runtime runs, timed; its calls are timed without a profile, too."""
+    steps.say("converting")
+    started = time.perf_counter()
+    try:
+        ready: Ready = bench.run_seeded(lambda: runtime.prepare(bench.job(folder)))
+        seconds = time.perf_counter() - started
+        steps.say("timing nodes")
+        nodes = bench.run_seeded(lambda: runtime.nodes(bench.job(folder), CALLS))
+        took = time_calls(ready.call)
+    except Exception as error:
+        text = str(error).strip().partition("\n")[0]
+        raise StagesMissing(
+            f"{runtime.title} does not convert this program: {type(error).__name__}: {text}"
+        ) from error
+    joined = join_runtime(record, runtime.title, nodes, took)
+    return Stages(
+        backend=runtime.name,
+        title=runtime.title,
+        device=bench.device,
+        inputs=bench.call.label,
+        torch_version=str(torch.__version__),
+        seconds=round(seconds, 3),
+        exported=len(list_computing_ops(record)),
+        graphs=joined.graphs,
+        kernels=joined.kernels,
+        lines=joined.lines,
+        times=joined.times,
+        left_out=joined.left_out,
     )
 
 
@@ -201,11 +243,12 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 def _compiler(name: str, device: str) -> Backend:
     """The backend, which can run here."""
-    if name not in COMPILERS:
-        text = ", ".join(COMPILERS)
+    if name not in (*COMPILERS, *RUNTIMES):
+        text = ", ".join((*COMPILERS, *RUNTIMES))
         raise WrongArgument(f"{name!r} has no stages; these have: {text}.")
     chosen = backends()[name]
-    missing = missing_provenance() or missing_for(chosen, device)
+    missing = missing_provenance() if name in COMPILERS else ""
+    missing = missing or missing_for(chosen, device)
     if missing:
         raise StagesMissing(missing)
     return chosen

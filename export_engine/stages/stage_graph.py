@@ -102,16 +102,17 @@ def build_graph(
         targets=[op.target for op in ops],
         types=[op.type for op in ops],
         line=array("i", [op.line for op in ops]),
-        nodes=_make_lists(origins),
+        nodes=make_lists(origins),
         inputs=list(inputs),
         input_types=[row.type for row in inputs.values()],
         input_nodes=array("i", join.find_nodes(inputs)),
-        reads=_make_lists(reads),
+        reads=make_lists(reads),
         outputs=array("i", [numbers[w] for w in read_printed_outputs(text) if w in numbers]),
     )
 
 
-def _make_lists(lists: Iterable[Sequence[int]]) -> Ragged:
+def make_lists(lists: Iterable[Sequence[int]]) -> Ragged:
+    """Lists of numbers as columns."""
     starts, items = array("i", [0]), array("i")
     for row in lists:
         items.extend(row)

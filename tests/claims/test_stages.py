@@ -12,6 +12,7 @@ from torch import nn
 
 import explorer
 from explorer.results.stages import StagesResult
+from explorer.session.session import FixError
 from export_engine.archive import ArchiveError
 from export_engine.plain_errors import WrongArgument
 from export_engine.record import (
@@ -197,8 +198,6 @@ def test_the_trace_takes_each_artifact_once_and_sees_a_cache() -> None:
 def test_an_option_that_inductor_does_not_have_is_refused_before_compiling(
     explored: explorer.Exploration,
 ) -> None:
-    from explorer.session.session import FixError
-
     with pytest.raises(FixError, match="no option 'max_autotun'"):
         explored.stages(options={"max_autotun": True})
     with pytest.raises(FixError, match="'tvm' has no stages"):
@@ -476,6 +475,30 @@ def test_a_folder_of_torch_trace_is_read_as_stages(tmp_path: Path) -> None:
     (kernel,) = stages.kernels
     assert (kernel.ops, kernel.code, kernel.call_line) == ([0], 0, 2)
     assert stages.of(3)[0].name == "cpp_fused_add_0:1"
+
+
+@pytest.mark.slow
+def test_onnx_runtime_tells_its_nodes_with_ops_lines_and_times() -> None:
+    pytest.importorskip("onnxruntime")
+    torch.manual_seed(0)
+    ex = explorer.explore(Planted().eval(), (torch.randn(16, 16),))
+    stages = ex.stages("onnx")
+    record = ex.record
+    check_record(record)
+    assert [graph.name for graph in stages.data.graphs] == ["runtime"]
+    computed = {
+        name: kernel for kernel in stages.kernels for name in stages.kernel(kernel.name).nodes
+    }
+    assert {"linear", "sigmoid", "sort", "exp"} <= computed.keys()
+    assert computed["linear"].calls in ("Gemm", "com.microsoft.FusedGemm")
+    for name, mark in (("sort", "fusion"), ("exp", None)):
+        (line,) = stages.kernel(computed[name].name).lines
+        assert mark is None or line.endswith(f":{planted_line(mark)}")
+    assert all(kernel.microseconds >= 0 for kernel in stages.kernels)
+    assert any("Not told by this backend" in text for text in stages.data.left_out)
+    assert "runtime nodes" in str(stages.kernel(computed["sort"].name))
+    with pytest.raises(FixError, match="no options of Inductor"):
+        ex.stages("onnx", options={"max_autotune": True})
 
 
 class Other(nn.Module):

@@ -12,11 +12,12 @@ import torch
 from torch.export.graph_signature import ConstantArgument, InputKind
 
 from export_engine.defects import log_internal_error
-from export_engine.run.backend import Job, Ready
+from export_engine.run.backend import Job, Ready, RuntimeNode
 from export_engine.run.builtin_backends.arrays import as_array
 from export_engine.run.builtin_backends.eager_layouts import replace_views
 from export_engine.run.builtin_backends.needs import packages
-from export_engine.run.op_origins import ops_of
+from export_engine.run.builtin_backends.onnx_nodes import WARM, read_nodes
+from export_engine.run.op_origins import ops_of, sources_of
 from export_engine.torch_internals import as_result, flat_inputs
 
 _PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
@@ -63,6 +64,23 @@ class Onnx:
             return as_result(job.program, [torch.from_numpy(value) for value in raw])
 
         return call_session
+
+    def nodes(self, job: Job, calls: int) -> list[RuntimeNode]:
+        """The nodes of the optimized graph, timed by onnxruntime's own profile."""
+        converted = _convert(job)
+        sources = sources_of(job.program, converted.exported_program.graph.nodes)
+        optimized, profile = job.folder / "optimized.onnx", job.folder / "profile"
+        session, _ = _make_session(
+            job,
+            converted,
+            optimized_model_filepath=str(optimized),
+            enable_profiling=True,
+            profile_file_prefix=str(profile),
+        )
+        fed = _build_feeds(session, job)
+        for _ in range(calls + WARM):
+            session.run(None, fed)
+        return read_nodes(converted.model, optimized, Path(session.end_profiling()), sources)
 
     def without_values(self) -> str | None:
         """Nothing: each value can be an output."""
@@ -141,16 +159,18 @@ def _name_axes(job: Job) -> list[dict[int, str]]:
 _SYMBOL = re.compile(r"\b[a-z]+\d+\b")
 
 
-def _make_session(job: Job, converted: Any) -> tuple[Any, Path]:
+def _make_session(job: Job, converted: Any, **settings: Any) -> tuple[Any, Path]:
     import onnxruntime
 
     file = job.folder / _FILE
     converted.save(file)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only: its warnings go directly to the terminal
+    for name, value in settings.items():
+        setattr(options, name, value)
     kind, _, number = job.device.partition(":")
-    settings: list[Any] = [{"device_id": number or "0"}] if kind == "cuda" else [{}]
+    of_provider: list[Any] = [{"device_id": number or "0"}] if kind == "cuda" else [{}]
     session = onnxruntime.InferenceSession(
-        file, options, providers=[_PROVIDERS[kind]], provider_options=settings
+        file, options, providers=[_PROVIDERS[kind]], provider_options=of_provider
     )
     return session, file

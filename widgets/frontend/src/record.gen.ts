@@ -369,7 +369,7 @@ export interface Profile {
 }
 
 export interface StageGraph {
-  name: "decomposed" | "post-grad";
+  name: "decomposed" | "post-grad" | "runtime";
   text: string;
   ops: string[];
   targets: string[];

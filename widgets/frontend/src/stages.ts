@@ -81,8 +81,8 @@ export function kernelsOf(stages: Stages, nodes: Iterable<NodeId>): Set<number> 
 export const nodesOfOp = ({ nodes: { starts, items } }: StageGraph, op: number): NodeId[] =>
   [...items.slice(starts[op], starts[op + 1])].map((node) => nodeId(0, node));
 
-/** The ops of the post-grad graph that a kernel computes, by name. */
+/** The ops of the last graph that a kernel computes, by name. */
 export function opsOfKernel({ graphs }: Stages, kernel: Kernel): string[] {
-  const graph = graphs.find(({ name }) => name === "post-grad");
+  const graph = graphs.at(-1);
   return kernel.ops.map((op) => graph?.ops[op] ?? "").filter(Boolean);
 }

@@ -19,6 +19,9 @@ export function rungsOf({ graphs, kernels }: Stages): Rung[] {
   return ["exported", ...own, ...last];
 }
 
+/** The graph whose ops kernels compute. */
+const lastGraph = ({ graphs }: Stages): StageGraph | undefined => graphs.at(-1);
+
 /** A stage, and how its nodes hang together with those of the exported program. */
 export class StageProgram {
   readonly program: Program;
@@ -42,7 +45,7 @@ export class StageProgram {
     graph.input_nodes.forEach((node, at) => {
       if (node >= 0) this.offspring.set(nodeId(0, node), [nodeId(0, at)]);
     });
-    if (graph.name !== "post-grad") return;
+    if (graph !== lastGraph(stages)) return;
     stages.kernels.forEach(({ ops }, number) => {
       this.byKernel.set(
         number,
@@ -165,7 +168,7 @@ class StageRecord {
 
   /** The kernels, each with the nodes of the stage in place of the program's. */
   private timed(): Kernel[] {
-    if (this.stage.name !== "post-grad") return [];
+    if (this.stage !== lastGraph(this.stages)) return [];
     const first = this.stage.inputs.length;
     return this.stages.kernels.map((kernel) => ({
       ...kernel,

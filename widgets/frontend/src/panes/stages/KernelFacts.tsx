@@ -46,7 +46,11 @@ export function KernelFacts({ store, program, stages, number, count, show }: Pro
             )}
           </More>
         </Fact>
-        {ops.length > 0 && <Fact name="Post-grad ops">{capped(ops.join(", "), 400)}</Fact>}
+        {ops.length > 0 && (
+          <Fact name={stages.graphs.at(-1)?.name === "runtime" ? "Runtime nodes" : "Post-grad ops"}>
+            {capped(ops.join(", "), 400)}
+          </Fact>
+        )}
         <Fact name="Lines">
           {kernel.lines.map((line) => {
             const row = stages.lines[line];

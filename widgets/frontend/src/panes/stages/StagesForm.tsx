@@ -7,6 +7,7 @@ import { Expected } from "../parts/Expected";
 const BACKENDS: readonly [string, string][] = [
   ["inductor", "torch.compile"],
   ["aoti", "AOTInductor"],
+  ["onnx", "ONNX Runtime"],
 ];
 
 /** Of Inductor's options, what most often changes kernels; each is compared with the defaults. */
@@ -21,12 +22,14 @@ export function StagesForm({ store }: { store: Store }) {
   const [backend, setBackend] = useState("inductor");
   const [setting, setSetting] = useState(0);
   const busy = store.busy.value;
+  const isInductor = backend !== "onnx";
+  const options = isInductor ? (SETTINGS[setting]?.[0] ?? {}) : {};
   return (
     <form
       class="tx-run-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!busy) void store.stages(backend, "cpu", SETTINGS[setting]?.[0] ?? {});
+        if (!busy) void store.stages(backend, "cpu", options);
       }}
     >
       <div class="tx-filters">
@@ -47,6 +50,7 @@ export function StagesForm({ store }: { store: Store }) {
           class="tx-input"
           aria-label="Settings of the compiler"
           value={setting}
+          disabled={!isInductor}
           data-testid="stages-setting"
           onChange={(event) => setSetting(Number(event.currentTarget.value))}
         >
@@ -66,7 +70,9 @@ export function StagesForm({ store }: { store: Store }) {
           After export…
         </button>
         <Expected store={store} action="Compiling">
-          compiles: tens of seconds, Stop at any time
+          {isInductor
+            ? "compiles: tens of seconds, Stop at any time"
+            : "converts and runs: seconds, Stop at any time"}
         </Expected>
       </div>
     </form>
