@@ -169,7 +169,7 @@ def _search(attempt: Failed, progress: Report | None, found: list[Fix | NoFix]) 
             _ask(provider, attempt, progress, found)
             if any(_cures(fix, attempt) for fix in found):
                 if provider is not shapes.suggest_shapes:
-                    _ask(shapes.suggest_example_sizes, attempt, progress, found)
+                    _ask(shapes.suggest_untried, attempt, progress, found)
                 return
         if not any(_leads_on(fix) for fix in found):
             found += _of_written_out(attempt, progress)

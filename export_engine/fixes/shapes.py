@@ -77,15 +77,15 @@ def suggest_shapes(attempt: Failed, progress: Report | None = None) -> Iterator[
         yield from _suggest_solutions(attempt, progress)
 
 
-def suggest_example_sizes(attempt: Failed, _: Report | None = None) -> Iterator[Fix]:
-    """Beside a better fix, what costs no export: sizes that the code fixes, made static."""
+def suggest_untried(attempt: Failed, _: Report | None = None) -> Iterator[Fix]:
+    """Beside a better fix: the shapes that the failed trace allows, without an export of them."""
     before = attempt.request.shapes if attempt.request else None
     facts = size_facts(attempt) if before is not None else None
     if before is None or facts is None or attempt.diagnosis is None:
         return
     if attempt.diagnosis.kind is Kind.SHAPES_VIOLATED:
-        solution = solve(facts, set())
-        if any(problem.lossy for problem in solution.problems):
+        solution = solve(facts)
+        if solution.problems and all(problem.kind != "tied" for problem in solution.problems):
             yield _as_fix(_Answer(solution.shapes, solution.problems, attempt), before, attempt)
 
 
