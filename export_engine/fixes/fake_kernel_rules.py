@@ -6,10 +6,11 @@ number, a multiple, a sum, a product; a size that depends only on values is left
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, permutations
+from types import CodeType
 from typing import Any
 
 import torch
@@ -21,10 +22,26 @@ from export_engine.torch_internals import writes_to_arguments
 
 @dataclass(frozen=True)
 class Expression:
-    """A value that follows from the arguments: as Python text, and as a function."""
+    """A value that follows from the arguments, as Python text."""
 
     text: str
-    of: Callable[[Given], Any]
+
+    def of(self, given: Given) -> Any:
+        """The value in a call."""
+        names = {"torch": torch}  # the text is made here, of names in the op's schema
+        return eval(_compile(self.text), names, dict(given))  # noqa: S307
+
+    def find(self, given: Given) -> Any:
+        """The value in a call; None where it has none, as a quotient by 0."""
+        try:
+            return self.of(given)
+        except (ArithmeticError, LookupError, RuntimeError):
+            return None
+
+
+@lru_cache(maxsize=4096)
+def _compile(text: str) -> CodeType:
+    return compile(text, "<rule>", "eval")
 
 
 @dataclass(frozen=True)
@@ -148,55 +165,26 @@ def _dtype(runs: OpRuns, number: int, slots: list[Slot]) -> tuple[Expression | N
     items = {run.made[number].dtype for run in every}
     if len(items) == 1:
         (only,) = items
-        return Expression(str(only), _constant(only)), devices[0]
+        return Expression(str(only)), devices[0]
     for one, other in combinations(slots, 2):
-        text = f"torch.promote_types({one}.dtype, {other}.dtype)"
-        promoted = Expression(text, _promote(one, other))
-        if all(promoted.of(run.given) == run.made[number].dtype for run in every):
+        promoted = Expression(f"torch.promote_types({one}.dtype, {other}.dtype)")
+        if all(promoted.find(run.given) == run.made[number].dtype for run in every):
             return promoted, devices[0]
     raise Unfit("no rule was found for the dtype of its result")
 
 
 def _whole_shape(runs: OpRuns, number: int, slots: list[Slot], source: Slot) -> Expression | None:
     same = [source, *(slot for slot in slots if slot != source)]
-    candidates = [Expression(f"{slot}.shape", _shape(slot)) for slot in same]
+    candidates = [Expression(f"{slot}.shape") for slot in same]
     for one, other in combinations(slots, 2):
-        text = f"torch.broadcast_shapes({one}.shape, {other}.shape)"
-        candidates.append(Expression(text, _broadcast(one, other)))
+        candidates.append(Expression(f"torch.broadcast_shapes({one}.shape, {other}.shape)"))
     return next(
         (candidate for candidate in candidates if _holds(candidate, runs.shapes, number)), None
     )
 
 
-def _constant(value: Any) -> Callable[[Given], Any]:
-    return lambda given: value
-
-
-def _promote(one: Slot, other: Slot) -> Callable[[Given], Any]:
-    return lambda given: torch.promote_types(one.of(given).dtype, other.of(given).dtype)
-
-
-def _shape(slot: Slot) -> Callable[[Given], Any]:
-    return lambda given: tuple(slot.of(given).shape)
-
-
-def _size(slot: Slot, dim: int) -> Callable[[Given], Any]:
-    return lambda given: slot.of(given).shape[dim]
-
-
-def _broadcast(one: Slot, other: Slot) -> Callable[[Given], Any]:
-    def of(given: Given) -> Any:
-        shapes = one.of(given).shape, other.of(given).shape
-        try:
-            return tuple(torch.broadcast_shapes(*shapes))  # type: ignore[no-untyped-call]
-        except RuntimeError:
-            return None
-
-    return of
-
-
 def _holds(whole: Expression, runs: list[OpRun], number: int) -> bool:
-    return all(whole.of(run.given) == tuple(run.made[number].shape) for run in runs)
+    return all(whole.find(run.given) == tuple(run.made[number].shape) for run in runs)
 
 
 def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> Expression | None:
@@ -207,7 +195,7 @@ def _dim(runs: OpRuns, number: int, dim: int, slots: list[Slot]) -> Expression |
         return None
     for candidate in _candidates(runs, slots, wanted):
         if all(
-            candidate.of(run.given) == size for run, size in zip(runs.shapes, wanted, strict=True)
+            candidate.find(run.given) == size for run, size in zip(runs.shapes, wanted, strict=True)
         ):
             return candidate
     raise Unfit(f"no rule was found for size {dim} of its result")
@@ -217,119 +205,70 @@ def _candidates(runs: OpRuns, slots: list[Slot], wanted: list[int]) -> Iterator[
     """Candidates for a size, simplest first."""
     items = [run.given for run in runs.shapes]
     if len(set(wanted)) == 1:
-        yield Expression(str(wanted[0]), _constant(wanted[0]))
-    sizes, numbers = _sizes(items[0], slots), _numbers(items[0])
-    basic = [*sizes, *numbers]
-    yield from basic
-    for expression in basic:
-        yield from _lines(expression, items, wanted)
+        yield Expression(str(wanted[0]))
+    numbers = list(_numbers(items[0]))
+    basic = [*_sizes(items[0], slots), *numbers]
+    pairs = [
+        f"{left} {sign} {right}"
+        for one, other in combinations(basic, 2)
+        for sign in ("+", "*", "-", "//")
+        for left, right in ([(one, other)] if sign in "+*" else [(one, other), (other, one)])
+    ]
+    texts = [*basic]
+    for text in basic:
+        texts += _lines(text, items, wanted)
     for name in dict.fromkeys(slot.name for slot in slots if slot.element is not None):
-        yield from _sums(name, slots, items[0])
-    pairs = list(_pairs(basic, items))
-    yield from pairs
-    for pair in pairs:
-        yield from _lines(_parenthesize(pair), items, wanted)
+        texts += _sums(name, slots, items[0])
+    texts += pairs
+    yield from map(Expression, texts)
+    for text in pairs:
+        yield from map(Expression, _lines(f"({text})", items, wanted))
     for size in basic:
         for window, step in permutations(numbers, 2):  # as of a sliding window
-            difference = _parenthesize(_combine(size, "-", window))
-            if all(step.of(one) for one in items):
-                yield _plus_one(_combine(difference, "//", step))
+            yield Expression(f"({size} - {window}) // {step} + 1")
 
 
-_TWO: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add,
-    "*": operator.mul,
-    "-": operator.sub,
-    "//": operator.floordiv,
-}
+def _sizes(given: Given, slots: list[Slot]) -> Iterator[str]:
+    for slot in slots:
+        yield from (f"{slot}.shape[{dim}]" for dim in range(slot.of(given).dim()))
 
 
-def _combine(left: Expression, sign: str, right: Expression) -> Expression:
-    of = _TWO[sign]
-    return Expression(
-        f"{left.text} {sign} {right.text}", lambda given: of(left.of(given), right.of(given))
-    )
-
-
-def _parenthesize(one: Expression) -> Expression:
-    return Expression(f"({one.text})", one.of)
-
-
-def _plus_one(one: Expression) -> Expression:
-    return Expression(f"{one.text} + 1", lambda given: one.of(given) + 1)
-
-
-def _pairs(basic: list[Expression], given: list[Given]) -> Iterator[Expression]:
-    for one, other in combinations(basic, 2):
-        for sign in _TWO:
-            both = [(one, other)] if sign in "+*" else [(one, other), (other, one)]
-            for left, right in both:
-                if sign != "//" or all(right.of(group) for group in given):
-                    yield _combine(left, sign, right)
-
-
-def _sizes(given: Given, slots: list[Slot]) -> list[Expression]:
-    return [
-        Expression(f"{slot}.shape[{dim}]", _size(slot, dim))
-        for slot in slots
-        for dim in range(slot.of(given).dim())
-    ]
-
-
-def _numbers(given: Given) -> list[Expression]:
-    expressions = []
+def _numbers(given: Given) -> Iterator[str]:
     for name, value in given.items():
         if isinstance(value, int) and not isinstance(value, bool):
-            expressions.append(Expression(name, operator.itemgetter(name)))
+            yield name
         elif isinstance(value, tuple | list) and all(type(item) is int for item in value):
-            expressions += [Expression(f"{name}[{i}]", _item(name, i)) for i in range(len(value))]
-    return expressions
+            yield from (f"{name}[{index}]" for index in range(len(value)))
 
 
-def _item(name: str, index: int) -> Callable[[Given], Any]:
-    return lambda given: given[name][index]
-
-
-def _lines(one: Expression, given: list[Given], wanted: list[int]) -> Iterator[Expression]:
+def _lines(text: str, given: list[Given], wanted: list[int]) -> Iterator[str]:
     """`scale * value + offset`, and `(value + offset) // step`, through all runs."""
-    points = sorted(set(zip([one.of(group) for group in given], wanted, strict=True)))
+    values = [Expression(text).find(group) for group in given]
+    if None in values:
+        return
+    points = sorted(set(zip(values, wanted, strict=True)))
     (x0, y0), (x1, y1) = points[0], points[-1]
     if x0 == x1:
         return
     scale, left = divmod(y1 - y0, x1 - x0)
     if not left and scale:
-        yield _linear(one, scale, y0 - scale * x0)
+        yield _plus(f"{scale} * {text}" if scale != 1 else text, y0 - scale * x0)
     for step in range(2, _LARGEST_STEP + 1):
         for offset in range(-step, step + 1):
             if all((x + offset) // step == y for x, y in points):
-                yield _step_down(one, offset, step)
+                yield f"({_plus(text, offset)}) // {step}" if offset else f"{text} // {step}"
                 return
 
 
 _LARGEST_STEP = 8
 
 
-def _linear(one: Expression, scale: int, offset: int) -> Expression:
-    text = f"{scale} * {one.text}" if scale != 1 else one.text
-    return Expression(_plus(text, offset), lambda given: scale * one.of(given) + offset)
-
-
-def _step_down(one: Expression, offset: int, step: int) -> Expression:
-    inner = f"({_plus(one.text, offset)})" if offset else one.text
-    return Expression(f"{inner} // {step}", lambda given: (one.of(given) + offset) // step)
-
-
 def _plus(text: str, offset: int) -> str:
     return f"{text} + {offset}" if offset > 0 else f"{text} - {-offset}" if offset else text
 
 
-def _sums(name: str, slots: list[Slot], given: Given) -> Iterator[Expression]:
+def _sums(name: str, slots: list[Slot], given: Given) -> Iterator[str]:
     """The sum of a size over a list of tensors, as of what is concatenated."""
     rank = min(slot.of(given).dim() for slot in slots if slot.name == name)
     for dim in range(rank):
-        text = f"sum(each.shape[{dim}] for each in {name})"
-        yield Expression(text, _sum(name, dim))
-
-
-def _sum(name: str, dim: int) -> Callable[[Given], Any]:
-    return lambda given: sum(value.shape[dim] for value in given[name])
+        yield f"sum(each.shape[{dim}] for each in {name})"

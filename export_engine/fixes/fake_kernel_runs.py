@@ -180,14 +180,9 @@ def _vary_all_sizes(given: Given) -> Iterator[Given]:
 
 
 def _with_sizes(given: Given, places: dict[tuple[Slot, int], int]) -> Given:
-    changed = {k: list(v) if isinstance(v, tuple | list) else v for k, v in given.items()}
     for (slot, dim), size in places.items():
-        tensor = repeat_slices(slot.of(changed).detach(), dim, size)
-        if slot.element is None:
-            changed[slot.name] = tensor
-        else:
-            changed[slot.name][slot.element] = tensor
-    return changed
+        given = _map_tensors(given, partial(repeat_slices, dim=dim, size=size), slot)
+    return given
 
 
 def _vary_numbers(given: Given) -> Iterator[Given]:

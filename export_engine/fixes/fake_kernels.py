@@ -103,14 +103,14 @@ def infer_kernel(
     runs = runs_of(request, op, overload)
     if runs is None:
         raise Unfit("the model does not reach the op on the example")
+    signature = op_signature(runs.overload)
+    if any(keyword.iskeyword(parameter) for parameter in signature.parameters):
+        raise Unfit("one of its arguments has a Python keyword as its name")
     rules = rules_of(runs)
     sized = any(value.dim() for value in runs.shapes[0].made)
     if sized and len(runs.shapes) < _FEWEST:
         raise Unfit("it accepts no sizes but the example's, so no rule can be inferred")
     name = f"{op}.{overload}" if overload and overload != "default" else op
-    signature = op_signature(runs.overload)
-    if any(keyword.iskeyword(parameter) for parameter in signature.parameters):
-        raise Unfit("one of its arguments has a Python keyword as its name")
     as_list = isinstance(runs.shapes[0].result, list)
     several = isinstance(runs.shapes[0].result, tuple | list)
     code = _code(name, signature, rules, several, as_list)
