@@ -20,22 +20,22 @@ from .test_fixes_code import defined
 @pytest.mark.parametrize(
     ("body", "shapes", "sizes", "said"),
     [
-        ("return torch.kron(x, x[:2])", "x: a, b", ((2, 1), (6, 2)), "sizes as plain ints"),
+        ("return torch.kron(x, x[:2])", "x: a, b", ((2, 1), (6, 2)), "requires plain ints"),
         ("return torch.cov(x)", "x: a, b[2..]", ((0, 3), (7, 5)), "calls `.item()` internally"),
         ("return torch.cdist(x, x + 1)", "x: a, b", ((1, 1), (40, 3)), "at run time"),
-        ("return (x @ x.T).fill_diagonal_(2)", "x: a, b", ((2, 3), (7, 5)), "sizes as plain ints"),
+        ("return (x @ x.T).fill_diagonal_(2)", "x: a, b", ((2, 3), (7, 5)), "requires plain ints"),
         (
             "return torch.unravel_index(x.argmax(), x.shape)[1]",
             "x: a, b",
             ((2, 3), (7, 5)),
-            "sizes as plain ints",
+            "requires plain ints",
         ),
-        ("return torch.combinations(x[0])", "x: a, b", ((1, 1), (2, 8)), "counted"),
+        ("return torch.combinations(x[0])", "x: a, b", ((1, 1), (2, 8)), "tracked size"),
         (
             "return torch.nn.functional.max_pool1d(x, x.shape[1])",
             "x: a, b",
             ((1, 1), (2, 9)),
-            "sizes as plain ints",
+            "requires plain ints",
         ),
     ],
 )
