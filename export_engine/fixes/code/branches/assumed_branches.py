@@ -27,6 +27,7 @@ from export_engine.attempt import (
 )
 from export_engine.diagnose import DataDependent, diagnose
 from export_engine.fixes.assumptions import join_texts
+from export_engine.fixes.code.branches.take_branch import find_branch
 from export_engine.fixes.code.editing.text_edits import (
     CannotRewrite,
     Piece,
@@ -84,8 +85,9 @@ def _assume_branch(request: Request, diagnosis: Diagnosis, progress: Report | No
     of_data = diagnosis.kind is Kind.BRANCH_ON_DATA
     is_tensor = of_data or not getattr(diagnosis.facts, "condition", "number")
     source = Source(text, line)
-    pair = _find_branch(source, line)
-    if pair is None:
+    try:
+        pair = find_branch(source, line)
+    except CannotRewrite:
         return None
     for holds in (True, False):
         checks = list_checks(source.torch, pair[1].test, holds=holds, is_tensor=is_tensor)
@@ -120,18 +122,6 @@ def _with_state(request: Request, source: Source, test: ast.expr, fix: Fix) -> F
     asked = join_texts([f"`{name}`" for name in state])
     why = f"The condition depends only on {asked}, not on inputs. The program asserts it."
     return replace(fix, why=why, gives_up=f"With other values in {asked}, the program may raise.")
-
-
-def _find_branch(source: Source, line: int) -> tuple[ast.stmt, ast.If | ast.IfExp] | None:
-    """The statement before which the test at a line can be checked, and the branch."""
-    for statement in ast.walk(source.function):
-        if isinstance(statement, ast.If) and spans(statement.test, line):
-            return statement, statement
-        if isinstance(statement, ast.Assign | ast.Return | ast.Expr | ast.AugAssign):
-            for part in ast.walk(statement):
-                if isinstance(part, ast.IfExp) and spans(part.test, line):
-                    return statement, part
-    return None
 
 
 def _take_way(

@@ -25,12 +25,12 @@ from export_engine.attempt import (
     text_in_effect,
 )
 from export_engine.diagnose import SizesViolated, UnbackedSize, diagnose, is_unrolled
-from export_engine.fixes.code.branches.padding import (
+from export_engine.fixes.code.branches.take_branch import (
     crop_always,
     missing_to_multiple,
+    one_way,
     without_early_return,
 )
-from export_engine.fixes.code.branches.take_branch import one_way
 from export_engine.fixes.code.calls.copied_slices import copy_in_branches, copy_slices
 from export_engine.fixes.code.editing.bounded_edit import both_titles, find_bounds_fix, with_bounds
 from export_engine.fixes.code.editing.eager_trials import agrees_at

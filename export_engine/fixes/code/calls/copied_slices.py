@@ -8,6 +8,7 @@ A slice that is written, `padded[:, :n] = x`, is written by its indices.
 from __future__ import annotations
 
 import ast
+import re
 from contextlib import suppress
 
 from export_engine.fixes.code.editing.text_edits import (
@@ -31,11 +32,22 @@ def copy_slices(text: str, line: int) -> Rewritten:
         CannotRewrite: there is none at that line.
     """
     source = Source(text, line)
-    pieces = [
-        Piece(source.start(node), source.end(node), message)
-        for node in _list_subscripts(source, line)
-        if (message := _use_index_select(source, node))
+    nodes = list(ast.walk(source.function))  # outer ones come first
+    in_place = [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr.endswith("_") and node.attr[-2:] != "__"
     ]
+    pieces: list[Piece] = []
+    for node in nodes:
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+            continue
+        if not spans(node, line) or node in in_place:
+            continue  # what is written to a copy is lost
+        start, end = source.start(node), source.end(node)
+        is_inside = any(piece.start <= start and end <= piece.end for piece in pieces)
+        if not is_inside and (message := _use_index_select(source, node)):
+            pieces.append(Piece(start, end, message))
     pieces = pieces or _write_by_index(source, line)
     if not pieces:
         raise CannotRewrite("that line slices no tensor")
@@ -81,30 +93,6 @@ def _lines_of_branches(source: Source, line: int) -> list[int]:
     ]
 
 
-def _list_subscripts(source: Source, line: int) -> list[ast.Subscript]:
-    """The subscripts that are read at a line, none of them within another."""
-    nodes: list[ast.Subscript] = []
-    in_place = _find_written_in_place(source)
-    for node in ast.walk(source.function):  # outer ones come first
-        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
-            continue
-        if node in in_place:
-            continue  # what is written to a copy is lost
-        within = any(node in ast.walk(other_node) for other_node in nodes)
-        if spans(node, line) and not within and _use_index_select(source, node):
-            nodes.append(node)
-    return nodes
-
-
-def _find_written_in_place(source: Source) -> set[ast.expr]:
-    """What has a method called that writes to it: `x[:, :n].add_(1)`."""
-    return {
-        node.value
-        for node in ast.walk(source.function)
-        if isinstance(node, ast.Attribute) and node.attr.endswith("_") and node.attr[-2:] != "__"
-    }
-
-
 def _use_index_select(source: Source, node: ast.Subscript) -> str:
     """A slice as index_select, empty where it is something else.
 
@@ -113,10 +101,7 @@ def _use_index_select(source: Source, node: ast.Subscript) -> str:
     tensor = text = source.of(node.value)
     if text.startswith(f"{source.torch}.arange("):
         return ""  # the indices of a copy
-    if any(
-        not isinstance(other_expression, ast.Name | ast.Attribute)
-        for other_expression in _chain(node.value)
-    ):
+    if not re.fullmatch(r"[\w.]+", text):
         tensor = free_name("sliced", source.names)  # it is named twice, and must be computed once
         text = f"({tensor} := {text})"
     whole = text
@@ -223,8 +208,3 @@ def dims_of(index: ast.expr) -> list[tuple[int, ast.expr]]:
     )
     before = list(enumerate(elts[:first]))
     return before + [(n - len(elts), elts[n]) for n in range(first + 1, len(elts))]
-
-
-def _chain(value: ast.expr) -> list[ast.expr]:
-    """A value, and what its attributes are read of."""
-    return [value, *_chain(value.value)] if isinstance(value, ast.Attribute) else [value]

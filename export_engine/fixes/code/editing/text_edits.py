@@ -217,18 +217,6 @@ def spans(node: ast.expr | ast.stmt, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
-def branch_at(source: Source, line: int) -> ast.If:
-    """The `if` whose test is at a line.
-
-    Raises:
-        CannotRewrite: there is none.
-    """
-    for node in ast.walk(source.function):
-        if isinstance(node, ast.If) and spans(node.test, line):
-            return node
-    raise CannotRewrite("there is no `if` at that line")
-
-
 def with_way(source: Source, branch: ast.If, kept: list[ast.stmt]) -> Piece:
     """A branch replaced by one of its blocks; by nothing where that is empty.
 
