@@ -714,6 +714,7 @@ def is_message(node: ast.AST) -> bool:
         return False
     of = node.value.func
     is_write = isinstance(of, ast.Attribute) and of.attr.endswith("_")
+    is_write = is_write or any(keyword.arg == "out" for keyword in node.value.keywords)
     if is_write or any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node)):
         return False
     while isinstance(of, ast.Attribute):

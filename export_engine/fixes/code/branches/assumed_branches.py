@@ -107,16 +107,18 @@ def _assume_branch(request: Request, diagnosis: Diagnosis, progress: Report | No
             "does.",
             gives_up=f"The program rejects inputs for which `{condition}` does not hold.",
         )
-        return _with_state(request, source, pair[1].test, fix) if fix is not None else None
+        if fix is None:
+            return None
+        owner = rewritten.function.rpartition(".")[0]
+        return _with_state(fix, _find_state(request, source, pair[1].test, owner, fix.leads_to))
     return None
 
 
-def _with_state(request: Request, source: Source, test: ast.expr, fix: Fix) -> Fix:
-    """A fix that is lossless where a test asks parameters and buffers alone, which nothing writes.
+def _with_state(fix: Fix, state: list[str]) -> Fix:
+    """A fix that is lossless where only parameters and buffers decide, which nothing writes.
 
     That is read of the program in which one way is taken.
     """
-    state = _find_state(request, source, test, fix.leads_to)
     if not state:
         return replace(fix, lossy=True)
     asked = join_texts([f"`{name}`" for name in state])
@@ -179,9 +181,17 @@ def list_checks(torch: str, test: ast.expr, *, holds: bool, is_tensor: bool) -> 
 
 
 def _find_state(
-    request: Request, source: Source, test: ast.expr, found: Exported | None
+    request: Request, source: Source, test: ast.expr, owner: str, found: Exported | None
 ) -> list[str]:
-    """The parameters and buffers that a test asks, `self.ready`; none if it asks more."""
+    """The parameters and buffers that a test asks, `self.ready`; none if it asks more.
+
+    Args:
+        request: with the model.
+        source: of the test.
+        test: of the branch.
+        owner: the qualified name of the class whose method asks.
+        found: the program in which one way is taken.
+    """
     model = getattr(request.target, "__self__", request.target)
     arguments = source.function.args.args
     if found is None or not isinstance(model, nn.Module) or not arguments:
@@ -191,26 +201,27 @@ def _find_state(
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)} - {own}
     if any(not hasattr(builtins, name) and name != source.torch for name in names):
         return []
+    owners = [
+        {*dict(module.named_parameters()), *dict(module.named_buffers())}
+        for module in model.modules()
+        if any(base.__qualname__ == owner for base in type(module).__mro__)
+    ]
     signature = found.program.graph_signature
-    written = [*signature.buffers_to_mutate.values()]
-    paths = [*dict(model.named_parameters()), *dict(model.named_buffers())]
+    changed = dict(signature.buffers_to_mutate)
+    changed |= getattr(signature, "parameters_to_mutate", {})
     state = set[str]()
     for chain in chains:
-        if not chain.startswith(f"{own}.") or any(
-            other.startswith(f"{chain}.") for other in chains
-        ):
+        first, *parts = chain.split(".")
+        if first == source.torch or any(other.startswith(f"{chain}.") for other in chains):
             continue
-        parts = chain.split(".")[1:]
         ends = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        named = next((end for end in ends if _ends_in(paths, end)), "")
-        if not named or _ends_in(written, named):
+        registered = [end for end in ends if owners and all(end in paths for paths in owners)]
+        if first != own or not registered:
             return []
-        state.add(f"{own}.{named}")
+        if any(f".{path}".endswith(f".{registered[0]}") for path in changed.values()):
+            return []
+        state.add(f"{own}.{registered[0]}")
     return sorted(state)
-
-
-def _ends_in(paths: list[str], name: str) -> bool:
-    return any(f".{path}".endswith(f".{name}") for path in paths)
 
 
 def _assume_of_op(request: Request, diagnosis: Diagnosis, progress: Report | None) -> Fix | None:

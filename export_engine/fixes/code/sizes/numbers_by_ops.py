@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, Request, text_in_effect
 from export_engine.diagnose import diagnose
-from export_engine.fixes.code.editing.bound_names import find_assignment
 from export_engine.fixes.code.editing.eager_trials import agrees_at
 from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.text_edits import (
@@ -147,12 +146,21 @@ def by_ops(text: str, line: int, *, all_ints: bool = False) -> Rewritten:
         if isinstance(node, ast.stmt) and spans(node, line) and not hasattr(node, "body")
     ]
     read = [node.id for one in statements for node in ast.walk(one) if isinstance(node, ast.Name)]
-    bound = (find_assignment(source.function, name) for name in dict.fromkeys(read))
-    for block in (statements, list[ast.stmt](filter(None, bound))):
+    for block in (statements, _find_assignments(source, set(read))):
         pieces = [piece for statement in block for piece in ops.find_ints(statement)]
         if pieces:
             return source.replace([*pieces, *_of_powers(source, block)])
     raise CannotRewrite("that line needs no concrete size")
+
+
+def _find_assignments(source: Source, names: set[str]) -> list[ast.stmt]:
+    """Where names get their values that are assigned once."""
+    stores: dict[str, list[ast.stmt]] = {}
+    for node in ast.walk(source.function):
+        match node:
+            case ast.Assign([ast.Name(name)]) if name in names:
+                stores.setdefault(name, []).append(node)
+    return [nodes[0] for nodes in stores.values() if len(nodes) == 1]
 
 
 def _of_powers(source: Source, statements: list[ast.stmt]) -> Iterator[Piece]:
