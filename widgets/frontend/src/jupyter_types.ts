@@ -9,7 +9,14 @@ export interface Model {
   on(event: string, callback: (...args: never[]) => void): void;
   off(event: string, callback: (...args: never[]) => void): void;
   /** JupyterLab's manager of widgets, which knows the kernel. */
-  widget_manager?: { kernel?: Kernel | null; context?: Notebook };
+  widget_manager?: WidgetManager;
+}
+
+export interface WidgetManager {
+  kernel?: Kernel | null;
+  context?: Notebook;
+  /** A model by its id, of any package; throws or rejects where there is none. */
+  get_model?(id: string): Promise<Model>;
 }
 
 interface Output {
@@ -27,6 +34,7 @@ export interface Notebook {
   readonly path?: string;
   readonly saveState: { connect(slot: (sender: unknown, state: string) => void): unknown };
   readonly model: {
+    readonly contentChanged?: { connect(slot: () => void): unknown };
     readonly cells: Listed<{ readonly outputs?: Listed<Output> }>;
     getMetadata(key: string): unknown;
     setMetadata(key: string, value: unknown): void;

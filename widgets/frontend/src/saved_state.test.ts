@@ -89,3 +89,26 @@ test.each([
 test("where there is no notebook to write to, nothing happens", () => {
   keepStill(new FakeModel({ own: "x" }) as never);
 });
+
+test("a view that was not drawn before the notebook is saved is kept, too", async () => {
+  const { notebook, save, states } = notebookOf(["one", "two", "strange"]);
+  const two = live("two", notebook);
+  const strange = new FakeModel({ _model_name: "Slider" });
+  const held = new Map([
+    ["two", two],
+    ["strange", strange],
+  ]);
+  const one = live("one", notebook);
+  const manager = {
+    context: notebook,
+    get_model: async (id: string) => held.get(id),
+  };
+  Object.assign(one, { widget_manager: manager });
+  keepStill(one as never);
+  await expect
+    .poll(() => {
+      save();
+      return Object.keys(states());
+    })
+    .toEqual(["one", "two"]);
+});

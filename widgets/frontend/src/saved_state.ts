@@ -4,10 +4,12 @@
  * few traits that draw a still picture are written into the notebook's metadata.
  */
 
-import type { Model, Notebook } from "./jupyter_types";
+import type { Model, Notebook, WidgetManager } from "./jupyter_types";
 
 const STATE = "application/vnd.jupyter.widget-state+json";
 const VIEW = "application/vnd.jupyter.widget-view+json";
+/** A notebook's content changes many times at once. */
+const SETTLED_MS = 300;
 /** What the loader needs to show a still picture, and what the page needs to load the loader. */
 const KEPT = [
   "_model_module",
@@ -49,11 +51,40 @@ export function keepStill(model: Model): void {
     models = new Map();
     known.set(notebook, models);
     const all = models;
+    const manager = model.widget_manager;
+    let due = false;
+    const soon = (): void => {
+      if (due) return;
+      due = true;
+      setTimeout(() => {
+        due = false;
+        void learn(notebook, manager, all);
+      }, SETTLED_MS);
+    };
+    notebook.model.contentChanged?.connect(soon);
+    soon();
     notebook.saveState.connect((_, state) => {
       if (state === "started") store(notebook, all);
     });
   }
   models.set(id, model);
+}
+
+/** Notes the models of views that the notebook holds and has not drawn yet: it draws what is near. */
+async function learn(
+  notebook: Notebook,
+  manager: WidgetManager | undefined,
+  models: Map<string, Model>,
+): Promise<void> {
+  for (const id of shownIn(notebook)) {
+    if (models.has(id) || !manager?.get_model) continue;
+    try {
+      const model = await manager.get_model(id);
+      if (String(model.get("own") ?? "") === id) models.set(id, model);
+    } catch {
+      // Of a kernel that is gone: what was saved of it stays.
+    }
+  }
 }
 
 /**
