@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, expect, test } from "vitest";
+import { LINE } from "../decorations/lines";
 import type { Record } from "../record.gen";
 import { App } from "../shell/App";
 import { type Answers, plainLines, storeOf } from "../testing/fake_host";
@@ -127,14 +128,12 @@ test("source colours its lines like the ops that they made, and stops to", async
       line.style.getPropertyValue("--tx-line-colour"),
     );
   expect(colours().filter(Boolean)).toEqual([]);
-  const coloured = page.querySelector('[aria-label^="Colours"]');
-  await press(coloured);
-  expect(coloured?.getAttribute("aria-pressed")).toBe("true");
+  await act(() => store.colourBy(LINE));
   const ofOp = store.colouring.value?.marks.get(named(program, "linear"))?.colour;
   expect(colours()[2]).toBe(ofOp);
   expect(colours()[3]).not.toBe(ofOp);
   expect(colours()[0]).toBe("");
-  await press(coloured);
+  await act(() => store.colourBy("none"));
   expect(colours().filter(Boolean)).toEqual([]);
 });
 

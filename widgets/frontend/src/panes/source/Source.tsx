@@ -59,7 +59,6 @@ export function Source({ store, program }: Props) {
             </optgroup>
           ))}
         </select>
-        <ColourLines store={store} />
         <Trail store={store} program={program} file={file} />
         <GoToSource
           store={store}
@@ -78,23 +77,6 @@ export function Source({ store, program }: Props) {
         failing={program.record.failure !== null && file === start?.file}
       />
     </section>
-  );
-}
-
-/** Switches between the colours of lines and the kinds of ops. */
-function ColourLines({ store }: { store: Store }) {
-  const on = store.colouring.value?.name === LINE;
-  return (
-    <button
-      type="button"
-      class="tx-button"
-      title="Colour each line, and the ops that it made in the graph"
-      aria-label="Colours: colour each line, and the ops that it made in the graph"
-      aria-pressed={on}
-      onClick={() => store.colourBy(on ? "none" : LINE)}
-    >
-      Colours
-    </button>
   );
 }
 
