@@ -8,7 +8,7 @@ counts if the code branches on it or computes with it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from export_engine import rules
 from export_engine.attempt import Exported, Finding, Kind
@@ -75,9 +75,12 @@ def check_outside_values(exported: Exported, _: Record) -> Iterator[Finding]:
     settings, facts = Momentary(files, _is_setting), Momentary(files, _is_fact)
     for file in files:
         told: set[int] = set()
+        traced = lines.get(file.path, {}).keys()
         for finding in (
-            *_check_branches(file, settings, "a setting of the process"),
-            *_check_branches(file, facts, "the layout of the example's tensors", _compares_two),
+            *_check_branches(file, settings, "a setting of the process", traced),
+            *_check_branches(
+                file, facts, "the layout of the example's tensors", traced, _compares_two
+            ),
             *_check_computations(file, settings, lines.get(file.path, {})),
         ):
             if finding.stack[-1].line not in told:
@@ -197,14 +200,42 @@ def _asks_for_presence(asked: ast.expr) -> bool:
     return False
 
 
+def _is_left_out(file: SourceFile, node: ast.AST, traced: Collection[int]) -> bool:
+    """Whether a branch is in an arm of another one that the trace did not take.
+
+    No op is of a line of the arm, and some are of the other arm's.
+    """
+    inner = node
+    for outer in file.code.ancestors(node):
+        if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef):
+            break
+        if isinstance(outer, ast.If) and inner is not outer.test:
+            own, other = outer.body, outer.orelse
+            if inner in other:
+                own, other = other, own
+            if _has_ops(other, traced) and not _has_ops(own, traced):
+                return True
+        inner = outer
+    return False
+
+
+def _has_ops(statements: Sequence[ast.stmt], traced: Collection[int]) -> bool:
+    return any(
+        statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+        for statement in statements
+        for line in traced
+    )
+
+
 def _check_branches(
     file: SourceFile,
     momentary: Momentary,
     what: str,
+    traced: Collection[int],
     passes: Callable[[SourceFile, ast.AST], bool] = lambda *_: False,
 ) -> Iterator[Finding]:
     for node, asked in momentary.branches(file):
-        if _asks_for_presence(asked):
+        if _asks_for_presence(asked) or _is_left_out(file, node, traced):
             continue
         sources = [
             other_node

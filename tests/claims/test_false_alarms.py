@@ -459,3 +459,18 @@ class AsksForAResult(nn.Module):
 def test_a_test_for_a_value_is_not_named_for_the_layout_that_decided_it() -> None:
     (finding,) = findings_of(AsksForAResult())
     assert "x.layout == torch.sparse_csr" in finding.sentence
+
+
+class TakesTheOtherArm(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.dim() == 1:
+            if x.layout == torch.sparse_coo:
+                return x.to_dense()
+            return x * 3
+        else:  # noqa: RET505 - as generated code has it
+            return x * 2
+
+
+def test_a_branch_in_an_arm_that_was_not_traced_is_no_finding() -> None:
+    assert not findings_of(TakesTheOtherArm())
+    assert findings_of(TakesTheOtherArm(), torch.ones(3))
