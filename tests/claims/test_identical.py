@@ -428,3 +428,42 @@ def test_a_rewired_program_is_no_decomposition_of_the_first() -> None:
     ours, theirs = (each.decompose("core") for each in (one, other))
     assert not explorer.diff(ours, theirs).ok
     assert explorer.diff(ours, explored(Order("01")).decompose("core")).ok
+
+
+def check_files_and_sets(seeds: range, edits: int, folder: Path) -> int:
+    """Edits programs at random, against golden files and in sets; how many computed otherwise."""
+    differ = 0
+    for seed in seeds:
+        attempt, choice = export(seed), Choice(seed)
+        before, shown = outcome(attempt.program), explorer.view(attempt.program)
+        golden = shown.save(folder / f"{seed}.pt2")
+        assert_same_export(shown, golden)
+        kit = explorer.Programs({"a": shown, "b": shown})
+        stored = kit.save(folder / f"{seed}-set.pt2")
+        assert explorer.diff(stored, kit).ok
+        for number in range(edits):
+            edit = edited(attempt.program, choice)
+            if edit is None or same(before, outcome(edit[1])):
+                continue
+            differ += 1
+            other = explorer.view(edit[1])
+            where = f"seed {seed}, edit {number}: {edit[0]}"
+            try:
+                assert_same_export(other, golden)
+            except AssertionError:
+                pass
+            else:
+                pytest.fail(f"{where} passes the golden file")
+            pair = explorer.diff(stored, explorer.Programs({"a": shown, "b": other}))
+            assert (pair.ok, pair["a"].ok, pair["b"].ok) == (False, True, False), where
+    return differ
+
+
+@pytest.mark.slow
+def test_no_random_edit_that_changes_outputs_passes_a_golden_file_or_a_set(tmp_path: Path) -> None:
+    assert check_files_and_sets(range(2), 8, tmp_path) > 5
+
+
+@pytest.mark.thorough
+def test_no_edit_of_hundreds_passes_a_golden_file_or_a_set(tmp_path: Path) -> None:
+    assert check_files_and_sets(range(2, 22), 20, tmp_path) > 150
