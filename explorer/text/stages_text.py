@@ -29,8 +29,16 @@ def stages_lines(record: Record | None, stages: Stages) -> list[str]:
         *_kernel_lines(stages),
         *_remark_lines(stages),
         *_list_removed(record, stages),
+        *_guard_lines(stages),
     ]
     return [*lines, *(cut(text) for text in stages.left_out)]
+
+
+def _guard_lines(stages: Stages) -> list[str]:
+    if not stages.guards:
+        return []
+    rows = [f"  {row}" for guard in stages.guards for row in wrap_text(guard.text)]
+    return ["Added by compiling, beside the program's guards:", *rows[: 2 * _REMARKS]]
 
 
 def _head(stages: Stages) -> str:

@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from export_engine.record.stages import Kernel as Kernel
     from export_engine.record.stages import StageCode as StageCode
     from export_engine.record.stages import StageGraph as StageGraph
+    from export_engine.record.stages import StageGuard as StageGuard
     from export_engine.record.stages import StageLine as StageLine
     from export_engine.record.stages import StageRemark as StageRemark
     from export_engine.record.stages import Stages as Stages

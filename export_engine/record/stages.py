@@ -103,6 +103,16 @@ class StageRemark(msgspec.Struct, frozen=True):
     """Into `Stages.lines`: the lines that cause it."""
 
 
+class StageGuard(msgspec.Struct, frozen=True):
+    """What compiled code asks of an input, and the program does not."""
+
+    node: int
+    """The placeholder of the Record's main graph."""
+    text: str
+    lines: list[int]
+    """Into `Stages.lines`: the lines of the ops that read it."""
+
+
 class StageTimes(msgspec.Struct, frozen=True, kw_only=True):
     """A call of the compiled program and its parts, in microseconds."""
 
@@ -154,6 +164,8 @@ class Stages(msgspec.Struct, frozen=True, kw_only=True):
     removed: Column = msgspec.field(default_factory=lambda: array("i"))
     """The ops of the exported program of which the post-grad graph has nothing."""
     remarks: list[StageRemark] = []
+    guards: list[StageGuard] = []
+    """What compiling asks of inputs beside the program's own guards."""
     times: StageTimes | None = None
     """None where nothing was measured."""
     left_out: list[str] = []

@@ -207,6 +207,9 @@ def _stages(record: Record, stages: Stages) -> None:
                 _inside([line], lengths[code] + 1, least=1)
     _inside((stage_line.file for stage_line in stages.lines), len(record.files))
     _inside(stages.removed, nodes, least=0)
+    for guard in stages.guards:
+        _inside([guard.node], nodes, least=0)
+        _inside(guard.lines, len(stages.lines), least=0)
     for remark in stages.remarks:
         _inside([remark.kernel], len(stages.kernels), least=0)
         _inside(remark.lines, len(stages.lines), least=0)

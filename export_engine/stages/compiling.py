@@ -135,6 +135,7 @@ def compile_stages(
         codes=joined.codes,
         removed=array("i", joined.removed),
         remarks=joined.remarks,
+        guards=joined.guards,
         times=timed.times,
         left_out=[text for text in (_describe_absent(trace), note) if text],
     )

@@ -13,10 +13,12 @@ from export_engine.record import (
     Record,
     StageCode,
     StageGraph,
+    StageGuard,
     StageLine,
     StageRemark,
 )
 from export_engine.source import find_last_user_frame, parse_stack_trace, source_line
+from export_engine.stages.added_guards import find_added_guards
 from export_engine.stages.generated_code import CodePlace, find_calls, find_definitions
 from export_engine.stages.kernel_calls import base_name, find_called_op, is_extern
 from export_engine.stages.printed_graph import read_printed_graph
@@ -48,6 +50,7 @@ class Joined(NamedTuple):
     codes: list[StageCode]
     removed: list[int]
     remarks: list[StageRemark]
+    guards: list[StageGuard]
 
 
 def read_provenance(texts: Texts) -> Provenance:
@@ -98,7 +101,10 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     removed = [node for node in computing_ops if node not in present]
     last = graphs[-1] if post else None  # of names alone nothing can be said
     remarks = find_remarks(last, kernels, lines.of_nodes)
-    return Joined(graphs, kernels, lines.rows, codes, removed, remarks)
+    guards: list[StageGuard] = []
+    if record is not None and last is not None:
+        guards = find_added_guards(record, last, lines.of_nodes)
+    return Joined(graphs, kernels, lines.rows, codes, removed, remarks, guards)
 
 
 def is_consistent(record: Record, joined: Joined, provenance: Provenance) -> bool:

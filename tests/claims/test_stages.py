@@ -233,6 +233,29 @@ def test_a_printed_graph_is_read_without_the_graphs_inside() -> None:
     assert read_printed_type("Sym(s0)") is None
 
 
+def test_sizes_that_compiling_fixed_are_listed_with_the_lines_that_read_them() -> None:
+    record = explorer.explore(Other(), (torch.randn(3),), dynamic_shapes="x: n").record
+    text = (
+        "class G(torch.nn.Module):\n"
+        '    def forward(self, L_x_: "f32[3][1]cpu"):\n'
+        "        l_x_ = L_x_\n"
+        '        sin: "f32[3][1]cpu" = torch.ops.aten.sin.default(l_x_);  l_x_ = None\n'
+        '        mul: "f32[3][1]cpu" = torch.ops.aten.mul.Tensor(sin, 2);  sin = None\n'
+        "        return (mul,)\n"
+    )
+    texts = {
+        "dynamo_output_graph": text,
+        "inductor_post_grad_graph": text.replace("l_x_", "arg0_1").replace("L_x_", "arg0_1"),
+    }
+    provenance = Provenance({"sin": ["sin"], "mul": ["mul"]}, {"cpp_fused_0:1": ["sin", "mul"]}, {})
+    joined = join_stages(record, texts, provenance)
+    sizes, strides = joined.guards
+    assert "`x.shape[0]` is 3" in sizes.text
+    assert "leaves n open" in sizes.text
+    assert "(1)" in strides.text
+    assert [joined.lines[line].line for line in sizes.lines] == [planted_line("other")]
+
+
 ATTRIBUTES = """
 class GraphModule(torch.nn.Module):
     def forward(self, ids: "i64[4][1]cpu"):

@@ -418,6 +418,12 @@ export interface StageRemark {
   lines: number[];
 }
 
+export interface StageGuard {
+  node: number;
+  text: string;
+  lines: number[];
+}
+
 export interface StageTimes {
   method: string;
   calls: number;
@@ -447,6 +453,7 @@ export interface Stages {
   codes: StageCode[];
   removed: Column;
   remarks: StageRemark[];
+  guards: StageGuard[];
   times: StageTimes | null;
   left_out: string[];
 }

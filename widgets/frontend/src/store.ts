@@ -357,7 +357,8 @@ export class Store extends ViewState {
   /** Compiles the program on screen, times its kernels, and colours the graph by them. */
   stages(backend: string, device: string, options: StagesRequest["options"]): Promise<void> {
     const attempt = this.current.peek();
-    return this.occupy("Compiling", async () => {
+    const what = backend === "onnx" ? "Converting" : "Compiling";
+    return this.occupy(what, async () => {
       await this.host.ask("stages", { attempt, backend, device, options });
       await this.renew(attempt);
       this.forgetStages();

@@ -70,6 +70,7 @@ export const STAGES: Made = {
   codes: [{ title: "generated code", language: "python", text: "import a\nrelu(x)\nsort(x)" }],
   removed: new Int32Array([]),
   remarks: [{ kernel: 1, kind: "fusion", text: `\`sort\` is not fused ${MARKUP}`, lines: [1] }],
+  guards: [],
   times: {
     method: "Medians.",
     calls: 9,

@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { capped, durationText, shareText } from "../../format";
+import { nodeId } from "../../program";
 import type { Stages } from "../../record.gen";
 import { lineSets, linesText, nodesOfKernels, slowestFirst } from "../../stages";
 import type { Store } from "../../store";
@@ -87,6 +88,30 @@ export function KernelTables({ store, stages, lit, kernel }: Props) {
           </tbody>
         </table>
       </section>
+      {stages.guards.length > 0 && (
+        <section aria-label="Added guards" data-testid="stage-guards">
+          <h3 class="tx-pane-title">Added by compiling</h3>
+          <p class="tx-lead">What the code asks of inputs beside the program's guards.</p>
+          <ul class="tx-stage-remarks">
+            <More items={stages.guards} few={FEW_REMARKS}>
+              {(guard, index) => (
+                <li key={index}>
+                  <button
+                    type="button"
+                    class="tx-link"
+                    onClick={() =>
+                      store.selectKernel(-1, { kind: "nodes", nodes: [nodeId(0, guard.node)] })
+                    }
+                  >
+                    {linesText(stages, guard.lines) || "no line"}
+                  </button>{" "}
+                  <Prose text={guard.text} most={400} />
+                </li>
+              )}
+            </More>
+          </ul>
+        </section>
+      )}
       {stages.remarks.length > 0 && (
         <section aria-label="Worth a look" data-testid="stage-remarks">
           <h3 class="tx-pane-title">Worth a look</h3>

@@ -69,7 +69,7 @@ export function StagesForm({ store }: { store: Store }) {
         >
           After export…
         </button>
-        <Expected store={store} action="Compiling">
+        <Expected store={store} action={isInductor ? "Compiling" : "Converting"}>
           {isInductor
             ? "compiles: tens of seconds, Stop at any time"
             : "converts and runs: seconds, Stop at any time"}
