@@ -81,7 +81,7 @@ def read_printed_inputs(text: str) -> dict[str, PrintedInput]:
 
 
 def read_attribute(expression: str) -> str:
-    """`layers.0.weight` of `getattr(self.layers, "0").weight`; empty for what is no attribute."""
+    """`layers.0.weight` of `getattr(self.layers, "0").weight`; empty for any other."""
     before = ""
     while before != expression:
         before, expression = expression, _GETATTR.sub(r"\1.\2", expression)

@@ -1,4 +1,4 @@
-"""The stages of a runtime that is no compiler of torch's: the nodes that it runs."""
+"""The stages of a runtime of its own, such as ONNX Runtime: the nodes that it runs."""
 
 from __future__ import annotations
 

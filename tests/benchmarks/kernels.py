@@ -24,7 +24,6 @@ OF_PACKAGES = (
     "distilbert",
     "gpt2",
     "llama",
-    "qwen3 with cache",
     "mixtral",
     "mamba",
     "t5",
