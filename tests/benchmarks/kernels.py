@@ -24,6 +24,7 @@ OF_PACKAGES = (
     "distilbert",
     "gpt2",
     "llama",
+    "gcn",
     "mixtral",
     "mamba",
     "t5",

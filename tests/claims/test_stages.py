@@ -468,8 +468,10 @@ def test_a_package_tells_its_kernels_as_data(tmp_path: Path) -> None:
 def test_a_package_that_does_not_say_is_refused_with_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="is not JSON"):
         explorer.view(package(tmp_path / "broken.pt2", "{"))
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / "dedicated_log_torch_trace_x.log").write_text("", encoding="utf-8")
     with pytest.raises(ArchiveError, match="INDUCTOR_PROVENANCE=1"):
-        explorer.view(tmp_path)
+        explorer.view(tmp_path / "traces")
 
 
 TRACE = """V1127 04:26:07.246000 18933 torch/_dynamo/utils.py:2350] {"chromium_event": {}}
