@@ -24,7 +24,7 @@ OF_PACKAGES = (
     "distilbert",
     "gpt2",
     "llama",
-    "gcn",
+    "mistral",
     "mixtral",
     "mamba",
     "t5",
