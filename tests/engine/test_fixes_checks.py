@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import linecache
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
-from export_engine.attempt import Exported, Failed, Request, apply_edits
+from export_engine.attempt import Exported, Failed, Fix, Request, apply_edits
+from export_engine.capture import capture
+from export_engine.diagnose import diagnose
 from export_engine.fixes import AutofixReport, autofix
+from export_engine.fixes.code.branches.assumed_branches import assume_branch_on_data
 from export_engine.fixes.code.branches.branch_copies import clone_branch_results
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.code.line_rules import disable_validation
@@ -221,3 +225,22 @@ def test_functions_made_by_a_factory_are_fixed() -> None:
     assert report.attempt.request is not None
     with apply_edits(report.attempt.request.edits):
         assert torch.equal(other(x), x * 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("writes", "is_lossy"), [("", False), ("out=self.mean", True)])
+def test_a_test_of_state_is_assumed_without_loss_where_nothing_writes_it(
+    writes: str, is_lossy: bool
+) -> None:
+    body = f"torch.add(self.mean, x[0], {writes or 'alpha=2'})\n"
+    model, _ = defined(
+        f"{body}if self.mean.sum() >= 0:\n    return x[:1]\nreturn x", f"state_{writes}"
+    )
+    model.register_buffer("mean", torch.zeros(3))
+    attempt = capture(Request(target=model, args=(torch.rand(4, 3),)))
+    assert isinstance(attempt, Failed)
+    explained = replace(attempt, diagnosis=diagnose(attempt))
+    (fix,) = assume_branch_on_data(explained)
+    assert isinstance(fix, Fix)
+    assert fix.title == "Assume `self.mean.sum() >= 0`"
+    assert fix.lossy == is_lossy

@@ -194,7 +194,10 @@ def _find_state(
     """
     model = getattr(request.target, "__self__", request.target)
     arguments = source.function.args.args
-    if found is None or not isinstance(model, nn.Module) or not arguments:
+    agreement = found.agreement if found is not None else None
+    if found is None or agreement is None or agreement.verdict != "agrees":
+        return []
+    if not isinstance(model, nn.Module) or not arguments:
         return []
     own = arguments[0].arg
     chains = {ast.unparse(node) for node in ast.walk(test) if isinstance(node, ast.Attribute)}
@@ -206,9 +209,6 @@ def _find_state(
         for module in model.modules()
         if any(base.__qualname__ == owner for base in type(module).__mro__)
     ]
-    signature = found.program.graph_signature
-    changed = dict(signature.buffers_to_mutate)
-    changed |= getattr(signature, "parameters_to_mutate", {})
     state = set[str]()
     for chain in chains:
         first, *parts = chain.split(".")
@@ -218,10 +218,20 @@ def _find_state(
         registered = [end for end in ends if owners and all(end in paths for paths in owners)]
         if first != own or not registered:
             return []
-        if any(f".{path}".endswith(f".{registered[0]}") for path in changed.values()):
-            return []
-        state.add(f"{own}.{registered[0]}")
-    return sorted(state)
+        state.add(registered[0])
+    is_written = not state or any(_ends_in(path, state) for path in _list_written(found))
+    return [] if is_written else [f"{own}.{name}" for name in sorted(state)]
+
+
+def _ends_in(path: str, names: set[str]) -> bool:
+    return any(f".{path}".endswith(f".{name}") for name in names)
+
+
+def _list_written(found: Exported) -> list[str]:
+    """The paths of all parameters and buffers that a program writes, in place or by assignment."""
+    signature = found.program.run_decompositions({}).graph_signature
+    written = {**signature.buffers_to_mutate, **getattr(signature, "parameters_to_mutate", {})}
+    return list(written.values())
 
 
 def _assume_of_op(request: Request, diagnosis: Diagnosis, progress: Report | None) -> Fix | None:
