@@ -14,9 +14,8 @@ from functools import partial
 
 from export_engine.attempt import Edit, Failed, Fix, NoFix, Request, line_before, text_in_effect
 from export_engine.diagnose import diagnose
-from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
-from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
+from export_engine.fixes.code.editing.try_edit import find_fixing_places, try_edit, with_edit
 from export_engine.source import original_file
 
 _DEEPER = "    "

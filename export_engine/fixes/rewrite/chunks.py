@@ -13,11 +13,10 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
-from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
+from export_engine.fixes.code.editing.bounded_edit import offer_edit
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
-from export_engine.fixes.code.editing.edited_text import stacks_of
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
-from export_engine.fixes.code.editing.try_edit import plain_fix, try_edit
+from export_engine.fixes.code.editing.try_edit import stacks_of, try_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, original_file
 
@@ -103,17 +102,9 @@ def _fix(attempt: Failed, edit: Edit, line: int, progress: Report | None) -> Fix
     title = f"Compute the chunks of line {line} at once"
     if progress:
         progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
+    gives_up = "All chunks are in memory at once."
     result = try_edit(request, edit)
-    fix = plain_fix(
-        request,
-        diagnosis,
-        edit,
-        result,
-        title=title,
-        why=_WHY,
-        gives_up="All chunks are in memory at once.",
-    )
-    return with_needed_bounds(request, diagnosis, edit, fix, result, progress)
+    return offer_edit(attempt, edit, result, progress, title=title, why=_WHY, gives_up=gives_up)
 
 
 def without_chunks(text: str, line: int) -> AtOnce:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from functools import partial
 
 from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, Request, text_in_effect
-from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
+from export_engine.fixes.code.editing.bounded_edit import offer_edit
 from export_engine.fixes.code.editing.eager_trials import agrees, takes_what_eager_takes
-from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.editing.try_edit import with_edit
-from export_engine.fixes.code.loops.no_gradients import (
-    COSTS,
-    edit_without_gradients,
+from export_engine.fixes.code.editing.try_edit import (
+    COSTS_GRADIENTS,
+    find_fixing_places,
     try_without_gradients,
+    with_edit,
+    without_gradients,
 )
 from export_engine.fixes.export_options import describe_refused
 from export_engine.fixes.rewrite.form import NotStaged
@@ -114,18 +114,17 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
     costs = [_COSTS[text] for text in _NAMES if text in _kinds(made) and text in _COSTS]
     least = 1 if "scan" in _kinds(made) else 0  # that a scan rejects a length of 0 is its cost
     rejected = describe_refused(result, least) if isinstance(result, Exported) else ""
-    fix = Fix(
-        kind="code",
+    bounded = offer_edit(
+        attempt,
+        edit,
+        result,
+        progress,
         title=title_of(made) + (", and export in strict mode" if switched else ""),
         why="Python cannot evaluate these conditions while tracing; ops evaluate them at run time.",
         narrows=bool(rejected),
-        gives_up=" ".join([*costs, *([COSTS] if quiet else []), rejected]).rstrip(),
+        gives_up=" ".join([*costs, *([COSTS_GRADIENTS] if quiet else []), rejected]).rstrip(),
         change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=made.needs_strict),
-        edits=with_edit(request, edit).edits,
-        stack=diagnosis.stack,
-        leads_to=result if isinstance(result, Exported) else None,
     )
-    bounded = with_needed_bounds(request, diagnosis, edit, fix, result, progress)
     if diagnosis.kind is Kind.SHAPES_VIOLATED and bounded and not bounded.is_known_to_export:
         return None
     return bounded
@@ -133,7 +132,7 @@ def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | Non
 
 def in_mode(request: Request, *, edit: Edit, is_quiet: bool, is_strict: bool) -> Request:
     """The request with a rewritten function, in the mode that its operators need."""
-    result = (edit_without_gradients if is_quiet else with_edit)(request, edit)
+    result = with_edit(without_gradients(request) if is_quiet else request, edit)
     return result.with_changes(strict=True) if is_strict else result
 
 

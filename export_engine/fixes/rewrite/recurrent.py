@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 import torch
 
-from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.fixes.code.editing.bounded_edit import with_needed_bounds
-from export_engine.fixes.code.editing.edited_text import find_fixing_places
+from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
+from export_engine.fixes.code.editing.bounded_edit import offer_edit
 from export_engine.fixes.code.editing.text_edits import (
     CannotRewrite,
     Piece,
@@ -22,7 +20,7 @@ from export_engine.fixes.code.editing.text_edits import (
     Source,
     free_name,
 )
-from export_engine.fixes.code.editing.try_edit import try_edit, with_edit
+from export_engine.fixes.code.editing.try_edit import find_fixing_places, try_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file
 
@@ -159,20 +157,18 @@ def suggest_recurrent_scan(
             progress(Progress(0, 0, f"rewriting the {what}", "fix"))
         edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
         result = try_edit(request, edit)
-        fix = Fix(
-            kind="code",
+        fix = offer_edit(
+            attempt,
+            edit,
+            result,
+            progress,
             title=f"Rewrite the {what} as a {'masked ' if costs else ''}scan",
             why="scan keeps one step as a subgraph and runs it for each element, so the length "
             "stays dynamic.",
             gives_up=f"{_COSTS}{costs}",
-            change=partial(with_edit, edit=edit),
-            edits=with_edit(request, edit).edits,
-            stack=diagnosis.stack,
-            leads_to=result if isinstance(result, Exported) else None,
         )
-        bounded = with_needed_bounds(request, diagnosis, edit, fix, result, progress)
-        if bounded is not None:
-            yield bounded
+        if fix is not None:
+            yield fix
             return
 
 

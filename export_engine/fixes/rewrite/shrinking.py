@@ -12,9 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix
+from export_engine.attempt import Edit, Exported, Failed, Fix, Kind, NoFix, text_in_effect
 from export_engine.fixes.code.editing.eager_trials import agrees
-from export_engine.fixes.code.editing.edited_text import failing_text
 from export_engine.fixes.code.editing.text_edits import (
     CannotRewrite,
     Piece,
@@ -22,8 +21,12 @@ from export_engine.fixes.code.editing.text_edits import (
     free_name,
     spans,
 )
-from export_engine.fixes.code.editing.try_edit import leads_on, with_edit
-from export_engine.fixes.code.loops.no_gradients import COSTS, try_without_gradients
+from export_engine.fixes.code.editing.try_edit import (
+    COSTS_GRADIENTS,
+    leads_on,
+    try_without_gradients,
+    with_edit,
+)
 from export_engine.fixes.rewrite.analysis import Liveness
 from export_engine.fixes.rewrite.offer import in_mode
 from export_engine.fixes.rewrite.rewriting import rewrite
@@ -56,10 +59,11 @@ _LEFT = (
 
 def suggest_nms(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The loop around a diagnosed line for all elements; or why it is left."""
-    failing = failing_text(attempt, _KINDS)
-    if failing is None:
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or diagnosis.kind not in _KINDS or not diagnosis.stack:
         return
-    request, diagnosis, place, text, line = failing
+    place = diagnosis.stack[-1]
+    text, line = text_in_effect(request.edits, place.file, place.line)
     name = shrinks(text, line)
     if not name:
         return
@@ -88,7 +92,7 @@ def suggest_nms(attempt: Failed, progress: Report | None = None) -> Iterator[Fix
         kind="code",
         title=title if strict == request.strict else f"{title}, and export in strict mode",
         why=_WHY,
-        gives_up=f"{_GIVES_UP} {COSTS}" if quiet else _GIVES_UP,
+        gives_up=f"{_GIVES_UP} {COSTS_GRADIENTS}" if quiet else _GIVES_UP,
         change=partial(in_mode, edit=edit, is_quiet=quiet, is_strict=rewritten.needs_strict),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,

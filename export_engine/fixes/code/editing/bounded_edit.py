@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from export_engine.attempt import Attempt, Diagnosis, Edit, Failed, Fix, Kind, NoFix, Request
 from export_engine.diagnose import SizesViolated, diagnose
 from export_engine.fixes import assumptions, export_options, shapes
-from export_engine.fixes.code.editing.try_edit import leads_on
+from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix
 from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.progress import Report
 from export_engine.traced_sizes import ShapeViolation
@@ -42,26 +43,22 @@ def _leading(offered: Iterable[Fix | NoFix]) -> Fix | None:
     return next((fix for fix in fixes if fix.leads_to is not None and not fix.lossy), None)
 
 
-def with_needed_bounds(
-    request: Request,
-    diagnosis: Diagnosis,
-    edit: Edit,
-    fix: Fix,
-    found: Attempt | None,
-    progress: Report | None,
+def offer_edit(
+    attempt: Failed, edit: Edit, found: Attempt | None, progress: Report | None, **fields: Any
 ) -> Fix | None:
-    """A fix of code by itself, or with the bounds of sizes that it needs; None if it leads nowhere.
+    """The fix of an edit by itself, or with the bounds of sizes that it needs; None if it fails.
 
     Args:
-        request: without the fix.
-        diagnosis: of its failure.
+        attempt: a diagnosed failure.
         edit: what the fix changes.
-        fix: to be judged.
         found: the attempt with it; None where it does not fit the code.
         progress: called before each further export.
+        fields: of the fix.
     """
-    if found is None:
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if found is None or request is None or diagnosis is None:
         return None
+    fix = replace(plain_fix(request, diagnosis, edit, found, title="", why=""), **fields)
     if leads_on(found, diagnosis, edit):
         return fix
     bounds = find_bounds_fix(found, progress)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+import torch
+
 from export_engine.attempt import (
     Attempt,
     Diagnosis,
@@ -19,11 +21,11 @@ from export_engine.attempt import (
     combine_edits,
 )
 from export_engine.defects import log_internal_error
-from export_engine.diagnose import diagnose
+from export_engine.diagnose import SizesViolated, counts_gradients_wrong, diagnose
 from export_engine.fixes import dim_names
 from export_engine.fixes.code.editing.text_edits import Rewritten
 from export_engine.fixes.try_fixes import try_request
-from export_engine.source import original_file
+from export_engine.source import Location, Stack, original_file
 from export_engine.verify import runs_in_eager
 
 _OF_OPERATORS = frozenset(
@@ -62,6 +64,40 @@ def try_edit(request: Request, edit: Edit) -> Attempt | None:
         return try_request(with_edit(request, edit))
     except EditError:
         return None
+
+
+COSTS_GRADIENTS = "The program is exported under `torch.no_grad()` and runs only there."
+
+
+def try_without_gradients(request: Request, edit: Edit) -> tuple[Attempt | None, bool]:
+    """The attempt with one more edit, and whether it is one without gradients.
+
+    torch's scan fails on integers and bools that it carries or collects beside values with a
+    gradient.
+    """
+    attempt = try_edit(request, edit)
+    if not isinstance(attempt, Failed) or not counts_gradients_wrong(str(attempt.error)):
+        return attempt, False
+    return try_edit(without_gradients(request), edit), True
+
+
+def without_gradients(request: Request) -> Request:
+    """The request, exported while no gradients are recorded."""
+    return request.with_changes(within=(*request.within, torch.no_grad))
+
+
+def stacks_of(attempt: Failed, kind: str = "") -> list[Stack]:
+    """The stack of the diagnosis, and those of the problems with sizes, or of one kind of them."""
+    diagnosis = attempt.diagnosis
+    assert diagnosis is not None
+    facts = diagnosis.facts
+    problems = facts.problems if isinstance(facts, SizesViolated) else ()
+    return [diagnosis.stack, *(problem.stack for problem in problems if kind in ("", problem.kind))]
+
+
+def find_fixing_places(attempt: Failed) -> list[Location]:
+    """Lines that may fix a size: that of the diagnosis, and of each fixed size."""
+    return list(dict.fromkeys(stack[-1] for stack in stacks_of(attempt, "fixed") if stack))
 
 
 def runs(request: Request) -> bool:

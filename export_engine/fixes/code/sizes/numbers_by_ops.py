@@ -16,7 +16,6 @@ from typing import Literal, NamedTuple
 from export_engine.attempt import Edit, Failed, Fix, Kind, Request, text_in_effect
 from export_engine.diagnose import diagnose
 from export_engine.fixes.code.editing.eager_trials import agrees_at
-from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.text_edits import (
     CannotRewrite,
     Piece,
@@ -24,7 +23,7 @@ from export_engine.fixes.code.editing.text_edits import (
     Source,
     spans,
 )
-from export_engine.fixes.code.editing.try_edit import code_fix, try_edit
+from export_engine.fixes.code.editing.try_edit import code_fix, find_fixing_places, try_edit
 from export_engine.fixes.excluded_calls import resize
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file

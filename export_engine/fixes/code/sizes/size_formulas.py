@@ -15,9 +15,13 @@ from export_engine.fixes.code.editing.bounded_edit import (
     find_bounds_fix,
     with_bounds,
 )
-from export_engine.fixes.code.editing.edited_text import find_fixing_places
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
-from export_engine.fixes.code.editing.try_edit import leads_on, plain_fix, try_edit
+from export_engine.fixes.code.editing.try_edit import (
+    find_fixing_places,
+    leads_on,
+    plain_fix,
+    try_edit,
+)
 from export_engine.fixes.rules.formulas import in_ops
 from export_engine.fixes.rules.grids import find_scale_lines
 from export_engine.progress import Progress, Report

@@ -27,12 +27,12 @@ from export_engine.fixes.code.editing.bounded_edit import (
     find_bounds_fix,
     with_bounds,
 )
-from export_engine.fixes.code.editing.edited_text import stacks_of
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.code.editing.try_edit import (
     further,
     leads_on,
     name_edited_file,
+    stacks_of,
     try_edit,
     with_edit,
 )

@@ -1,1 +1,0 @@
-"""Fixes of Python loops: over a dynamic size, and over data."""
