@@ -108,7 +108,7 @@ function Beside({ store, rungs, shown, beside }: Omit<BarProps, "stages">) {
         store.besideRung.value = (event.currentTarget.value || null) as Rung | null;
       }}
     >
-      <option value="">alone</option>
+      <option value="">{beside === null ? "side by side…" : "close"}</option>
       {rungs
         .filter((rung) => rung !== shown)
         .map((rung) => (

@@ -29,38 +29,38 @@ export function Stages({ store, program }: Props) {
       <div class="tx-stages-head">
         {store.host.live && <StagesForm store={store} />}
         {all.length > 1 && (
-          <select
-            class="tx-input"
-            aria-label="Compilation"
-            value={all.indexOf(stages as Made)}
-            onChange={(event) => {
-              store.compilation.value = Number(event.currentTarget.value);
-            }}
-          >
-            {all.map((each, index) => (
-              <option key={index} value={index}>
-                {index + 1}: {capped(titleOf(each), 120)}
-              </option>
-            ))}
-          </select>
-        )}
-        {all.length > 1 && (
-          <select
-            class="tx-input"
-            aria-label="Compare with"
-            data-testid="stages-against"
-            value={baseline}
-            onChange={(event) => setBaseline(Number(event.currentTarget.value))}
-          >
-            <option value={-1}>Compare with…</option>
-            {all.map((each, index) =>
-              each === stages ? null : (
+          <div class="tx-stages-choice">
+            <select
+              class="tx-input"
+              aria-label="Compilation"
+              value={all.indexOf(stages as Made)}
+              onChange={(event) => {
+                store.compilation.value = Number(event.currentTarget.value);
+              }}
+            >
+              {all.map((each, index) => (
                 <option key={index} value={index}>
-                  Compare with {index + 1}: {capped(titleOf(each), 120)}
+                  {index + 1}: {capped(titleOf(each), 120)}
                 </option>
-              ),
-            )}
-          </select>
+              ))}
+            </select>
+            <select
+              class="tx-input"
+              aria-label="Compare with"
+              data-testid="stages-against"
+              value={baseline}
+              onChange={(event) => setBaseline(Number(event.currentTarget.value))}
+            >
+              <option value={-1}>Compare with…</option>
+              {all.map((each, index) =>
+                each === stages ? null : (
+                  <option key={index} value={index}>
+                    Compare with {index + 1}: {capped(titleOf(each), 120)}
+                  </option>
+                ),
+              )}
+            </select>
+          </div>
         )}
       </div>
       {stages ? (
