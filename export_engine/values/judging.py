@@ -25,6 +25,7 @@ from export_engine.values.matching import GraphPair, constants_of, is_same_op
 from export_engine.values.pair_error import PairError, RunOf
 from export_engine.values.reference import Known, copy_tensor, source_of, writes
 from export_engine.values.steps import Steps, is_plain
+from export_engine.verify import find_unmatched
 
 
 class Judge:
@@ -226,16 +227,10 @@ class Judge:
 
     def _first_alone(self, node: Node, fallback: int) -> int:
         """The first op without a partner among those that a node is made of."""
-        found, waiting, seen = fallback, [node], {node}
-        while waiting:
-            each = waiting.pop()
-            if self._is_alone(each):
-                found = min(found, self.number(each))
-            for source in each.all_input_nodes:
-                if source not in seen and self._is_alone(source):
-                    seen.add(source)
-                    waiting.append(source)
-        return found
+        unmatched = find_unmatched(node, self._is_alone) | (
+            {node} if self._is_alone(node) else set()
+        )
+        return min([fallback, *map(self.number, unmatched)])
 
     def number(self, node: Node) -> int:
         """A node's number; -1 where the Record has none."""

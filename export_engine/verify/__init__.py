@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from export_engine.verify.first_divergence import UNKNOWN as UNKNOWN
     from export_engine.verify.first_divergence import Divergence as Divergence
     from export_engine.verify.first_divergence import bisect as bisect
+    from export_engine.verify.first_divergence import find_unmatched as find_unmatched
     from export_engine.verify.first_divergence import first_difference as first_difference
     from export_engine.verify.first_divergence import makes_tensor as makes_tensor
     from export_engine.verify.fresh_inputs import fresh_request as fresh_request

@@ -136,17 +136,30 @@ def _first_off(ops: list[torch.fx.Node], is_off: Callable[[torch.fx.Node], bool]
 def _only_ours(node: torch.fx.Node, alone: list[torch.fx.Node]) -> list[torch.fx.Node]:
     """Of the ops that eager does not run, those between an op and what both run before it."""
     names = {other_node.name for other_node in alone}
-    texts: set[str] = set()
+    between = {other.name for other in find_unmatched(node, lambda other: other.name in names)}
+    return [other_node for other_node in alone if other_node.name in between]
+
+
+def find_unmatched(
+    node: torch.fx.Node, is_unmatched: Callable[[torch.fx.Node], bool]
+) -> set[torch.fx.Node]:
+    """The ops of one run alone between an op and what both runs have before it.
+
+    Args:
+        node: where values diverge. It is not among them.
+        is_unmatched: whether no op of the other run matches an op.
+    """
+    unmatched: set[torch.fx.Node] = set()
     waiting = [node]
     while waiting:
         fresh = [
-            other_node
-            for other_node in waiting.pop().all_input_nodes
-            if other_node.name in names - texts
+            source
+            for source in waiting.pop().all_input_nodes
+            if source not in unmatched and is_unmatched(source)
         ]
-        texts |= {other_node.name for other_node in fresh}
+        unmatched.update(fresh)
         waiting += fresh
-    return [other_node for other_node in alone if other_node.name in texts]
+    return unmatched
 
 
 def _other_value(node: torch.fx.Node) -> Divergence:
