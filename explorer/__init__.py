@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from explorer import errors as errors
     from explorer import exportdb as exportdb
     from explorer import typing as typing
-    from explorer.explaining import explain as explain
     from explorer.exploration import Exploration as Exploration
     from explorer.guiding import guide as guide
     from explorer.lessons import lesson as lesson
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from explorer.sets.generation import explore_generation as explore_generation
     from explorer.sets.programs import Programs as Programs
     from explorer.surveys import survey as survey
+    from explorer.text.explaining import explain as explain
     from explorer.vs_compile import compare_with_compile as compare_with_compile
     from export_engine.shapes import Shapes as Shapes
 else:

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from explorer.comparing.comparison import Comparison as Comparison
     from explorer.comparing.contracts import ContractComparison as ContractComparison
     from explorer.display.pane_view import View as View
-    from explorer.explaining import CodePage as CodePage
     from explorer.exportdb.library import Library as Library
     from explorer.guiding import Guided as Guided
     from explorer.lessons import Lesson as Lesson
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from explorer.sets.comparison import SetComparison as SetComparison
     from explorer.sets.generation import GenerationPrograms as GenerationPrograms
     from explorer.surveys import SurveyResult as SurveyResult
+    from explorer.text.explaining import CodePage as CodePage
     from explorer.text.release_verdict import Release as Release
     from explorer.vs_compile import CompileComparison as CompileComparison
     from export_engine.progress import Progress as Progress

@@ -17,7 +17,7 @@ from IPython.core.magic import (
 )
 
 import explorer
-from explorer.internal_errors import OURS, find_defect
+from explorer.session.internal_errors import OURS, find_defect
 from kernel_ext.call import parse_call, split_cell
 from kernel_ext.command import Command, parse_command
 from kernel_ext.errors import ExportUsageError

@@ -10,7 +10,7 @@ import explorer
 from explorer.cli.skipped_options import left_undone
 from explorer.session.notebook_cells import cell_names
 from explorer.text.run_text import amount
-from explorer.validate_options import check_ahead
+from explorer.text.validate_options import check_ahead
 from kernel_ext.call import Call
 from kernel_ext.command import Command
 from kernel_ext.errors import ExportUsageError

@@ -14,19 +14,19 @@ from pathlib import Path
 from explorer.cli.sets import opening, run_set_command
 from explorer.cli.skipped_options import left_undone
 from explorer.comparing.comparison import Comparison
-from explorer.exit_codes import BAD, DEFECT, OK, UNCHECKED, USAGE
-from explorer.explaining import explain
 from explorer.exploration import Exploration
-from explorer.internal_errors import OURS, find_defect
 from explorer.opening.diffing import diff
 from explorer.opening.exporting import explore
 from explorer.opening.loading import load
 from explorer.opening.named_call import run_named_call
 from explorer.results.environment_report import doctor
+from explorer.session.internal_errors import OURS, find_defect
 from explorer.session.session import FixError
 from explorer.sets.programs import Programs
 from explorer.text.escape import escape_log, harmless
-from explorer.validate_options import check_ahead
+from explorer.text.exit_codes import BAD, DEFECT, OK, UNCHECKED, USAGE
+from explorer.text.explaining import explain
+from explorer.text.validate_options import check_ahead
 from export_engine.missing_packages import missing_package
 from export_engine.pte import is_pte
 

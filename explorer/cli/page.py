@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from explorer.exit_codes import OK
 from explorer.opening.file_page import page_of_file
+from explorer.text.exit_codes import OK
 
 PROTOCOL = 1
 """Of the two lines that are printed. An editor refuses one that it does not know."""

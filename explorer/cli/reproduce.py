@@ -6,11 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from explorer.exit_codes import BAD, OK
 from explorer.opening.exporting import explore
 from explorer.opening.named_call import run_named_call
 from explorer.results.reproducing import SECONDS
 from explorer.text.escape import escape_log, harmless
+from explorer.text.exit_codes import BAD, OK
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from explorer.exit_codes import BAD
 from explorer.sets.programs import Programs
+from explorer.text.exit_codes import BAD
 
 _OF_ONE = ("decompose", "run", "backend", "profile", "stages", "delegate")
 

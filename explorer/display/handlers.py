@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from explorer.internal_errors import OURS, find_defect
 from explorer.page import messages as m
 from explorer.session.entry import Entry
+from explorer.session.internal_errors import OURS, find_defect
 from explorer.session.main_thread import in_main_thread
 from explorer.session.session import FixError, Session
 from export_engine.missing_packages import MissingPackage

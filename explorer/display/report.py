@@ -19,7 +19,7 @@ from explorer.session.joined import JoinedSession
 from explorer.session.session import Session
 from explorer.text.escape import escape_html
 from explorer.text.static_picture import static_html
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 
 if TYPE_CHECKING:
     from explorer.page.messages import Code, CodeText

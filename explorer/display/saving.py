@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from explorer.session.session import Session
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 from export_engine.plain_errors import WrongArgument
 
 NEEDED: dict[str, str | None] = {

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from explorer.display.report import GENERATOR, write_report
-from explorer.exit_codes import OK
 from explorer.exploration import Exploration
 from explorer.guiding.steps import (
     apply_lossless_fixes,
@@ -27,9 +26,10 @@ from explorer.guiding.steps import (
     report_verification,
     varying,
 )
-from explorer.internal_errors import find_defect
 from explorer.opening.exporting import explore
+from explorer.session.internal_errors import find_defect
 from explorer.text.escape import escape_html
+from explorer.text.exit_codes import OK
 from explorer.text.feedback import Choice, Reply
 from export_engine.defects import log_internal_error
 from export_engine.plain_errors import describe_error

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from explorer.data_folder import FOLDER
 from explorer.lessons.lesson import Exercise, Lesson
+from explorer.session.data_folder import FOLDER
 from explorer.text.feedback import Reply
 
 _TAG = "exercise-"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from explorer.data_folder import data_folder
+from explorer.session.data_folder import data_folder
 
 _unwritten: dict[str, dict[str, Any]] = {}
 """Progress that could not be written, by file."""

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from explorer.exit_codes import OK
 from explorer.mcp.skill import skill
+from explorer.text.exit_codes import OK
 
 
 def main(arguments: Sequence[str]) -> int:

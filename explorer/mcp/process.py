@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from explorer.internal_errors import OURS, find_defect
 from explorer.mcp.answers import ToolRefused, to_json, to_text
 from explorer.mcp.files import Root
 from explorer.mcp.tools import Tools
+from explorer.session.internal_errors import OURS, find_defect
 from explorer.session.session import FixError
 from explorer.text.escape import harmless
 from export_engine.defects import log_internal_error

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from explorer.explaining import explain
 from explorer.exploration import Exploration
 from explorer.mcp.answers import Answer, ToolRefused
 from explorer.mcp.files import Root
@@ -24,6 +23,7 @@ from explorer.session.writing import writing
 from explorer.sets.programs import Programs
 from explorer.text.attempt_text import failing_place, summary
 from explorer.text.cost_text import format_scaled
+from explorer.text.explaining import explain
 from explorer.text.run_text import amount
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from explorer.text.delegation_text import (
     table_lines,
 )
 from explorer.text.escape import harmless
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 
 if TYPE_CHECKING:
     from export_engine.delegate import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from explorer.text.escape import harmless
 from explorer.text.pte_text import memory_plan_svg, pte_lines
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 
 if TYPE_CHECKING:
     from export_engine.pte import Plan, PteProgram

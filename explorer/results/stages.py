@@ -15,7 +15,7 @@ from explorer.text.stages_text import (
     kernel_nodes,
     stages_lines,
 )
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from explorer.session.stored import CannotLoad, StoredAttempt
 from explorer.session.trusted_files import Signer, may_be_known, not_kept
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 from export_engine.archive import ArchiveError, Content, private_copy, read, read_set
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from explorer.internal_errors import find_defect
 from explorer.session.entry import Entry
+from explorer.session.internal_errors import find_defect
 from explorer.session.live_attempt import LiveAttempt
 from explorer.session.stored import BorrowedAttempt, CannotLoad
 from explorer.session.variable_names import find_variable

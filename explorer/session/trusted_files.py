@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from explorer.data_folder import data_folder
+from explorer.session.data_folder import data_folder
 
 MOST = 4096
 """How many signatures are kept; the oldest are dropped."""

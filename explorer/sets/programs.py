@@ -12,7 +12,7 @@ from explorer.old_names import OldSetNames
 from explorer.session.joined import JoinedSession
 from explorer.session.session import FixError
 from explorer.text.escape import harmless
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from explorer.exit_codes import BAD, OK
 from explorer.surveys.comparison import SurveyComparison
 from explorer.surveys.journal import read_rows
 from explorer.surveys.rows import Row
 from explorer.surveys.running import survey
 from explorer.text.escape import escape_log, harmless
+from explorer.text.exit_codes import BAD, OK
 
 _EPILOG = """\
 survey.toml:

@@ -14,7 +14,7 @@ from explorer.surveys.comparison import SurveyComparison
 from explorer.surveys.page import survey_page
 from explorer.surveys.rows import GOOD, Row, by_code, headline
 from explorer.text.escape import harmless, xml_text
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 
 _WIDEST = 40
 """Columns of a name in the text."""

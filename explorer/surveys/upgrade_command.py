@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from explorer.exit_codes import BAD, OK
 from explorer.surveys.command import add_selection, parse_part, print_row, say
 from explorer.surveys.environments import InstallError
 from explorer.surveys.upgrading import remove_environments, upgrade
+from explorer.text.exit_codes import BAD, OK
 
 _EPILOG = """\
   export-explorer upgrade survey.toml --from torch==2.13.0 --to torch==2.15.0

@@ -9,7 +9,7 @@ import graphviz
 from explorer.text.attempt_text import format_count
 from explorer.text.escape import harmless
 from explorer.text.outline import Block, full_blocks, top_blocks
-from explorer.validate_options import check_writable
+from explorer.text.validate_options import check_writable
 from export_engine.plain_errors import PlainError
 from export_engine.record import Record
 

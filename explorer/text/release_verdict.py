@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from explorer.exit_codes import BAD, OK, UNCHECKED
 from explorer.text.attempt_text import conditions_kept, format_count
 from explorer.text.escape import harmless
+from explorer.text.exit_codes import BAD, OK, UNCHECKED
 from export_engine.listing import join_names
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from explorer.cli.check.check_target import Checked
 from explorer.cli.check.problem import Problem
 from explorer.cli.check.reports import FORMATS
 from explorer.cli.main import main
-from explorer.exit_codes import USAGE
 from explorer.text.escape import escape_log, harmless
+from explorer.text.exit_codes import USAGE
 from tests.engine.hostile.corpus import MODEL, Base
 from tests.engine.hostile.programs import dumped, renamed
 

@@ -13,8 +13,8 @@ from explorer.cli.check import targets_of
 from explorer.cli.check.check_target import Checked, Problem
 from explorer.cli.check.reports import FORMATS, markdown
 from explorer.cli.main import main
-from explorer.exit_codes import BAD, OK, UNCHECKED, USAGE
 from explorer.exploration import Exploration
+from explorer.text.exit_codes import BAD, OK, UNCHECKED, USAGE
 from export_engine.verify.guarantee import Guarantee, Verified
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import torch
 
 import explorer
 from explorer.cli import main as command_line
-from explorer.validate_options import check_ahead
+from explorer.text.validate_options import check_ahead
 from export_engine.archive import ArchiveError
 
 

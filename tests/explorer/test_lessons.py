@@ -11,9 +11,9 @@ import pytest
 import torch
 
 import explorer
-from explorer.data_folder import FOLDER
 from explorer.lessons import Answer, LessonError, Wrong, saved_progress
 from explorer.lessons.rehearsal import rehearse
+from explorer.session.data_folder import FOLDER
 from explorer.text.feedback import Line, Reply
 
 

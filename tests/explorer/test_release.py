@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 import explorer
 from explorer.cli import main as command_line
-from explorer.exit_codes import UNCHECKED
+from explorer.text.exit_codes import UNCHECKED
 from explorer.text.release_verdict import release_of
 from export_engine.record import Check, FindingRow, GuaranteeRow, Record, Verification
 

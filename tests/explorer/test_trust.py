@@ -13,8 +13,8 @@ from torch.export.pt2_archive._package import package_pt2
 
 import explorer
 from explorer.cli.main import BAD, OK, USAGE, main
-from explorer.data_folder import FOLDER
 from explorer.display.handlers import MessageHandlers
+from explorer.session.data_folder import FOLDER
 from explorer.session.opened_file import OpenedFile
 from explorer.testing import assert_same_export
 from export_engine.archive import Content

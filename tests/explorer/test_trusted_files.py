@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.data_folder import FOLDER
 from explorer.session import trusted_files
+from explorer.session.data_folder import FOLDER
 from explorer.session.trusted_files import Signer, may_be_known
 
 

@@ -14,7 +14,7 @@ from explorer.cli.check.check_target import Checked, check
 from explorer.cli.check.config import Target, targets_of
 from explorer.cli.check.levels import LEVELS
 from explorer.cli.check.reports import FORMATS
-from explorer.exit_codes import BAD, OK, UNCHECKED
+from explorer.text.exit_codes import BAD, OK, UNCHECKED
 
 _EPILOG = """\
 without a call, pyproject.toml names what is checked:

@@ -12,11 +12,11 @@ from explorer.cli.check.config import Target
 from explorer.cli.check.delegation import find_delegation_problems
 from explorer.cli.check.levels import LEVELS, OF_FINDINGS, fails
 from explorer.cli.check.problem import Problem, find_relative_path
-from explorer.exit_codes import BAD, UNCHECKED
 from explorer.opening.exporting import explore
 from explorer.opening.loading import load
 from explorer.opening.named_call import run_named_call
 from explorer.testing import assert_same_export
+from explorer.text.exit_codes import BAD, UNCHECKED
 
 if TYPE_CHECKING:
     from explorer.exploration import Exploration
