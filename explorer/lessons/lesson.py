@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import warnings
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from explorer.exploration import Exploration
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import course_line
-from explorer.lessons.fingerprint import fingerprint
 from explorer.lessons.saved_progress import forget, get_progress, keep
 from explorer.text.feedback import Line, Reply
 from export_engine.defects import log_internal_error
 from export_engine.plain_errors import PlainError, describe_error
+from export_engine.source import SourceMissing, source_text
 
 Checker = Callable[[Answer], None]
 _Checker = TypeVar("_Checker", bound=Checker)
@@ -265,3 +267,17 @@ def _more(exercise: Exercise, seen: int) -> str:
 
 def _count_text(number: int, one: str, several: str) -> str:
     return f"{number} {one if number == 1 else several}"
+
+
+def fingerprint(answer: Any) -> int:
+    """The same number for the same export of the same code; 0 where that is not known."""
+    if not isinstance(answer, Exploration):
+        return 0
+    record = answer.record
+    own = [at for at, file in enumerate(record.files) if file.origin in ("cell", "user")]
+    try:
+        texts = sorted(source_text(record, at) for at in own)
+    except SourceMissing:
+        return 0
+    told = (record.mode, record.shapes, record.verdict, record.fixed_by, texts)
+    return zlib.crc32(repr(told).encode()) if texts else 0

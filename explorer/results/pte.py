@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from explorer.text.attempt_text import cut, format_count, pair
 from explorer.text.escape import harmless
-from explorer.text.pte_text import memory_plan_svg, pte_lines
+from explorer.text.run_text import amount
 from explorer.text.validate_options import check_writable
 
 if TYPE_CHECKING:
-    from export_engine.pte import Plan, PteProgram
+    from export_engine.pte import Placed, Plan, PteProgram
 
 
 class PteFile:
@@ -60,3 +63,96 @@ class PteFile:
     def _repr_html_(self) -> str:
         pictures = "".join(memory_plan_svg(plan) for plan in self.data.plans)
         return f"<pre>{escape(repr(self))}</pre>{pictures}"
+
+
+_FEW = 12
+_WIDE, _HIGH = 640, 220
+_MOST_BOXES = 2_000
+
+
+def pte_lines(name: str, program: PteProgram) -> list[str]:
+    """The file, then each of its methods."""
+    lines = [
+        f"{name}: ExecuTorch program, {amount(program.bytes)}, schema {program.identifier}. "
+        "Nothing in it was run.",
+        pair("constants", f"{program.constants}, {amount(program.constant_bytes)}"),
+        pair("segments", amount(program.segment_bytes)),
+    ]
+    if program.named_data:
+        lines.append(pair("shared data", f"{len(program.named_data)} named"))
+    for plan in program.plans:
+        lines += _plan_lines(plan)
+    return lines
+
+
+def _plan_lines(plan: Plan) -> Iterator[str]:
+    yield (
+        f"Method {plan.name}: {format_count(plan.inputs, 'input')}, "
+        f"{format_count(plan.outputs, 'output')}, "
+        f"{format_count(len(plan.instructions), 'instruction')}"
+    )
+    for number, delegate in enumerate(plan.delegates[:_FEW]):
+        yield cut(
+            f"  delegate {number}: {delegate.backend}, {amount(delegate.bytes)}{_ops(delegate.ops)}"
+        )
+    if len(plan.delegates) > _FEW:
+        yield f"  and {format_count(len(plan.delegates) - _FEW, 'more delegate')}"
+    kernels = Counter(
+        instruction.runs for instruction in plan.instructions if instruction.kind == "kernel"
+    )
+    if kernels:
+        yield "  kernels that the runtime must have:"
+        yield from _rows(kernels)
+    arenas = [size for size in plan.arenas if size]
+    yield pair("memory plan", f"{amount(sum(arenas))} in {format_count(len(arenas), 'arena')}")
+    if plan.placed:
+        largest = max(plan.placed, key=lambda each: each.bytes)
+        yield pair("largest tensor", f"{_format_type(largest)}, {amount(largest.bytes)}")
+
+
+def _rows(kernels: Mapping[str, int]) -> Iterator[str]:
+    rows = sorted(kernels.items(), key=lambda each: (-each[1], each[0]))
+    for name, count in rows[:_FEW]:
+        yield cut(f"    {name} ×{count}")
+    if len(rows) > _FEW:
+        yield f"    and {format_count(len(rows) - _FEW, 'more')}"
+
+
+def _ops(ops: list[str]) -> str:
+    told = ", ".join(f"{name} ×{count}" for name, count in Counter(ops).most_common())
+    return f": {told}" if told else ""
+
+
+def _format_type(placed: Placed) -> str:
+    return f"{placed.dtype}[{', '.join(map(str, placed.shape))}]"
+
+
+def memory_plan_svg(plan: Plan) -> str:
+    """The memory plan: time from left to right, addresses from top to bottom, a box a tensor."""
+    parts = [_arena_svg(plan, number) for number, size in enumerate(plan.arenas) if size > 0]
+    return "".join(parts)
+
+
+def _arena_svg(plan: Plan, number: int) -> str:
+    size = max(plan.arenas[number], 1)
+    steps = max(len(plan.instructions), 1)
+    own = [item for item in plan.placed if item.arena == number and item.first >= 0][:_MOST_BOXES]
+    boxes = "".join(
+        f'<rect x="{_WIDE * item.first / steps:.1f}" y="{_HIGH * item.offset / size:.1f}" '
+        f'width="{max(_WIDE * (item.last + 1 - item.first) / steps, 1):.1f}" '
+        f'height="{max(_HIGH * item.bytes / size, 1):.1f}" fill="#4a7fb5" fill-opacity="0.55" '
+        f'stroke="currentColor" stroke-width="0.5"><title>{escape(_format_type(item))}, '
+        f"{escape(amount(item.bytes))} at {item.offset}, instructions {item.first} to {item.last}"
+        "</title></rect>"
+        for item in own
+        if 0 <= item.offset < size
+    )
+    title = escape(
+        f"{plan.name}, arena {number}: {amount(size)}, {format_count(len(own), 'tensor')}"
+    )
+    return (
+        f'<figure role="img" aria-label="Memory plan of {title}"><figcaption>{title}; instructions '
+        f'from left to right, addresses from top to bottom</figcaption><svg viewBox="0 0 {_WIDE} '
+        f'{_HIGH}" width="{_WIDE}" style="max-width:100%;color:inherit;border:1px solid '
+        f'currentColor">{boxes}</svg></figure>'
+    )

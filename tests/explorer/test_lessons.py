@@ -262,7 +262,7 @@ def test_what_an_answer_can_be_asked() -> None:
     assert "still a `relu`" in refused(lambda: good.has_no_op("relu"))
     assert "is a `int`, not an export" in refused(lambda: Answer(3).exported())
     assert "off by" in refused(lambda: good.agrees_with(torch.sin, (torch.ones(2, 4),)))
-    assert "refuses an input of shape [2, 5]" in refused(
+    assert "rejects an input of shape [2, 5]" in refused(
         lambda: good.agrees_with(torch.sin, (torch.ones(2, 5),))
     )
     assert "expected is a `str`" in refused(lambda: Answer(3).equals("x", "no"))
