@@ -275,7 +275,7 @@ USAGE = {
     "%export": "Pass the call to export",
     "%export modle": "Not a call: modle",
     "%export model(x) --strict": "Options come before the call",
-    "%export model(x, **{'x': x}, x=x)": "gives x twice",
+    "%export model(x, **{'x': x}, x=x)": "passes x twice",
     "%export model((await x))": "This is not valid Python",
     "%%export --load f.pt2\nmodel(x)": "%%export runs a cell",
     "%%export model(x)\nmodel(x)": "takes the call from the cell's last line",
@@ -511,7 +511,7 @@ def test_a_guide_goes_its_own_way(shell: InteractiveShell, option: str) -> None:
     result, _ = run(shell, f"%export --guide {option} {call}")
 
     assert not result.success
-    assert "step by step" in str(result.error_in_exec)
+    assert "--guide works only with" in str(result.error_in_exec)
 
 
 def test_a_call_from_python_knows_the_notebooks_cells(shell: InteractiveShell) -> None:
