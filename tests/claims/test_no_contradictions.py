@@ -42,6 +42,7 @@ from export_engine.record import (
 
 from ..planted import plants
 from ..planted_numbers import KINDS, faults
+from ..planted_sizes import PLANTS
 from ..seed_cases import seed_cases
 
 
@@ -283,6 +284,19 @@ def test_a_planted_fault_is_said_in_one_voice(one_of: Callable[[int], int]) -> N
                 ex.verify(2)
                 ex.run()
                 assert not list(contradictions(_said(ex))), f"{ex!r}\n{ex.release_report()}"
+
+
+@pytest.mark.slow
+def test_a_planted_size_is_said_in_one_voice(one_of: Callable[[int], int]) -> None:
+    for plant in PLANTS[:: one_of(20)]:
+        for target in (plant.faulty, plant.clean):
+            ex = explorer.explore(target, plant.inputs, dynamic_shapes=plant.shapes)
+            assert not list(contradictions(_said(ex))), repr(ex)
+            ex.verify(2)
+            ex.run()
+            said = _said(ex)
+            assert not list(contradictions(said)), f"{ex!r}\n{ex.release_report()}"
+            assert (set(said.verdicts.values()) == {"not ready"}) is (target is plant.faulty)
 
 
 class TwoLayers(torch.nn.Module):
