@@ -84,7 +84,7 @@ class LiveGraph:
                 node.op,
                 self._target(node),
                 read_value(value),
-                _module_stack(meta),
+                meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack"),
                 _stack_trace(node),
                 text,
                 inputs,
@@ -258,15 +258,6 @@ def attribute(module: Any, path: str) -> Any:
     for part in path.split("."):
         module = getattr(module, part, None)
     return module
-
-
-def _module_stack(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The modules that a node was traced in; passes of the user's may have left anything there."""
-    stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
-    if not isinstance(stack, Mapping):
-        return None
-    pairs = (isinstance(entry, tuple | list) and len(entry) == 2 for entry in stack.values())
-    return stack if all(pairs) and all(isinstance(key, str) for key in stack) else None
 
 
 def _stack_trace(node: Node) -> str | None:

@@ -8,7 +8,9 @@ from export_engine.record import Overlay
 from export_engine.torch_internals import is_backward
 
 PASS = "pass"
-"""The name of the overlay."""
+"""The name of the overlay that a query asks for."""
+COLOURS = {"forward pass": "#3b82c4", "backward pass": "#d97b29"}
+"""Overlays that colour the ops of each pass; legible on light and on dark."""
 
 
 def describe_passes(graph: torch.fx.Graph) -> list[Overlay]:
@@ -33,4 +35,13 @@ def describe_passes(graph: torch.fx.Graph) -> list[Overlay]:
         texts.append(text)
     if not any(text.startswith("backward") for text in texts):
         return []
-    return [Overlay(name=PASS, kind="text", graphs=[0] * len(nodes), nodes=nodes, texts=texts)]
+    noted = Overlay(name=PASS, kind="text", graphs=[0] * len(nodes), nodes=nodes, texts=texts)
+    return [noted, *(_colour_pass(name, nodes, texts) for name in COLOURS)]
+
+
+def _colour_pass(name: str, nodes: list[int], texts: list[str]) -> Overlay:
+    first = name.partition(" ")[0]
+    own = [node for node, text in zip(nodes, texts, strict=True) if text.startswith(first)]
+    return Overlay(
+        name=name, kind="colour", graphs=[0] * len(own), nodes=own, texts=[COLOURS[name]] * len(own)
+    )

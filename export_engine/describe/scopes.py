@@ -27,10 +27,13 @@ class Scopes:
         self._innermost: dict[tuple[str, ...], int] = {}
 
     def number(self, module_stack: Mapping[str, Any] | None) -> int:
-        """The number of the innermost scope of a node's `nn_module_stack`; -1 where it has none."""
-        if not module_stack or NO_MODULE in module_stack:
+        """The number of the innermost scope of a node's `nn_module_stack`; -1 where it has none.
+
+        Passes of the user's may have left anything there; what torch does not write is left out.
+        """
+        if not isinstance(module_stack, Mapping) or not module_stack or NO_MODULE in module_stack:
             return -1
-        keys = tuple(module_stack)
+        keys = tuple(map(str, module_stack))
         known = self._innermost.get(keys)
         if known is None:
             known = self._innermost[keys] = self._enter(module_stack)
@@ -38,7 +41,10 @@ class Scopes:
 
     def _enter(self, module_stack: Mapping[str, Any]) -> int:
         scope, parent_path = -1, ""
-        for key, (written, cls) in module_stack.items():
+        for key, noted in module_stack.items():
+            if not isinstance(noted, tuple | list) or len(noted) != 2:
+                continue
+            written, cls = noted
             path = self._find_module_path(_plain_path(str(written)))
             if scope >= 0 and path == parent_path:
                 continue  # the branch of a cond names its root again

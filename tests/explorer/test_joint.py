@@ -64,6 +64,13 @@ def test_each_backward_op_names_its_forward_op(step: explorer.Exploration) -> No
     assert "mse_loss_backward" in step.query("overlay.pass:backward*")
 
 
+def test_each_pass_has_its_colour_at_first_sight(step: explorer.Exploration) -> None:
+    text, *colours = step.record.overlays
+    assert [each.name for each in colours] == ["forward pass", "backward pass"]
+    assert sorted(node for each in colours for node in each.nodes) == text.nodes
+    assert len({colour for each in colours for colour in each.texts}) == 2
+
+
 @pytest.mark.slow
 def test_the_backward_pass_is_counted_as_torch_counts_it(step: explorer.Exploration) -> None:
     model = Net()

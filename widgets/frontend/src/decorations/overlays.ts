@@ -40,8 +40,7 @@ function markOf({ name, kind, numbers, texts }: Overlay, at: number): Mark {
 function legendOf({ name, kind, texts }: Overlay): Decoration["legend"] {
   if (kind === "text") return [{ badge: NOTED, text: name }];
   if (kind === "number") return [];
-  return [...new Set(texts)]
-    .filter((text) => COLOUR.test(text))
-    .slice(0, MOST_COLOURS)
-    .map((colour) => ({ colour, text: `${name}: ${colour}` }));
+  const colours = [...new Set(texts)].filter((text) => COLOUR.test(text)).slice(0, MOST_COLOURS);
+  const alone = colours.length === 1;
+  return colours.map((colour) => ({ colour, text: alone ? name : `${name}: ${colour}` }));
 }
