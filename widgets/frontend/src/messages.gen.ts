@@ -332,7 +332,7 @@ export interface Asks {
   explain: { request: ByName; reply: CodeText };
   /** Programs of the kernel, and files of its folder, that a program can be compared with. */
   others: { request: OfAttempt; reply: OtherPrograms };
-  /** Opens another program, to be compared with. What is current stays so. */
+  /** Opens another program to compare with. The current attempt stays current. */
   beside: { request: OtherChoice; reply: NewAttempt };
   /** Applies fixes together. One that fails or is interrupted leaves what was current current. */
   apply: { request: FixChoice; reply: NewAttempt };
