@@ -70,10 +70,12 @@ def test_a_model_that_generates_is_seen_as_its_programs(lab: Lab) -> None:
         expect(strip.get_by_role("region", name="Tensors of the connection")).to_be_visible()
         expect(root.locator(".tx-body-column")).to_be_visible()
         lab.screenshot(f"set-{width}-dark", root)
+        row = strip.get_by_role("tablist", name="Programs")
+        assert row.evaluate("e => e.scrollWidth - e.clientWidth") <= 1  # no program is cut
     lab.page.keyboard.press("Escape")
     height = root.get_by_role("separator", name="Height of the view")
     height.press("Home")
-    expect(root.locator(".tx-body-column")).to_be_visible()
+    expect(root.get_by_test_id("graph")).to_be_visible()
     box = root.bounding_box()
     assert box is not None
     assert float(height.get_attribute("aria-valuemin") or 0) == pytest.approx(box["height"], abs=4)
