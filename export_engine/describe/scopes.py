@@ -55,7 +55,7 @@ class Scopes:
                     _relative(path, parent_path) if path else self._title,
                     _class_name(cls),
                     scope,
-                    _call_number(key),
+                    _call_number(str(key)),
                 )
                 found = self.table.add((scope, key), entry)
             scope, parent_path = found, path

@@ -226,7 +226,11 @@ def test_explore_and_load_name_view_for_what_they_do_not_open(given: object) -> 
 
 
 def test_meta_that_a_pass_left_in_another_form_is_left_out() -> None:
-    for key, noted in {"stack_trace": 3, "nn_module_stack": {"x": 1}, "val": object()}.items():
+    for key, noted in {
+        "stack_trace": 3,
+        "nn_module_stack": {1: ("a", "b")},
+        "val": object(),
+    }.items():
         program = copy.deepcopy(exported())
         for node in program.graph.nodes:
             node.meta[key] = noted
