@@ -33,7 +33,8 @@ try:
 except Exception as error:
     print(f"Not compared: the model raises {type(error).__name__} on these random inputs.")
 else:
-    torch.testing.assert_close(run(program.module()), expected, rtol=1e-4, atol=1e-4)
+    ours = run(program.module())
+    torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-4, equal_nan=True)
 """
 _SAVE = """
 if len(sys.argv) > 1:
@@ -72,14 +73,15 @@ def write_export_script(exported: Exported) -> str:
         setups = [line for setup in request.setups for line in setup.statements(call.reference)]
     except ValueError as reason:
         raise NoScript(f"The call cannot be written as a script: {reason}.") from reason
-    body = [*call.statements, *setups, *_patches(request), *call.shapes]
     target = request.target
     weights = isinstance(target, torch.nn.Module) and bool(target.state_dict())
     named = [] if call.model == "model" else [f"model = {call.model}"]
     named += [f"args = {call.args}", f"kwargs = {call.kwargs}"]
+    # a Dim may be called as an argument is, so what is bound for shapes comes last
+    body = [*call.statements, *setups, *_patches(request), *named, *call.shapes]
     parts = [
         _head(exported, request, weights=weights),
-        imports_first("\n".join([*body, *named])),
+        imports_first("\n".join(body)),
         *([_WEIGHTS.strip()] if weights else []),
         "\n".join([*_export(request, call), *_decomposed(exported)]),
         _SAVE.strip(),
