@@ -81,7 +81,7 @@ def test_a_size_from_data_is_told_apart_from_those_of_the_call() -> None:
 
     shown = explorer.explore(Kept(), (torch.ones(4),), dynamic_shapes="x: n")
 
-    assert shown.record.verdict.endswith("n in [0, ∞); from data: u0 in [0, ∞)")
+    assert shown.record.verdict.endswith("n in [0, ∞); data-dependent: u0 in [0, ∞)")
     assert "u0                       [0, ∞), from data" in repr(shown)
 
 

@@ -57,6 +57,6 @@ def test_check_prints_every_case_beside_what_is_declared(
         shell.run_cell("report = %exportdb --check")
     assert shell.user_ns["report"].ok
     text = shown(shell, "report")
-    assert "3 cases, 3 behave as declared, in both modes" in text
+    assert "3 cases, 3 behave as declared in both modes" in text
     assert text.count("✓") == 3
     assert "dynamic_shape_round  not supported yet  failed      failed" in text
