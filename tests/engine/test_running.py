@@ -252,10 +252,10 @@ def test_inputs_of_ones_own(vision: Exported, rows: Runner) -> None:
     [
         ({"sizes": {"batsh": 3}}, "There is no size 'batsh'. There are: batch"),
         ({"sizes": {"batch": 100}}, "The program rejects batch=100"),
-        ({"inputs": {"y": 1}}, "There is no input 'y'. There are: x"),
+        ({"inputs": {"y": 1}}, "There is no input 'y'. The inputs are: x"),
         ({"inputs": (1, 2)}, "takes 1 positional arguments, not 2"),
         ({"inputs": 3}, "inputs is a int"),
-        ({"inputs": (1,), "sizes": 3}, "give one of them"),
+        ({"inputs": (1,), "sizes": 3}, "not both"),
         ({"devices": ["gpu"]}, "'gpu' is not a device"),
     ],
 )
