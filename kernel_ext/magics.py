@@ -265,7 +265,7 @@ class ExportMagics(Magics):
             raise ExportUsageError("%%export runs a cell; use %export --load to open a file.")
         if command.call:
             raise ExportUsageError(
-                f"%%export takes the call from the cell's last line; move {command.call} there."
+                f"%%export exports the call in the cell's last line; move {command.call} there."
             )
         raw = f"# %%export {line}\n{cell}"
         taken = split_cell(self._shell.transform_cell(raw))

@@ -13,7 +13,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -134,6 +134,64 @@ RULES = [
         "the condition is assumed",
     ),
 ]
+VOICE = [
+    Rule(
+        r"(?:^|[.;:] )What (?!is\b|are\b|does|did|to\b)\w+",
+        "the thing as the subject: a tensor, op, size, branch",
+        "What it draws differs.",
+        "What to do.",
+    ),
+    Rule(
+        r"\b(?:is|are|was) (?:said|told)\b|\bsays? so\b",
+        "`shows`, `reports`, `lists`",
+        "a type is told of once",
+        "a type is listed once",
+    ),
+    Rule(
+        r"\b[Dd]ata (?:say|choose|end|fill|select|tell|decide)\b|\bnumbers? from data\b",
+        "`data-dependent`",
+        "a loop that data end",
+        "a data-dependent loop",
+    ),
+    Rule(
+        r", too[.,;:]|\balso where\b", "`also` before the verb", "rejected, too.", "also rejected"
+    ),
+    Rule(
+        r"\botherwise(?=[.,;:]| than)|\banother (?:type|way)\b",
+        "`if not`, `different`",
+        "It fails otherwise.",
+        "a different type",
+    ),
+    Rule(
+        r"\bbehind\b|\bstands?\b(?!-)",
+        "`after`, `is`",
+        "it stands behind the loop",
+        "a stand-in after it",
+    ),
+    Rule(
+        r"(?:^|[.;:] )Of (?:a|an|the|what|each)\b",
+        "the subject first",
+        "Of a branch it is shown.",
+        "The branch is shown.",
+    ),
+    Rule(
+        r"\b(?:both|which) ways? (?:runs?|is|are|goes|into|of a branch)\b",
+        "`branch`",
+        "both ways run",
+        "both branches run",
+    ),
+    Rule(
+        r"\bas it (?:is|was)(?=[.,;:)]|$)|\bas any other\b",
+        "nothing, or `unchanged`",
+        "Yours stays as it is.",
+        "Yours is unchanged.",
+    ),
+]
+"""What reads as translated: at 0 in texts for users, and counted in docstrings."""
+DOCSTRINGS = (600, 80, 15, 80, 30, 140, 135, 5, 85)
+"""How many docstrings match each rule, in the order above; a number only falls."""
+JAVASCRIPT = ("explorer/display/report.py",)
+"""Files with code of the page in their strings."""
 UNICODE_DOTS = str.maketrans("\n", " ")
 
 
@@ -249,11 +307,27 @@ def sources() -> list[Path]:
     return [each for each in files if each.is_file()]
 
 
-def problems(places: Iterator[Place]) -> Iterator[str]:
+def python_docstrings(file: str, source: str) -> Iterator[Place]:
+    """Docstrings, those of attributes too."""
+    for node in nodes_of(source):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield Place(file, node.lineno, str(node.value.value))
+
+
+def user_texts(file: str, source: str) -> Iterator[Place]:
+    """Texts that users read: strings of at least four words, and pages."""
+    if file.endswith(".py"):
+        places = python_strings(file, source)
+        yield from (place for place in places if place.text.count(" ") >= 3)
+    elif file.endswith((".md", ".ipynb")) and file != "CONTRIBUTING.md":
+        yield from READERS[Path(file).suffix](file, source)
+
+
+def problems(places: Iterator[Place], rules: Sequence[Rule] = RULES) -> Iterator[str]:
     """Each place that a rule finds, with what to write."""
     for place in places:
         text = " ".join(place.text.split())
-        for rule in RULES:
+        for rule in rules:
             found = re.search(rule.pattern, text)
             if found:
                 near = text[max(found.start() - 30, 0) : found.end() + 20]
@@ -263,14 +337,23 @@ def problems(places: Iterator[Place]) -> Iterator[str]:
 def all_problems() -> list[str]:
     """Every problem of the tree, each place once."""
     found: dict[str, None] = {}
+    docstrings: list[str] = []
     for path in sources():
-        file = path.relative_to(ROOT).as_posix()
-        prose = READERS[path.suffix](file, path.read_text(encoding="utf-8"))
-        found.update(dict.fromkeys(problems(prose)))
+        file, source = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        found.update(dict.fromkeys(problems(READERS[path.suffix](file, source))))
+        if file not in JAVASCRIPT:
+            found.update(dict.fromkeys(problems(user_texts(file, source), VOICE)))
+        if path.suffix == ".py":
+            places = python_docstrings(file, source)
+            docstrings += [" ".join(place.text.split()) for place in places]
+    for rule, most in zip(VOICE, DOCSTRINGS, strict=True):
+        count = sum(re.search(rule.pattern, text) is not None for text in docstrings)
+        if count > most:
+            found[f"{count} docstrings, at most {most}, like {rule.example!r}"] = None
     return list(found)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)
+@pytest.mark.parametrize("rule", RULES + VOICE, ids=lambda rule: rule.example)
 def test_a_rule_finds_its_example_and_lets_the_other_pass(rule: Rule) -> None:
     assert re.search(rule.pattern, rule.example)
     assert not re.search(rule.pattern, rule.fine)

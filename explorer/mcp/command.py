@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
         "--read-only", action="store_true", help="offer no tool that runs code or writes files"
     )
     parser.add_argument(
-        "--seconds", type=float, default=600, help="the longest that a call takes (default: 600)"
+        "--seconds", type=float, default=600, help="time limit of a call in seconds (default: 600)"
     )
     parser.add_argument("--skill", action="store_true", help="print SKILL.md, and end")
     return parser

@@ -356,9 +356,8 @@ class Tools:
             }
             named = ", ".join(f"{name}={value}" for name, value in at.sizes.items())
             text = (
-                f"At {named}, from the graph: {format_scaled(at.flops)} "
-                f"FLOPs, {amount(at.bytes)} moved, "
-                f"peak of live memory {amount(at.peak_bytes)} beside inputs and weights."
+                f"At {named}, from the graph: {format_scaled(at.flops)} FLOPs, {amount(at.bytes)} "
+                f"moved, peak of live memory {amount(at.peak_bytes)} without inputs and weights."
             )
             return Answer(text, facts)
         facts = {

@@ -81,7 +81,7 @@ def explore(
     if joint:
         if dynamic_shapes is not None or any((strict, both, fix, spec, without_weights)):
             raise WrongArgument(
-                "explore(joint=True) traces a step as it is: no option goes with it."
+                "explore(joint=True) traces a training step and supports no other option."
             )
         return _trace_joint(model, tuple(args), dict(kwargs or {}), title, cells)
     if is_exported_program(model):

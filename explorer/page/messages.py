@@ -459,7 +459,7 @@ ASKS = {
         acts=True,
     ),
     "watch": Message(
-        ProfileRequest, None, "Notes what every op gives; the Record has it then.", acts=True
+        ProfileRequest, None, "Records the value of every op in the Record.", acts=True
     ),
     "against": Message(
         ValuesAgainst, Sentence, "Holds a run against another; the Record has it then.", acts=True

@@ -47,7 +47,7 @@ def run_on(
 
     if not getattr(client, "ids", None):
         raise WrongArgument(
-            "The client has no engines. on= takes an ipyparallel Client: "
+            "The client has no engines. on= needs an ipyparallel Client: "
             "ipyparallel.Cluster(n=2).start_and_connect_sync()."
         )
     parcel = pack_program(exported, record, plan.inputs, plan.sizes)

@@ -56,7 +56,9 @@ class Reproduced:
     @property
     def issue(self) -> str:
         """The text of an issue, in the parts that PyTorch's template asks for."""
-        ends = f"ends in `{self.raised}`" if self.raised else "gives a program with a fake tensor"
+        ends = (
+            f"ends in `{self.raised}`" if self.raised else ("returns a program with a fake tensor")
+        )
         return (
             "### 🐛 Describe the bug\n\n"
             f"{self.heading}: `torch.export.export` {ends}.\n\n"

@@ -24,7 +24,7 @@ def write_statements(request: Request | None, fix: Fix | None, form: FormName | 
     changed = fix.change(request) if fix else request
     shapes = changed.shapes
     if shapes is None:
-        raise FixError("This call asks for no dynamic shapes.")
+        raise FixError("This call requests no dynamic shapes.")
     entries = {
         other_form.name: other_form
         for other_form in forms(shapes, changed.target, changed.args, changed.kwargs)

@@ -117,7 +117,7 @@ class WatchedRun:
             (other_graph for other_graph in self.values.graphs if other_graph.graph == graph), None
         )
         if first is None or not first.runs[node]:
-            raise KeyError(f"{op} was not run, or gives no tensor.")
+            raise KeyError(f"{op} did not run, or returns no tensor.")
         return OpStatistics(
             name=op,
             runs=first.runs[node],

@@ -72,8 +72,8 @@ class DroppedProgram(StoredAttempt):
         new_exported = self._rebuild(parent, progress)
         if not self._is_described_by(new_exported):
             raise CannotLoad(
-                "exported again, the model gives another program: it, its arguments or what it "
-                "reads has changed"
+                "a second export returns a different program: the model, its arguments or its "
+                "globals have changed"
             )
         return replace(new_exported, agreement=self.agreement)
 

@@ -101,4 +101,4 @@ def kind_of(program: torch.export.ExportedProgram | torch.fx.GraphModule) -> str
 def refuse_inputs(inputs: object, kind: str) -> None:
     """Raises TypeError where inputs were given for what takes none."""
     if inputs is not None:
-        raise TypeError(f"inputs were given for {kind}, and only an ExportedProgram takes them.")
+        raise TypeError(f"inputs were given for {kind}, but only an ExportedProgram accepts them.")

@@ -289,7 +289,7 @@ def explore_generation(
 
 
 def _containers_registered(cut: Cut) -> AbstractContextManager[object]:
-    """The classes of caches as containers for a while: nobody asked for them in other calls."""
+    """The classes of caches as containers for a while: other calls do not need them."""
     from export_engine.attempt import install_setups
 
     setups = [setup for component in cut.components for setup in component.request.setups]

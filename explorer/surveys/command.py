@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("survey", nargs="?", metavar="SURVEY.toml", help="what to try")
-    parser.add_argument("--journal", metavar="FILE.jsonl", help="default: beside the survey")
+    parser.add_argument("--journal", metavar="FILE.jsonl", help="default: next to the survey")
     add_selection(parser)
     parser.add_argument(
         "--again",

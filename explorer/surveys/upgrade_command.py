@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="REQUIREMENT",
         help="also install this in each environment; more than once for several",
     )
-    parser.add_argument("--folder", metavar="DIR", help="default: NAME-upgrade, beside the survey")
+    parser.add_argument("--folder", metavar="DIR", help="default: NAME-upgrade, next to the survey")
     parser.add_argument(
         "--no-bisect", action="store_true", help="do not look for the release of each change"
     )

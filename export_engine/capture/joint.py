@@ -122,7 +122,7 @@ def _as_step(request: Request) -> tuple[torch.nn.Module, tuple[Any, ...], dict[s
         isinstance(value, torch.nn.Module) for value in (*request.args, *request.kwargs.values())
     ):
         raise TypeError(
-            "A function that takes *args or **kwargs cannot be given a module here. Name its "
+            "A function with *args or **kwargs cannot receive a module here. Name its "
             "parameters: loss_fn(model, x, y)."
         )
     return as_module(request.target), request.args, dict(request.kwargs)

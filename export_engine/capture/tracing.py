@@ -293,8 +293,8 @@ def _check_initialized(module: torch.nn.Module) -> None:
     if lazy:
         names = f"{lazy[0]} and {len(lazy) - 1} more are" if len(lazy) > 1 else f"{lazy[0]} is"
         raise TypeError(
-            f"{names} not initialized: a lazy module takes its sizes from its first call. "
-            "Call the model once, then export it."
+            f"{names} not initialized: a lazy module gets its sizes from its first call. Call the "
+            "model once, then export it."
         )
 
 

@@ -8,7 +8,7 @@ _SAID = (
     (r"marked as skipped|^Skip (calling|inlining)", "torch does not let strict mode look into it"),
     (
         r"args/kwargs to proxy",
-        "it gives a torch op a value that is neither a tensor nor a plain number",
+        "it passes a torch op a value that is neither a tensor nor a plain number",
     ),
     (
         r"unbacked SymInt",

@@ -76,7 +76,7 @@ class Random(Rule, kind=Kind.RANDOM):
         "The program draws random numbers: {names}.", names="`aten.dropout.default`"
     )
     WHY = Sentence(
-        "Two calls give different outputs, and other backends draw different numbers from the "
+        "Two calls return different outputs, and other backends draw different numbers from the "
         "same seed."
     )
 

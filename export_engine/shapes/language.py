@@ -172,7 +172,7 @@ class _Parser:
         """What stands in the parentheses of `min(a, b, 2)`, joined in pairs."""
         result = self._expression(nested + 1)
         if self._peek().text != ",":
-            self._fail(f"expected `,`: {function.text} takes two sizes or more")
+            self._fail(f"expected `,`: {function.text} needs two sizes or more")
         while self._take("mark", ","):
             other = self._expression(nested + 1)
             result = self._make(function, Operation, function.text, result, other)

@@ -53,7 +53,7 @@ def _count_from_front(leaf: Leaf, spec: Any) -> Any:
     if any(key >= 0 and isinstance(spec[key], torch.export.Dim) for key in outside):
         return spec  # torch says so
     if outside:
-        which = f"give positions from {-dims} to {dims - 1}" if dims else "give None"
+        which = f"use positions from {-dims} to {dims - 1}" if dims else "give None"
         raise ShapesError(
             f"{path} has {count(dims)}, {list(value.shape)}, and its spec names dim "
             f"{outside[0]}; {which}"

@@ -35,7 +35,7 @@ EVALUATE = Capability(
 COMPARISONS = tuple(
     Capability(
         f"torch.fx.experimental.sym_node.SymNode.{name}",
-        "Branches that only size 0 takes are found by Verify alone.",
+        "Only Verify finds branches that only size 0 takes.",
         begins="self other",
     )
     for name in ("eq", "ne", "lt", "le", "gt", "ge")

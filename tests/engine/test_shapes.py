@@ -236,7 +236,7 @@ ERRORS = {
     "x: _; a <= 4": (6, "no dim is called a; no dim has a name"),
     "x: a; 2 <= 3": (6, "mentions no size"),
     "n: int; x: n": (0, "n is an int argument; give the dim another name"),
-    "x: a; min(a) >= 2": (11, "expected `,`: min takes two sizes or more"),
+    "x: a; min(a) >= 2": (11, "expected `,`: min needs two sizes or more"),
     "x: a; max(a, 2 >= 2": (15, "expected `)`"),
     "x: a, min(a, 2)": (9, "write a computed size in parentheses"),
     "x: int, a": (0, "x is an int or a tensor"),

@@ -399,8 +399,8 @@ def test_positions_count_from_the_end_in_both_modes(holds: str, strict: bool) ->
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ({2: Dim.DYNAMIC}, r"x has 2 dims, \[4, 3\], and its spec names dim 2; give positions"),
-        ({-3: Dim("n")}, r"x has 2 dims, .* names dim -3; give positions from -2 to 1"),
+        ({2: Dim.DYNAMIC}, r"x has 2 dims, \[4, 3\], and its spec names dim 2; use positions"),
+        ({-3: Dim("n")}, r"x has 2 dims, .* names dim -3; use positions from -2 to 1"),
         ({0: Dim("n"), -2: Dim("m")}, "x dim 0 has two specs, one at -2; give one of them"),
     ],
 )

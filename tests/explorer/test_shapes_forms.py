@@ -64,7 +64,7 @@ def test_the_python_of_a_call_is_had_without_a_fix_too(failed: Exploration) -> N
     with pytest.raises(FixError, match="There is no fix 9"):
         failed.dynamic_shapes(9)
     found = explore(Divided(), ARGS)
-    with pytest.raises(FixError, match="asks for no dynamic shapes"):
+    with pytest.raises(FixError, match="requests no dynamic shapes"):
         found.dynamic_shapes()
     if not SPEC:
         with pytest.raises(FixError, match="ShapesSpec needs torch 2"):

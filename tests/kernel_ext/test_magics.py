@@ -278,7 +278,7 @@ USAGE = {
     "%export model(x, **{'x': x}, x=x)": "passes x twice",
     "%export model((await x))": "This is not valid Python",
     "%%export --load f.pt2\nmodel(x)": "%%export runs a cell",
-    "%%export model(x)\nmodel(x)": "takes the call from the cell's last line",
+    "%%export model(x)\nmodel(x)": "exports the call in the cell's last line",
     "%%export\n%time model(x)": "ends with a magic",
     "%%export\nawait x\nmodel(x)": "'await' outside function",
     "%export x(1)": "x is a Tensor and cannot be called",

@@ -60,7 +60,7 @@ def find_delegation_problems(
         yield Problem(
             DELEGATE,
             "error",
-            f"{title} takes too little",
+            f"{title} accepts too few ops",
             f"{title} takes {delegation_result.share:.1%} of the FLOPs; min-delegated requires "
             f"{target.min_delegated:.1%}.",
         )

@@ -34,8 +34,8 @@ def _count_text(made: str, counts: str, factor: str = "self.calls") -> str:
     "1",
     hints=(
         "Open Signature above. The Kind column shows the kind of each input.",
-        "A parameter or buffer is known by where it lives in the model: `lin.weight`, "
-        "not the name of a box.",
+        "A parameter or buffer is identified by its path in the model: `lin.weight`, not the "
+        "name of a box.",
         "Three tensors belong to the model. Two of them are the parameters of `lin`.",
     ),
     solution='held = ["lin.weight", "lin.bias", "mean"]',

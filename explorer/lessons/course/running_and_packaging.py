@@ -20,7 +20,7 @@ lesson = Lesson(
     hints=(
         "Export with a dynamic batch, then `ex.save(path)` writes the file.",
         '`-d "x: batch, _"` lets it vary.',
-        "`--save` of the magic takes no variable, so export with `--as shipped` and call "
+        "`--save` of the magic accepts no variable, so export with `--as shipped` and call "
         "`shipped.save(path)`.",
     ),
     solution="""

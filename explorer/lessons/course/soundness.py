@@ -57,7 +57,7 @@ def without_dropout(answer: Answer) -> None:
     size = answer.record.probe.inputs[-1].example
     x = torch.randn(3, size, generator=torch.Generator().manual_seed(13))
     if not torch.equal(module(x), module(x)):
-        raise Wrong("Two calls with the same input give two results.")
+        raise Wrong("Two calls with the same input return different results.")
     answer.agrees_with_eager()
 
 

@@ -151,7 +151,7 @@ def list_checks(torch: str, test: ast.expr, *, holds: bool, is_tensor: bool) -> 
         is_tensor: whether it is a tensor, and not a number.
 
     Raises:
-        CannotRewrite: it asks what is no value, or compares several.
+        CannotRewrite: its test is not a value, or compares several.
     """
     match test:
         case ast.UnaryOp(ast.Not(), inner):
