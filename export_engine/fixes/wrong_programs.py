@@ -1,7 +1,7 @@
 """Fixes of a program that torch.export gave, and that is not the model: of all of it, or at sizes.
 
 Two inputs that are one tensor in the example are one in the program. Where the outputs differ from
-eager, or the program rejects a call that eager takes, the other mode may see what this one does
+eager, or the program rejects a call that eager accepts, the other mode may see what this one does
 not: a write through `.data`, say, or the end of an autocast. torch traces as if no size were 0 or
 1, and takes the branch of larger ones; the program accepts both. Either both branches go into the
 program, or the sizes are kept out of it. Each fix is tried at the same sizes as Verify.
