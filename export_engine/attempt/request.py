@@ -94,5 +94,5 @@ class Request:
         elif "dynamic_shapes" in changes or (
             self.dynamic_shapes is not None and changes.keys() & {"target", "args", "kwargs"}
         ):
-            changes["shapes"] = None  # they are read anew
+            changes["shapes"] = None  # they are read again
         return replace(self, **changes)
