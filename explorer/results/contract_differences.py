@@ -70,7 +70,7 @@ class ContractDifferences:
         lines.append(cut(f"{_form(self.after)}: {self.after.shapes}"))
         if self.left_out:
             text = ", ".join(f"`{other_text}`" for other_text in self.left_out)
-            lines.append(cut(f"No Dim can say {text}: with Dims only the code checks it."))
+            lines.append(cut(f"No Dim can express {text}: with Dims only the code checks it."))
         if not self.exported:
             failure = self.after.failure
             text = failure.sentence if failure else self.after.verdict

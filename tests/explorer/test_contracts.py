@@ -114,7 +114,7 @@ def test_what_no_dim_can_say_is_left_out_and_the_rest_compared() -> None:
     assert found.after.shapes == "x: batch, 16*_seq"
     assert found.left_out == ["batch + seq <= 90"]
     assert not found.ok
-    assert "No Dim can say `batch + seq <= 90`" in str(found)
+    assert "No Dim can express `batch + seq <= 90`" in str(found)
     widest = next(each for each in found.rejections if each.sizes == "x.shape[0] = 89")
     assert (widest.before, widest.after) == ("rejected: batch + seq <= 90", "accepted")
 

@@ -77,4 +77,4 @@ def test_a_form_that_cannot_say_it_says_why() -> None:
     assert own.shapes == shapes
     assert other.name == "Dims"
     assert other.shapes is None
-    assert other.reason.startswith("No Dim can say `a + b <= 90`")
+    assert other.reason.startswith("No Dim can express `a + b <= 90`")
