@@ -20,8 +20,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "names.md"
 _HEAD = """# All names
 
 Everything that is public; docstrings say what arguments are: `help(explorer.explore)`.
-Names that are not on this page may change without notice. `ex` is an Exploration, `kit` a set of programs.
-Slow functions also accept `progress=`, a function that is called with each step.
+Names that are not on this page may change without notice. `ex` is an Exploration, `kit` a set of
+programs. Slow functions also accept `progress=`, a function that is called with each step.
 """
 
 
