@@ -250,7 +250,7 @@ COLUMNS: dict[str, Callable[[Any], bool]] = {
     "shapes": _shapes,
     "findings": lambda ex: isinstance(ex.findings, tuple),
     "query": lambda ex: len(ex.query("kind:op")) > 0,
-    "diff": lambda ex: explorer.diff(ex, ex).ok and not ex.diff(exported()).summary.isspace(),
+    "diff": lambda ex: explorer.diff(ex, ex).ok and bool(explorer.diff(ex, exported()).summary),
     "HTML": _saves(".html"),
     ".pt2": _saves(".pt2"),
     "Verify": lambda ex: len(ex.verify(2).guarantees) > 0,
