@@ -25,6 +25,7 @@ from export_engine.attempt import (
     Request,
     text_in_effect,
 )
+from export_engine.capture import quiet
 from export_engine.diagnose import DataDependent, diagnose
 from export_engine.fixes.assumptions import join_texts
 from export_engine.fixes.code.branches.take_branch import find_branch
@@ -43,8 +44,10 @@ from export_engine.fixes.code.editing.try_edit import (
     try_edit,
     with_edit,
 )
+from export_engine.process import sandbox
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file
+from export_engine.torch_internals import operators_listed_once
 
 _SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -229,7 +232,8 @@ def _ends_in(path: str, names: set[str]) -> bool:
 
 def _list_written(found: Exported) -> list[str]:
     """The paths of all parameters and buffers that a program writes, in place or by assignment."""
-    signature = found.program.run_decompositions({}).graph_signature
+    with sandbox(), quiet(), operators_listed_once():
+        signature = found.program.run_decompositions({}).graph_signature
     written = {**signature.buffers_to_mutate, **getattr(signature, "parameters_to_mutate", {})}
     return list(written.values())
 
