@@ -619,7 +619,7 @@ def op_plants() -> list[OpPlant]:
         OpPlant("returns shape", fake(lambda x: x.new_empty(x.shape[0], 1)), clean),
         OpPlant("returns shape", fake(lambda x: x.new_empty(3, 4)), clean),
         OpPlant("returns shape", fake(lambda x: x.new_empty(12)), clean),
-        OpPlant("gives torch.float32", fake(lambda x: x.to(torch.float64)), clean),
+        OpPlant("returns torch.float32", fake(lambda x: x.to(torch.float64)), clean),
         OpPlant(
             "returns strides",
             fake(_like, lambda x: (x * 2).t().contiguous().t()),

@@ -90,7 +90,7 @@ def apply_lossless_fixes(exploration: Exploration, name: str, progress: Report |
     if exploration.ok:
         after = "Your files and your model are unchanged."
         if exploration.session.fixed_source:
-            after += f" `{name}.fixed_source` has the fixed code, to copy."
+            after += f" `{name}.session.fixed_source` has the fixed code, to copy."
         return Reply(
             kind=_kind_of(exploration, "export"),
             title="Fix",

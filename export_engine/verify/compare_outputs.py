@@ -91,6 +91,14 @@ def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = Fa
     mine, theirs = _leaves(ours), _leaves(eager)
     if len(mine) != len(theirs):
         return Difference(0.0, False, f"{len(mine)} results instead of {len(theirs)}")
+    places, expected = _find_places(ours, eager)
+    if places and set(places) == set(expected):  # a dict may have its keys in another order
+        by_place = dict(zip(places, mine, strict=True))
+        mine = [by_place[place] for place in expected]
+    elif places:
+        number = next(at for at, place in enumerate(places) if place != expected[at])
+        detail = f"is at {_text(places[number])} instead of {_text(expected[number])}"
+        return Difference(0.0, False, f"output {number} {detail}")
     worst, strides = Difference(0.0, True), ""
     for number, (one, other) in enumerate(zip(mine, theirs, strict=True)):
         difference = _compare_leaf(one, other, loose, layout)
@@ -105,6 +113,32 @@ def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = Fa
 
 def _leaves(result: Any) -> list[Any]:
     return [leaf for leaf in pytree.tree_leaves(result) if leaf is not None]
+
+
+def _find_places(ours: Any, eager: Any) -> tuple[list[pytree.Path], list[pytree.Path]]:
+    """Where each output is in both results: the keys of dicts, the fields, the positions.
+
+    Empty where there is nothing to hold them to: some backends return a flat list, and a class may
+    be registered without the names of what is in it.
+    """
+    try:
+        mine, theirs = (
+            pytree.tree_flatten_with_path(result, lambda leaf: leaf is None)[0]
+            for result in (ours, eager)
+        )
+    except ValueError:
+        return [], []
+    kinds = [[[type(key) for key in path] for path, _ in leaves] for leaves in (mine, theirs)]
+    if kinds[0] != kinds[1]:
+        return [], []
+    places, expected = (
+        [path for path, leaf in leaves if leaf is not None] for leaves in (mine, theirs)
+    )
+    return places, expected
+
+
+def _text(path: pytree.Path) -> str:
+    return "".join(map(str, path))
 
 
 def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Difference:

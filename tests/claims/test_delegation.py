@@ -32,7 +32,7 @@ class Planted(nn.Module):
         z = self.linear(y.mean((2, 3)))  # <- keepdim=True
         u = z @ w  # <- static param
         s = x[:, :, ::2]  # <- if stride != 1
-        m = x.max(1).values  # <- compiler refuses
+        m = x.max(1).values  # <- compiler rejects
         n = torch.cumsum(z, 0)  # <- no rule for cumsum
         p = torch.nn.functional.max_pool2d(x, 2, stride=3)  # <- it was then decomposed
         return u, s, m, n, p, z.long()  # <- int64

@@ -8,7 +8,7 @@ from torch import nn
 
 import explorer
 from export_engine.capture.container_writes import Refilled
-from export_engine.verify.compare_outputs import compare_calls
+from export_engine.verify.compare_outputs import compare, compare_calls
 from export_engine.verify.isolated_run import Call
 
 
@@ -110,3 +110,23 @@ def test_a_write_to_an_input_counts_as_a_result_does() -> None:
     assert compare_calls(called(1), called(2)).detail == (
         "inputs after the call, `x`: off by up to 1"
     )
+
+
+def test_an_output_at_another_key_or_place_differs() -> None:
+    x, y = torch.ones(3), torch.zeros(3)
+    assert not compare({"odd": x}, {"even": x}).same
+    assert not compare((x, None), (None, x)).same
+    assert compare({"a": x, "b": y}, {"b": y, "a": x}).same
+    assert compare([x, y], ((x, y),)).same  # a backend's list has no names
+
+
+class KeyBySize(nn.Module):
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"odd" if x.shape[0] % 2 else "even": x * 2}
+
+
+@pytest.mark.slow
+def test_verify_compares_the_keys_of_outputs() -> None:
+    ex = explorer.explore(KeyBySize(), (torch.ones(5, 2),), dynamic_shapes="x: 2*half + 1, _")
+    assert ex.ok
+    assert next(each for each in ex.verify().guarantees if each.name == "sound").verdict == "holds"

@@ -272,7 +272,7 @@ def test_inputs_of_generate_without_names_are_a_sentence() -> None:
 
         def generate(self, **inputs: Any) -> None: ...
 
-    with pytest.raises(CutError, match=r"inputs is a list. Give .* by name"):
+    with pytest.raises(CutError, match=r"inputs is a list. Pass .* by name"):
         cut(Generating(), [torch.ones(1, 3)])  # type: ignore[arg-type]
 
 

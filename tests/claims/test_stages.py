@@ -504,7 +504,7 @@ def test_a_folder_of_torch_trace_is_read_as_stages(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_onnx_runtime_tells_its_nodes_with_ops_lines_and_times() -> None:
-    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     torch.manual_seed(0)
     ex = explorer.explore(Planted().eval(), (torch.randn(16, 16),))
     stages = ex.stages("onnx")

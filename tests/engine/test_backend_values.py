@@ -139,7 +139,7 @@ def test_a_generation_that_a_backend_gets_wrong_names_its_op_and_what_to_do(
     assert said.startswith("the exported program matches, and in Wrong the error starts at `gelu`")
     assert 'kit["decode"].compare("wrong") lists its ops' in said
     assert found("program") == "every op of the exported program matches there"
-    assert "is not known: torch.compile inductor tells no values" in found("inductor")
+    assert "is unknown: torch.compile inductor does not expose per-op values" in found("inductor")
     monkeypatch.setattr(Wrong, "off", 1.0)
     assert "so does every op of Wrong, run op by op: its fused kernels differ" in found("wrong")
 

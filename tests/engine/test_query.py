@@ -91,7 +91,7 @@ def test_what_was_not_run_is_told(record: Record) -> None:
     for text, cure in (
         ("value.max > 1", r"\.record_values\(\)"),
         ("error.own > 1", r"\.compare\(\)"),
-        ("time > 1", r"\.profile\(\)"),
+        ("time > 1", r"\.measure\(\)"),
     ):
         with pytest.raises(QueryError, match=cure):
             query(bare, text)

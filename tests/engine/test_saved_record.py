@@ -141,7 +141,7 @@ def test_the_record_of_another_program_is_left_aside(saved: Path, tmp_path: Path
     other = to_json(record)
     loaded = load(rewritten(saved, lambda data: other))
     assert loaded.kept is None
-    assert any("of another program" in warning for warning in loaded.warnings)
+    assert any("belongs to a different program" in warning for warning in loaded.warnings)
 
 
 def test_the_text_of_the_files_travels_along(saved: Path) -> None:

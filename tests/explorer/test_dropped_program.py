@@ -172,7 +172,7 @@ def test_a_model_that_has_changed_is_told_and_the_record_stays() -> None:
     release(ex, 0)
     net.eval()
     with pytest.raises(
-        explorer.errors.FixError, match=r"Attempt 1 cannot be rebuilt: .* has changed"
+        explorer.errors.FixError, match=r"Attempt 1 cannot be rebuilt: .* have changed"
     ):
         ex.verify(1)
     assert ex.record.verdict == verdict

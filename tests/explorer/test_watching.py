@@ -36,7 +36,7 @@ def test_an_op_is_asked_for_by_name(ex: Exploration) -> None:
     assert run.why() == "Every value is finite."
     with pytest.raises(KeyError, match="Nearest: linear"):
         run.tensor("linar")
-    with pytest.raises(FixError, match="gives no tensor"):
+    with pytest.raises(FixError, match="returns no tensor"):
         run.tensor("output")
 
 

@@ -35,7 +35,8 @@ export interface Notebook {
   readonly saveState: { connect(slot: (sender: unknown, state: string) => void): unknown };
   readonly model: {
     readonly contentChanged?: { connect(slot: () => void): unknown };
-    readonly cells: Listed<{ readonly outputs?: Listed<Output> }>;
+    /** Null once the notebook is closed. */
+    readonly cells: Listed<{ readonly outputs?: Listed<Output> }> | null;
     getMetadata(key: string): unknown;
     setMetadata(key: string, value: unknown): void;
   };

@@ -350,7 +350,7 @@ export interface Asks {
   profile: { request: ProfileRequest; reply: null };
   /** Compiles the program and times its kernels; the Record has them then. */
   stages: { request: StagesRequest; reply: null };
-  /** Notes what every op gives; the Record has it then. */
+  /** Records the value of every op in the Record. */
   watch: { request: ProfileRequest; reply: null };
   /** Holds a run against another; the Record has it then. */
   against: { request: ValuesAgainst; reply: Sentence };

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Notebook } from "./jupyter_types";
 import { keepStill } from "./saved_state";
 import { FakeModel } from "./testing/fake_model";
@@ -56,6 +56,19 @@ test("a notebook that is saved keeps the still picture of each view, and no Reco
   expect(Object.keys(states())).toEqual(["one", "two"]);
   expect(states().one).toMatchObject({ model_name: "M", state: { still: { text: "one" } } });
   expect(JSON.stringify(states())).not.toContain("bytes");
+});
+
+test("a notebook that was closed before its views are learned says nothing", async () => {
+  const { notebook } = notebookOf(["one"]);
+  const get_model = vi.fn();
+  keepStill(
+    Object.assign(live("one", notebook), {
+      widget_manager: { context: notebook, get_model },
+    }) as never,
+  );
+  Object.defineProperty(notebook.model, "cells", { get: () => null });
+  await new Promise((done) => setTimeout(done, 400));
+  expect(get_model).not.toHaveBeenCalled();
 });
 
 test("others' state stays; of ours, what no output shows goes; nothing is written twice", () => {

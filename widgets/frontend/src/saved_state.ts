@@ -128,9 +128,10 @@ function stateOf(model: Model): State {
   };
 }
 
-/** The ids of all models that the outputs of a notebook show. */
+/** The ids of all models that the outputs of a notebook show; none of one that was closed. */
 function shownIn({ model: { cells } }: Notebook): Set<string> {
   const found = new Set<string>();
+  if (cells === null) return found;
   for (let cell = 0; cell < cells.length; cell++) {
     const outputs = cells.get(cell).outputs;
     for (let at = 0; at < (outputs?.length ?? 0); at++) {
