@@ -6,7 +6,6 @@ Budgets: those of one program for painting, and a second for the diff.
 
 from __future__ import annotations
 
-import base64
 import statistics
 import time
 from typing import Any
@@ -18,13 +17,12 @@ from export_engine.attempt import DecompositionTable, Exported
 from export_engine.capture import capture
 from export_engine.describe import describe
 from export_engine.diff import diff_records
-from export_engine.record import encode
 from export_engine.transform import decompose
 
 from ..browser import chromium
 from ..models import llama32
 from .export_cost import request_of
-from .page import EXPAND, FRAMES, VIEW, empty_page
+from .page import EXPAND, FRAMES, VIEW, empty_page, packed
 from .table import Row
 
 ROUNDS = 5
@@ -134,4 +132,4 @@ def _programs() -> tuple[Any, Any]:
 
 
 def _text(record: Any) -> str:
-    return base64.b64encode(encode(record)).decode()
+    return packed(record)

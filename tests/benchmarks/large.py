@@ -5,7 +5,6 @@ In Chromium with software rendering. The Records are grown from one that was exp
 
 from __future__ import annotations
 
-import base64
 import math
 import statistics
 from typing import Any
@@ -14,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from export_engine.capture import capture
 from export_engine.describe import describe
-from export_engine.record import Record, encode
+from export_engine.record import Record
 
 from ..browser import chromium
 from ..models import llama
@@ -22,7 +21,7 @@ from .experts import experts
 from .export_cost import request_of
 from .grown import grown
 from .large_page import CLICK, EXPAND, HOVER, SEARCH, TOGGLE
-from .page import FRAMES, MOUNT, VIEW, empty_page
+from .page import FRAMES, MOUNT, VIEW, empty_page, packed
 from .table import Row
 
 SIZES = (1_000, 4_000, 10_000, 40_000, 100_000)
@@ -61,7 +60,7 @@ def run() -> list[Row]:
         for name, record, scopes in programs:
             seen = {}
             for ops in SIZES:
-                made = base64.b64encode(encode(grown(record, ops, scopes=scopes))).decode()
+                made = packed(grown(record, ops, scopes=scopes))
                 page = empty_page(browser.new_page(viewport=VIEW))
                 seen[ops] = _figures(page, made)
                 page.close()
@@ -140,7 +139,7 @@ def _growth(name: str, seen: dict[int, dict[str, float]]) -> list[Row]:
 
 def _memory(browser: Browser, record: Record) -> Row:
     """What one page holds that shows the same program in many outputs."""
-    made = base64.b64encode(encode(grown(record, 4_000))).decode()
+    made = packed(grown(record, 4_000))
     page = empty_page(browser.new_page(viewport=VIEW))
     devtools = page.context.new_cdp_session(page)
     page.evaluate(_MORE, [made, 1])

@@ -8,6 +8,7 @@ a page that holds nothing but the widget. Budgets: painted within 500 ms collaps
 from __future__ import annotations
 
 import base64
+import gzip
 import statistics
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 from export_engine.attempt import Exported
 from export_engine.capture import capture
 from export_engine.describe import describe
-from export_engine.record import encode
+from export_engine.record import Record, encode
 from widgets.bundle import bundle, layout
 
 from ..browser import chromium
@@ -150,6 +151,11 @@ def _frame_rates(page: Page) -> tuple[float, float, float]:
     return near, far, page.evaluate(FRAMES, [True])
 
 
+def packed(record: Record) -> str:
+    """A Record as it travels to a page, compressed, as text that JavaScript's `atob` reads."""
+    return base64.b64encode(gzip.compress(encode(record), mtime=0)).decode()
+
+
 def empty_page(page: Page) -> Page:
     """An empty page with the bundle loaded, as after the first output of a notebook."""
     page.goto("about:blank")
@@ -173,4 +179,4 @@ def _record() -> tuple[str, int]:
     assert isinstance(attempt, Exported)
     core = replace(attempt, program=attempt.program.run_decompositions())
     described = describe(core)
-    return base64.b64encode(encode(described)).decode(), len(described.graphs[0].name)
+    return packed(described), len(described.graphs[0].name)
