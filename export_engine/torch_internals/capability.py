@@ -154,9 +154,13 @@ class Capability:
             yield
         except Exception as error:  # noqa: BLE001 - whatever another torch makes of it
             log_internal_error(error, f"reading {self.path}")
-            text = f"{self.without} That needs {self.path}, {_describe_change(error)}."
-            if text not in notes.left_out:
-                notes.left_out.append(text)
+            self.note_change(notes, error)
+
+    def note_change(self, notes: Notes, error: Exception) -> None:
+        """Records what is left out by an error, for code where `tolerate` would take too long."""
+        text = f"{self.without} That needs {self.path}, {_describe_change(error)}."
+        if text not in notes.left_out:
+            notes.left_out.append(text)
 
 
 def hook(capability: Capability, make: Callable[[Any], Any]) -> AbstractContextManager[None]:

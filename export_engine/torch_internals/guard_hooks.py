@@ -13,6 +13,7 @@ import torch
 from sympy import Eq, Ge, Gt, Le, Lt, Ne
 from sympy.logic.boolalg import Boolean
 
+from export_engine.defects import log_internal_error
 from export_engine.process import undone
 from export_engine.source import Location, Stack, is_shown, user_stack, without_repeats
 from export_engine.torch_internals import private_names as torch_has
@@ -55,13 +56,18 @@ def conditions_of_code(into: Recording) -> Iterator[None]:
     seen: set[tuple[Any, Any]] = set()
 
     def wrap_comparison(capability: Capability) -> Callable[[Any], Any]:
+        relation = _RELATIONS[capability.name]
+
         def make(original: Any) -> Any:
             def compare(self: Any, other: Any) -> Any:
                 result = original(self, other)
-                with capability.tolerate(into):
-                    if getattr(result.expr, "is_Atom", False) and self.expr.free_symbols:
-                        relation = _RELATIONS[capability.name]
-                        vars(result)[_SIDES] = relation(self.expr, other.expr, evaluate=False)
+                try:  # ops compare thousands of times, and code asks for few
+                    left = self.expr
+                    if not left.is_Integer and getattr(result.expr, "is_Atom", False):
+                        vars(result)[_SIDES] = relation, left, other.expr
+                except Exception as error:  # noqa: BLE001 - see `tolerate`
+                    log_internal_error(error, f"reading {capability.path}")
+                    capability.note_change(into, error)
                 return result
 
             return compare
@@ -73,13 +79,16 @@ def conditions_of_code(into: Recording) -> Iterator[None]:
             answer = original(self, orig_expr, *args, **kwargs)
             if not isinstance(orig_expr, Boolean) or len(seen) >= _MOST_ASKED:
                 return answer
-            with torch_has.EVALUATE.tolerate(into):
+            try:
                 condition = _find_condition_of_code(orig_expr)
                 stack = _stack_in_any_mode() if condition is not None else ()
                 if stack and (condition, stack[-1]) not in seen:
                     seen.add((condition, stack[-1]))
                     checks = _asking_op() == "torch._check"
                     into.asked.append(AskedCondition(condition, bool(answer), stack, checks))
+            except Exception as error:  # noqa: BLE001 - see `tolerate`
+                log_internal_error(error, f"reading {torch_has.EVALUATE.path}")
+                torch_has.EVALUATE.note_change(into, error)
             return answer
 
         return evaluate_expr
@@ -222,9 +231,11 @@ def _find_condition_of_code(condition: Any) -> Any:
         elif not path.startswith(_PLUMBING):
             return None
         frame = frame.f_back
-    node = getattr(through, "node", None)
-    asked = getattr(node, _SIDES, condition)
-    return asked if asked.free_symbols else None
+    sides = getattr(getattr(through, "node", None), _SIDES, None)
+    if sides is not None and sides[1].free_symbols:
+        relation, left, right = sides
+        return relation(left, right, evaluate=False)
+    return condition if condition.free_symbols else None
 
 
 _MOST_HOPS = 16
