@@ -38,7 +38,10 @@ def _parser() -> argparse.ArgumentParser:
         "export, fix, verify, compare and read programs below a folder.",
     )
     parser.add_argument(
-        "--root", default=".", metavar="FOLDER", help="files are below it (default: here)"
+        "--root",
+        default=".",
+        metavar="FOLDER",
+        help="tools reach only files below this folder (default: here)",
     )
     parser.add_argument(
         "--read-only", action="store_true", help="offer no tool that runs code or writes files"

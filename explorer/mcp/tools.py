@@ -61,7 +61,7 @@ class Tools:
     def more(self) -> Answer:
         """The last answer again: further lines of it, or the same as JSON."""
         if self._last is None:
-            raise ToolRefused("Nothing was answered yet.")
+            raise ToolRefused("There is no answer to continue yet.")
         return self._last
 
     def open_program(self, path: str) -> Answer:

@@ -16,7 +16,7 @@ from explorer.sets.programs import Programs, check_name, links_of
 if TYPE_CHECKING:
     from export_engine.progress import Progress
 
-_SHAPE = 'name: (model, args), with kwargs and shapes after: (model, args, kwargs, "x: batch, _")'
+_SHAPE = '{name: (model, args), with kwargs and shapes after: (model, args, kwargs, "x: batch, _")}'
 
 
 def explore_many(
@@ -67,7 +67,7 @@ def _check_programs(programs: object) -> None:
     """Raises TypeError or ValueError before anything is exported."""
     if not isinstance(programs, Mapping):
         kind = type(programs).__name__
-        raise TypeError(f"The programs are given as a {kind}. Give a dict of {_SHAPE}")
+        raise TypeError(f"Expected a dict of programs, got a {kind}. Pass {_SHAPE}")
     for name, program in programs.items():
         check_name(name)
         _check_call(name, program)
@@ -79,10 +79,10 @@ def _check_call(name: str, given: Any) -> None:
         return
     if not isinstance(given, tuple | list) or not 2 <= len(given) <= 4 or not callable(given[0]):
         kind = type(given).__name__
-        raise TypeError(f"{name!r} is given as a {kind}, which is not a call. Give {_SHAPE}")
+        raise TypeError(f"{name!r} is a {kind}, not a call. Pass {_SHAPE}")
     if not isinstance(given[1], tuple | list):
         raise TypeError(
-            f"The arguments of {name!r} are a {type(given[1]).__name__}. Give them as a tuple: "
+            f"The arguments of {name!r} are a {type(given[1]).__name__}. Pass them as a tuple: "
             f"{_SHAPE}"
         )
 

@@ -43,7 +43,7 @@ def run_named_call(named: str) -> Call:
     value = result()
     if not isinstance(value, tuple) or not 2 <= len(value) <= 3 or not callable(value[0]):
         raise TypeError(
-            f"{named}() gave a {type(value).__name__}. Let it return (model, args) or "
+            f"{named}() returned a {type(value).__name__}. It must return (model, args) or "
             "(model, args, kwargs)."
         )
     model, args, *rest = value

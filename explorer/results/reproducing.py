@@ -46,7 +46,7 @@ class Reproduced:
     def sentence(self) -> str:
         """What was found."""
         needs = f" It needs {', '.join(self.needs)}." if self.needs else ""
-        more = "" if self.minimal else " With more time it may get shorter."
+        more = "" if self.minimal else " More time may make it shorter."
         shown = f"raise {self.raised}" if self.raised else "export a program with a fake tensor"
         return (
             f"{self.lines} lines {shown} in a fresh process: {self.heading}, as in the "

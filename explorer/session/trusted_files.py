@@ -91,8 +91,8 @@ def may_be_known(size: int) -> bool:
 def not_kept(error: Exception) -> str:
     """A note that says why a file was not signed."""
     return (
-        f"That you trust this file cannot be kept in {_file().parent} ({error}): once loaded "
-        "again, it is data until you say trusted=True."
+        f"Could not save trust for this file in {_file().parent}: {error}. "
+        "Pass trusted=True next time."
     )
 
 
@@ -151,7 +151,9 @@ def _secret() -> bytes:
     if hasattr(os, "getuid") and (
         known.st_uid != os.getuid() or stat.S_IMODE(known.st_mode) & 0o077
     ):
-        raise PermissionError(f"{file.name} is open to others; delete it, and another is made")
+        raise PermissionError(
+            f"{file.name} is readable by others; delete it, and a new one is created"
+        )
     if len(data) != _SECRET_BYTES:
-        raise OSError(f"{file.name} is broken; delete it, and another is made")
+        raise OSError(f"{file.name} is broken; delete it, and a new one is created")
     return data

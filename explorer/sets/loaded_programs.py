@@ -83,7 +83,7 @@ class LoadedPrograms(Programs):
 def check_tokens(tokens: object) -> None:
     """Raises FixError where it is not a number of tokens."""
     if not isinstance(tokens, int) or tokens < 0:
-        raise FixError(f"{tokens!r} tokens cannot be generated. Give how many there are to be.")
+        raise FixError(f"{tokens!r} is not a number of tokens. Pass an int of at least 0.")
 
 
 def says_why_not(plan: GenerationPlan) -> str:
@@ -121,7 +121,7 @@ def _tensors(inputs: object) -> dict[str, torch.Tensor]:
 
     if not isinstance(inputs, Mapping):
         raise FixError(
-            f"The inputs are given as a {type(inputs).__name__}. Give them by name, as a tokenizer "
-            'does: {"input_ids": …}.'
+            f"Expected inputs by name, got a {type(inputs).__name__}. Pass a dict, as a tokenizer "
+            'returns: {"input_ids": …}.'
         )
     return {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}

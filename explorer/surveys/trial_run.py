@@ -68,7 +68,7 @@ def _empty(trial: Trial, errors: str) -> Row:
         shapes=trial.shapes,
         label=trial.label,
         outcome="crashed",
-        sentence=_last_line(errors) or "The process ended before it said anything.",
+        sentence=_last_line(errors) or "The process ended without a result.",
         stage="start",
     )
 

@@ -38,7 +38,7 @@ def _guard_lines(stages: Stages) -> list[str]:
     if not stages.guards:
         return []
     rows = [f"  {row}" for guard in stages.guards for row in wrap_text(guard.text)]
-    return ["Added by compiling, beside the program's guards:", *rows[: 2 * _REMARKS]]
+    return ["Guards that compiling adds to those of the program:", *rows[: 2 * _REMARKS]]
 
 
 def _head(stages: Stages) -> str:
@@ -70,7 +70,7 @@ def time_lines(record: Record | None, stages: Stages) -> list[str]:
     spread = f" ± {duration(times.spread / 2e6)}" if times.spread > 0 else ""
     rows = [
         pair("a call", f"{_time(times.call)}{spread}"),
-        pair("kernels", f"{_time(times.kernels)}, {times.owned:.0%} of it of known lines"),
+        pair("kernels", f"{_time(times.kernels)}, {times.owned:.0%} of it on known lines"),
         pair("rest of the call", f"{_time(times.overhead)}: Python, allocations, launches"),
     ]
     if times.between > 0:
@@ -95,7 +95,7 @@ def slowest_lines(stages: Stages, most: int = _SLOWEST) -> list[str]:
 def name_lines(lines: Sequence[StageLine]) -> str:
     """`net.py:12  y = x + 1`; of several, `net.py:12, 14 +1`; of none, that none is known."""
     if not lines:
-        return "(of no known line)"
+        return "(line unknown)"
     if len(lines) == 1:
         return f"{lines[0].name}:{lines[0].line}  {lines[0].code}".rstrip()
     files: dict[str, list[str]] = {}

@@ -322,7 +322,7 @@ def test_a_backend_that_is_not_there_says_so(
         explorer.errors.FixError, match="no backend 'eager' that generates: there are pro"
     ):
         kit.generate(4, backend="eager")
-    with pytest.raises(explorer.errors.FixError, match="'x' tokens cannot be generated"):
+    with pytest.raises(explorer.errors.FixError, match="'x' is not a number of tokens"):
         kit.generate("x")  # type: ignore[arg-type]
     for sizes in (7, "ab", [(1,)], [(0, 7)], [("a", 2)]):
         with pytest.raises(explorer.errors.FixError, match="is not a size to generate at"):

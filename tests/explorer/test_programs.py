@@ -125,9 +125,9 @@ def test_the_command_line_summarizes_a_set(
         ({"a/b": (Fails(), (torch.ones(2),))}, "not a name for a program"),
         ({3: (Fails(), (torch.ones(2),))}, "'3' is not a name for a program"),
         ({"a" * 101: (Fails(), (torch.ones(2),))}, "use up to 100 letters"),
-        ([(Fails(), (torch.ones(2),))], "given as a list. Give a dict of name"),
+        ([(Fails(), (torch.ones(2),))], "got a list. Pass .name"),
         ({"a": Fails()}, "not a call"),
-        ({"a": (Fails(), torch.ones(2))}, "Give them as a tuple"),
+        ({"a": (Fails(), torch.ones(2))}, "Pass them as a tuple"),
     ],
 )
 def test_bad_input_is_a_sentence(given: Any, said: str) -> None:
