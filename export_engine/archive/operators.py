@@ -16,7 +16,11 @@ from export_engine.record import Target, schema_arguments
 
 _TABLE = Path(__file__).with_name("operators.txt")
 _NAME = r"[A-Za-z_]\w{0,199}"
-_OVERLOAD = re.compile(rf"torch\.ops\.({_NAME})\.({_NAME}(?:\.{_NAME})*)\.({_NAME})")
+_OVERLOAD = re.compile(
+    rf"(?:torch\.ops|executorch\.exir\.dialects\.edge\._ops)"
+    rf"\.({_NAME})\.({_NAME}(?:\.{_NAME})*)\.({_NAME})"
+)
+"""An op of torch's, or ExecuTorch's edge dialect of one."""
 _HIGHER_ORDER = re.compile(rf"torch\.ops\.higher_order\.({_NAME})")
 _PYTHON = re.compile(rf"{_NAME}(?:\.{_NAME}){{0,20}}")
 _EXTENSION = re.compile(rf"#({_NAME}):([\w.]{{1,200}})")

@@ -66,16 +66,3 @@ def rules_of(partitioner: Any) -> dict[str, Any]:
 def inner_program(module: Any) -> Any | None:
     """The program that a lowered module was made of; None where it is not a lowered module."""
     return getattr(module, "original_module", None)
-
-
-def find_aten_op(target: Any) -> Any:
-    """The op of torch's behind one of the edge dialect; any other as it is."""
-    return target._op if is_edge_op(target) else target
-
-
-def is_edge_op(target: Any) -> bool:
-    """Whether it is an op of the edge dialect, which keeps torch's op in an attribute of its own.
-
-    torch's ops have an attribute of that name, too, with something else in it.
-    """
-    return type(target).__name__ == "EdgeOpOverload"

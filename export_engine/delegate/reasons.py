@@ -20,10 +20,10 @@ import torch
 from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import Verdict
 from export_engine.delegate.delegation import Rule
-from export_engine.delegate.executorch_names import WHY, is_edge_op, rules_of
+from export_engine.delegate.executorch_names import WHY, rules_of
 from export_engine.delegate.origins import Origins
 from export_engine.process import undone
-from export_engine.torch_internals import origins
+from export_engine.torch_internals import is_edge_op, origins
 
 REFUSED = "export_explorer_verdict"
 """Where a node's meta keeps what was said of it, since nodes are copied while they are lowered."""

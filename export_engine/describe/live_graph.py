@@ -25,6 +25,7 @@ from export_engine.record import Target
 from export_engine.torch_internals import (
     HigherOrderOperator,
     OpOverload,
+    find_aten_op,
     op_schema,
     overload_name,
     read_size,
@@ -110,7 +111,7 @@ class LiveGraph:
 
     def _target(self, node: Node) -> Any:
         if node.op == "call_function":
-            return node.target
+            return find_aten_op(node.target)
         if node.op == "call_method":
             return Method(str(node.target))
         if node.op == "call_module":
@@ -177,7 +178,7 @@ def _sequences_of(node: Node) -> type | None:
     """How every sequence among a node's arguments is written; None for as it is."""
     if node.op == "output" or isinstance(node.target, HigherOrderOperator):
         return tuple
-    return list if isinstance(node.target, OpOverload) else None
+    return list if isinstance(find_aten_op(node.target), OpOverload) else None
 
 
 def describe_target(target: Any) -> Target:

@@ -108,6 +108,8 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.operators import calls_of_op as calls_of_op
     from export_engine.torch_internals.operators import fake_result as fake_result
     from export_engine.torch_internals.operators import fill_memory as fill_memory
+    from export_engine.torch_internals.operators import find_aten_op as find_aten_op
+    from export_engine.torch_internals.operators import is_edge_op as is_edge_op
     from export_engine.torch_internals.operators import (
         list_aliased_arguments as list_aliased_arguments,
     )

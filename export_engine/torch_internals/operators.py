@@ -86,6 +86,19 @@ def op_schema(target: Any) -> Any:
     return torch_has.SCHEMA.of(target)
 
 
+def find_aten_op(target: Any) -> Any:
+    """The op of torch's that one of ExecuTorch's edge dialect wraps; any other is returned."""
+    return target._op if is_edge_op(target) else target
+
+
+def is_edge_op(target: Any) -> bool:
+    """Whether it is an op of the edge dialect, which keeps torch's op in an attribute of its own.
+
+    torch's ops have an attribute of the same name with a different content.
+    """
+    return type(target).__name__ == "EdgeOpOverload"
+
+
 def operator_name(overload: Any) -> str:
     """The operator that an overload is of: `aten::add`."""
     return str(overload.name()).removesuffix(f".{overload_name(overload)}")

@@ -19,7 +19,6 @@ from export_engine.delegate.executorch_names import (
     COUNTS,
     TARGET_NAME,
     WHY,
-    find_aten_op,
     inner_program,
     rules_of,
 )
@@ -29,7 +28,12 @@ from export_engine.error_text import error_text, format_with_type
 from export_engine.listing import join_names
 from export_engine.process import undone
 from export_engine.run import edge_options, packages
-from export_engine.torch_internals import OpOverload, copy_program, set_graph_module
+from export_engine.torch_internals import (
+    OpOverload,
+    copy_program,
+    find_aten_op,
+    set_graph_module,
+)
 
 _TAG = "delegation_tag"
 _MOST_REFUSED = 12
