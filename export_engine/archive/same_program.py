@@ -76,8 +76,8 @@ def _find_unfilled(record: Record) -> str:
 def is_same_path(read: str, kept: str) -> bool:
     """Whether paths lead to the same leaf of a call.
 
-    A file calls entries of `*args` `args_0`, and numbers the parts of a class whose fields it does
-    not name.
+    A file calls entries of `*args` `args_0`. Of a class whose fields it does not name, it numbers
+    them or has them in lower case.
     """
     if read == kept or read == kept.replace(".", "_"):
         return True
@@ -85,7 +85,8 @@ def is_same_path(read: str, kept: str) -> bool:
     if len(theirs) > 1 and mine[0] == f"{theirs[0]}_{theirs[1]}":
         theirs = [mine[0], *theirs[2:]]
     return len(mine) == len(theirs) and all(
-        one == other or one.isdecimal() for one, other in zip(mine, theirs, strict=True)
+        one == other or one.isdecimal() or one == other.lower()
+        for one, other in zip(mine, theirs, strict=True)
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from itertools import chain, repeat
 from typing import Any
 
 import msgspec
@@ -35,6 +37,8 @@ _OUTPUTS = {
     "token",
     "parameter_mutation",
 }
+_COLLISION = re.compile(r"_\d+$")
+"""What torch appends to a name that is taken."""
 _NAMED = msgspec.json.Decoder(str)
 _SYMBOLIC = ("as_sym_int", "as_sym_float", "as_sym_bool")
 
@@ -133,17 +137,34 @@ def input_paths(program: schema.GraphModule) -> list[str]:
     keys = leaf_keys(root.in_spec, _fields(program)) if root else None
     if root is None or keys is None:
         return []
-    names = [cut(name) for name in root.forward_arg_names or ()]
+    arguments = [cut(name) for name in root.forward_arg_names or ()]
     paths = []
-    for path in keys:
+    names = chain(map(cut, user_inputs(program.signature)), repeat(""))
+    for path, name in zip(keys, names, strict=False):
         if len(path) < 2:
             return []
         side, first, *rest = path
         positional = side == "0" and first.isdecimal()
-        is_known = positional and int(first) < len(names)
-        start = [names[int(first)]] if is_known else ["args", first] if positional else [first]
-        paths.append(join_path([*start, *rest]))
+        is_known = positional and int(first) < len(arguments)
+        start = [arguments[int(first)]] if is_known else ["args", first] if positional else [first]
+        paths.append(join_path([*start, *_name_field(start, rest, name)]))
     return paths
+
+
+def _name_field(start: list[str], rest: list[str], name: str) -> list[str]:
+    """The keys below an argument, where one is a field of a class that the file does not name.
+
+    torch calls the input `cache.keys` `cache_keys`, in lower case. `x.0` is `x_0`.
+    """
+    numbers = [at for at, key in enumerate(rest) if key.isdecimal()]
+    if len(numbers) != 1 or name == "_".join([*start, *rest]):
+        return rest
+    before, after = rest[: numbers[0]], rest[numbers[0] + 1 :]
+    first, last = "_".join([*start, *before, ""]), "_".join(["", *after] if after else [])
+    field = name.removeprefix(first).removesuffix(last)
+    if name != f"{first}{field}{last}" or not field.isidentifier() or _COLLISION.search(field):
+        return rest
+    return [*before, field, *after]
 
 
 def output_paths(program: schema.GraphModule) -> list[str]:

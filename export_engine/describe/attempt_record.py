@@ -29,7 +29,7 @@ from export_engine.describe.shape_contract import describe_contract
 from export_engine.describe.signature import describe_signature
 from export_engine.describe.symbol_names import Leaf, birth_places, user_names
 from export_engine.describe.symbols import Symbols
-from export_engine.describe.tables import Stacks, Strings
+from export_engine.describe.tables import Stacks, Strings, make_ragged
 from export_engine.findings import Finding
 from export_engine.quantization import with_quantization
 from export_engine.record import (
@@ -37,6 +37,7 @@ from export_engine.record import (
     Failure,
     LevelRow,
     Record,
+    Ragged,
     Symbol,
     Timing,
     count_ops,
@@ -44,7 +45,7 @@ from export_engine.record import (
     with_groups,
 )
 from export_engine.shapes import Shapes, other_form
-from export_engine.torch_internals import Area, LiveProgram, left_out
+from export_engine.torch_internals import Area, LiveProgram, left_out, origins
 from export_engine.traced_sizes import call_paths, symbol_names
 
 
@@ -104,6 +105,7 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         fixed_code=_diffs_of_fixes(attempt, stacks),
         check=_check(attempt),
         level=_level(attempt, graphs, strings, stacks),
+        origins=_origins(attempt, strings),
     )
     if isinstance(attempt, GivenGraph):
         record = msgspec.structs.replace(record, overlays=describe_passes(attempt.program.graph))
@@ -153,6 +155,16 @@ def _level(attempt: Attempt, graphs: Graphs, strings: Strings, stacks: Stacks) -
         return None
     targets = graphs.targets.entries
     return describe_level(attempt.level, graphs.entries[0], targets, strings, stacks)
+
+
+def _origins(attempt: Attempt, strings: Strings) -> Ragged | None:
+    """Where the nodes of a given program come from, which is an edge program or the like."""
+    if not isinstance(attempt, Exported) or attempt.request is not None:
+        return None
+    if attempt.program.dialect == "TRAINING":
+        return None
+    chains = (dict.fromkeys(origins(node)[::-1]) for node in attempt.program.graph.nodes)
+    return make_ragged([[strings.number(name) for name in chain] for chain in chains])
 
 
 def _check(attempt: Attempt) -> Check | None:

@@ -103,18 +103,21 @@ class Matching:
         return ones, others
 
     def _by_provenance(self, group: Group) -> None:
-        """The one op that stayed the same, if any did."""
-        same = [
-            (one, other)
-            for one in group.before
-            for other in group.after
-            if self.before.labels[one].target == self.after.labels[other].target
-        ]
-        if len(same) == 1:
-            self._pair(*same[0], "provenance")
-        elif not same:
-            self._replaced.update(group.before)
-            self._made.update(group.after)
+        """The one op that stayed the same or became functional, if any did."""
+        for name_of in (lambda target: target, _name_functional):
+            same = [
+                (one, other)
+                for one in group.before
+                for other in group.after
+                if name_of(self.before.labels[one].target)
+                == name_of(self.after.labels[other].target)
+            ]
+            if len(same) == 1:
+                self._pair(*same[0], "provenance")
+            if same:
+                return
+        self._replaced.update(group.before)
+        self._made.update(group.after)
 
     def _by_key(
         self, ones: Iterable[tuple[int, Hashable]], others: Iterable[tuple[int, Hashable]], why: Why
@@ -233,6 +236,15 @@ class Matching:
             other_keys = [self.after.labels[node][:3] for node in partners]
             for one, other in in_order(keys, other_keys):
                 self._pair(nodes[one], partners[other], "sequence")
+
+
+def _name_functional(target: str) -> str:
+    """An op's name without the marks of one that writes and of one that copies a view.
+
+    `aten.select_copy.int` is `aten.select.int`, and `aten.add_.Tensor` is `aten.add.Tensor`.
+    """
+    name, dot, overload = target.rpartition(".")
+    return name.removesuffix("_copy").rstrip("_") + dot + overload
 
 
 def _entries(side: Side, graph: Graph) -> list[tuple[int, Hashable]]:

@@ -81,6 +81,15 @@ class Side:
         number = graph.scope[node]
         return self.record.scopes[number].path if number >= 0 else ""
 
+    def line(self, graph: Graph, node: int) -> tuple[str, int] | None:
+        """The file and line that called a node's op; None where they are unknown."""
+        record, stack = self.record, graph.stack[node]
+        frames = items_of(record.stacks, stack) if stack >= 0 else ()
+        if not len(frames):
+            return None
+        last = frames[-1]
+        return record.files[record.frames.file[last]].path, record.frames.line[last]
+
     def name(self, graph: Graph, node: int) -> str:
         """A node's name."""
         return self.record.strings[graph.name[node]]

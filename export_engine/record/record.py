@@ -102,6 +102,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     check: Check | None = None
     level: LevelRow | None = None
     """For a decomposed program: its origin."""
+    origins: Ragged | None = None
+    """For a given program that is not as exported: per node of graph 0, the names of the nodes that
+    it comes from, the latest first; into `strings`."""
     findings: list[FindingRow] = []
     """What is wrong or surprising about an export that succeeded, most severe first."""
     not_looked_for: list[str] = []

@@ -137,9 +137,12 @@ def _formula(formula: Formula, sizes: int) -> None:
 
 
 def _level(record: Record) -> None:
+    nodes = len(record.graphs[0].name) if record.graphs else 0
+    if record.origins is not None:
+        _same(nodes, len(record.origins.starts) - 1)
+        _check_ragged(record.origins, len(record.strings))
     if record.level is None:
         return
-    nodes = len(record.graphs[0].name) if record.graphs else 0
     _same(nodes, len(record.level.origins))
     _inside(record.level.origins, len(record.strings))
     _inside([*record.level.fallback, *record.level.untied], nodes, least=0)

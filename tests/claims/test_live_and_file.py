@@ -24,7 +24,6 @@ from export_engine.shapes import Shapes
 
 from .saved_programs import OWN
 
-NOT_SAVED = {"class_of_ones_own": "torch does not save names of the fields of a class"}
 MOST_LEFT_OUT = 0.2
 """Of all programs, those that do not export here or that torch cannot save."""
 
@@ -85,7 +84,7 @@ def test_a_file_has_the_record_of_its_program(
     for name, request in [*COLLECTIONS[collection]()][::every]:
         found = _difference(request.with_changes(strict=strict), tmp_path / "x.pt2")
         counts["left out" if found is None else "same" if not found else "differs"] += 1
-        assert not found or name in NOT_SAVED, f"{name}: {found}"
+        assert not found, f"{name}: {found}"
     assert counts["same"] > 0
     assert counts["left out"] <= max(12, MOST_LEFT_OUT * counts.total()), counts
 

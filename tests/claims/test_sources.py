@@ -9,7 +9,7 @@ import pytest
 
 import explorer
 
-from .sources import PAGE, SOURCES, cells, exported, head, row, several_parts
+from .sources import PAGE, SOURCES, cells, edge, exported, head, row, several_parts
 
 QUICK = ("training", "symbolic_trace", "make_fx", "joint", "package", "pte")
 """Those that are tried each time; the others take seconds."""
@@ -40,6 +40,38 @@ def test_each_part_of_a_file_is_listed(tmp_path: Path) -> None:
     assert "compiled by AOTInductor" in said
     assert "gpu" in said
     assert "model.pte" in said
+
+
+def test_a_decomposed_program_is_compared_by_where_its_ops_come_from() -> None:
+    before, after = explorer.view(exported()), explorer.view(exported().run_decompositions())
+    assert isinstance(before, explorer.Exploration)
+    assert isinstance(after, explorer.Exploration)
+    (became,) = explorer.diff(before, after).diff.graphs[0].became
+    assert [_op(before, node) for node in became.before] == ["aten.linear.default"]
+    assert "aten.addmm.default" in [_op(after, node) for node in became.after]
+
+
+@pytest.mark.thorough
+def test_an_edge_op_is_the_aten_op_that_it_comes_from(tmp_path: Path) -> None:
+    pytest.importorskip("executorch", reason="needs executorch")
+    before, after = explorer.view(exported()), explorer.view(edge(tmp_path))
+    assert isinstance(before, explorer.Exploration)
+    assert isinstance(after, explorer.Exploration)
+    ops = {target.name: target for target in after.record.targets}
+    assert ops["aten.relu.default"].schema
+    assert after.cost().flops
+    pairs = explorer.diff(before, after).diff.graphs[0].pairs
+    names = [_op(before, pair.before) for pair in pairs if pair.why == "provenance"]
+    assert names == ["aten.add.Tensor", "aten.relu.default"]
+    after.save(tmp_path / "edge.pt2")
+    loaded = explorer.load(tmp_path / "edge.pt2")
+    assert isinstance(loaded, explorer.Exploration)
+    assert not loaded.record.warnings
+    assert explorer.diff(after, loaded).diff.identical
+
+
+def _op(ex: explorer.Exploration, node: int) -> str:
+    return ex.record.targets[ex.record.graphs[0].target[node]].name
 
 
 def test_a_set_is_what_holds_several_programs() -> None:

@@ -597,6 +597,7 @@ export interface Record {
   fixed_code: string[];
   check: Check | null;
   level: LevelRow | null;
+  origins: Ragged | null;
   findings: FindingRow[];
   not_looked_for: string[];
   verification: Verification | null;
