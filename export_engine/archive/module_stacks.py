@@ -10,10 +10,15 @@ from export_engine.archive.names import cut
 
 @lru_cache(maxsize=4096)
 def read_modules(text: str) -> dict[str, tuple[str, str]]:
-    """`key,path,class;key,path,class` as torch's nn_module_stack; anything else is left out."""
+    """`key,path,class;key,path,class` as torch's nn_module_stack; anything else is left out.
+
+    A name may have a `;` of its own, so an item with fewer than three parts goes on after it.
+    """
     result: dict[str, tuple[str, str]] = {}
+    begun = ""
     for item in text.split(";")[: limits.SCOPES]:
-        parts = _parts(item)
+        parts = _parts(begun + item)
+        begun = f"{begun}{item};" if len(parts) < 3 and len(begun) <= limits.TEXT else ""
         if len(parts) == 3:
             result[cut(parts[0])] = cut(parts[1]), cut(parts[2])
     return result

@@ -188,6 +188,12 @@ class Walk:
         """Raises Mismatch where the graphs cannot be paired."""
         outputs = len(self.one) - 1, len(self.other) - 1
         self._pair_inputs()
+        if -1 in outputs:  # a GraphModule to which no node was added yet
+            if outputs == (-1, -1):
+                return
+            raise self.mismatch(
+                -1, "op", *(f"{len(side)} nodes" for side in (self.one, self.other))
+            )
         self._meet(*outputs, None)
         self._follow()
         if self.graphs == (0, 0):

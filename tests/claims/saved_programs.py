@@ -425,6 +425,23 @@ def class_of_ones_own(cache: Any, x: torch.Tensor) -> Any:
     return {"cache": Cache(cache.keys + x, cache.values)}
 
 
+class NamesWithMarks(nn.Module):
+    """A name may have any character but a dot, also those between which torch's files list them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_module("<b>&amp;", nn.Linear(3, 3))
+        self.add_module("a; b", nn.Linear(3, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.children():
+            x = layer(x)
+        return x
+
+
+saved(lambda: call(x43()))(NamesWithMarks)
+
+
 @saved(lambda: call(x43(), Cache(x43(), x43()), Cache(x43(), x43())))
 def star_args_of_classes(x: torch.Tensor, *caches: Any) -> Any:
     return [x + each.keys * each.values for each in caches]

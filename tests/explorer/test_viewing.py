@@ -104,6 +104,16 @@ def test_any_program_is_read(name: str, tmp_path: Any) -> None:
     assert same == nodes  # nothing was written to it
 
 
+def test_a_graph_without_nodes_opens_and_is_identical_to_itself() -> None:
+    ex = explorer.view(torch.fx.GraphModule({}, torch.fx.Graph()))
+    assert isinstance(ex, explorer.Exploration)
+    assert explorer.diff(ex, ex).diff.identical
+    other = explorer.view(torch.fx.symbolic_trace(torch.nn.ReLU()))
+    assert isinstance(other, explorer.Exploration)
+    assert not explorer.diff(ex, other).ok
+    assert not explorer.diff(other, ex).ok
+
+
 def test_a_graph_that_has_lost_an_attribute_is_read() -> None:
     graph = torch.fx.symbolic_trace(Net())
     del graph.shift
