@@ -7,6 +7,7 @@ import time
 from array import array
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from export_engine.stages.joining import (
     join_stages,
     read_provenance,
 )
+from export_engine.stages.kernel_calls import base_name
 from export_engine.stages.kernel_times import time_kernels
 from export_engine.stages.program_ops import list_computing_ops
 from export_engine.stages.runtimes import CALLS, join_runtime, time_calls
@@ -44,6 +46,7 @@ from export_engine.torch_internals import (
     compilation_traced,
     compiler_options,
     find_unknown_options,
+    kernels_recorded,
     missing_provenance,
 )
 from export_engine.trace import CompilationTrace
@@ -116,8 +119,10 @@ def compile_stages(
         if not joined.kernels:
             note = "torch reported no kernel for this program: nothing is left to compute."
         steps.say("timing kernels")
+        names = [base_name(kernel.name) for kernel in joined.kernels if kernel.kind == "fused"]
+        record_kernels = partial(kernels_recorded, trace.path, names)
         timed = bench.run_seeded(
-            lambda: time_kernels(joined.kernels, ready.call, device, steps.count)
+            lambda: time_kernels(joined.kernels, ready.call, device, steps.count, record_kernels)
         )
     return Stages(
         backend=backend,
@@ -220,7 +225,9 @@ class _Compiled:
         with (
             around,
             compiler_options(self._options),
-            compilation_traced(self._steps.artifact) as trace,
+            compilation_traced(
+                self._steps.artifact, in_python=self._backend.name == "inductor"
+            ) as trace,
         ):
             try:
                 ready: Ready = self._bench.run_seeded(lambda: self._backend.prepare(job))

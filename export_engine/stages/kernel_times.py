@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import msgspec
@@ -58,6 +59,7 @@ def time_kernels(
     call: Callable[[], Any],
     device: str,
     progress: Callable[[int, int], None],
+    record_kernels: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Timed:
     """Times a compiled program and each of its kernels.
 
@@ -66,6 +68,7 @@ def time_kernels(
         call: runs the program once; it is warm.
         device: where it runs.
         progress: called with the calls that are done, and with how many there are.
+        record_kernels: a context in which each kernel has an event of the profiler.
 
     Raises:
         KeyboardInterrupt: interrupted.
@@ -73,16 +76,8 @@ def time_kernels(
     with gpu_unchecked():
         whole = _call_times(call, device, progress)
         wanted = len(whole)
-        calls = _profile(call, device, _LEAST)
-        events = sum(len(profiled.spans) for profiled in calls) // len(calls) or 1
-        more = min(wanted, _EVENTS // events) - len(calls)
-        progress(wanted, 2 * wanted)
-        if more > 0:
-            calls += _profile(call, device, more)
-        for _ in range(_AGAIN):
-            if not _is_disturbed(_quicker_half(calls), whole):
-                break
-            calls += _profile(call, device, max(more, _LEAST))
+        with record_kernels():
+            calls = _profile_enough(call, device, whole, lambda: progress(wanted, 2 * wanted))
     quiet = _quicker_half(calls)
     matched = [
         match_events([kernel.name for kernel in kernels], profiled.spans) for profiled in quiet
@@ -92,6 +87,23 @@ def time_kernels(
         for number, kernel in enumerate(kernels)
     ]
     return Timed(rows, _summary(rows, whole, len(calls), quiet, matched, device))
+
+
+def _profile_enough(
+    call: Callable[[], Any], device: str, whole: Sequence[float], began: Callable[[], None]
+) -> list[Profiled]:
+    """As many profiled calls as others, and again while other work disturbs them."""
+    calls = _profile(call, device, _LEAST)
+    events = sum(len(profiled.spans) for profiled in calls) // len(calls) or 1
+    more = min(len(whole), _EVENTS // events) - len(calls)
+    began()
+    if more > 0:
+        calls += _profile(call, device, more)
+    for _ in range(_AGAIN):
+        if not _is_disturbed(_quicker_half(calls), whole):
+            break
+        calls += _profile(call, device, max(more, _LEAST))
+    return calls
 
 
 def _call_times(

@@ -163,6 +163,9 @@ if TYPE_CHECKING:
         find_unknown_options as find_unknown_options,
     )
     from export_engine.torch_internals.structured_trace import (
+        kernels_recorded as kernels_recorded,
+    )
+    from export_engine.torch_internals.structured_trace import (
         missing_provenance as missing_provenance,
     )
     from export_engine.torch_internals.symbols import apply_replacements as apply_replacements

@@ -596,6 +596,9 @@ KERNEL_PROFILE = Capability(
     "Fused kernels are not timed on the CPU.",
     "run",
 )
+CPP_WRAPPER = Capability("torch._inductor.config.cpp_wrapper", "", "run")
+GENERATED_MODULES = Capability("torch._inductor.codecache.PyCodeCache.modules", "", "run")
+KERNEL_EVENT = Capability("torch._C._profiler._RecordFunctionFast", "", "run")
 
 OF_COMPARISON = (
     BYTECODE_HOOK, INPUT_CODES, CACHE_ENTRIES, RESET_CODE, RESET_SIZES, COMPILE_ID

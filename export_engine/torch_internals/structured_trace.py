@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from types import BuiltinFunctionType
 from typing import Any
 
 from export_engine.process import undone
@@ -61,21 +62,71 @@ def compiler_options(options: Mapping[str, Any]) -> AbstractContextManager[Any]:
     return patched
 
 
+def calls_kernels_in_cpp() -> bool:
+    """Whether Inductor is set to generate C++ that calls the kernels, in place of Python."""
+    return bool(torch_has.CPP_WRAPPER) and bool(torch_has.CPP_WRAPPER.value)
+
+
+def _can_record() -> bool:
+    return bool(torch_has.GENERATED_MODULES) and bool(torch_has.KERNEL_EVENT)
+
+
 @undone
-def compilation_traced(told: Callable[[str], None]) -> Iterator[CompilationTrace]:
+def kernels_recorded(path: str, kernels: Iterable[str]) -> Iterator[None]:
+    """Inside, each call of a C++ kernel by generated Python is an event of torch's profiler.
+
+    Args:
+        path: of the generated module, as torch's trace names it.
+        kernels: names, as in that module.
+    """
+    modules = torch_has.GENERATED_MODULES.value if _can_record() else []
+    scopes = [vars(module) for module in modules if getattr(module, "__file__", "") == path]
+    names = sorted(set(kernels))
+    replaced = [
+        (scope, name, scope[name])
+        for scope in scopes
+        for name in names
+        if isinstance(scope.get(name), BuiltinFunctionType)
+    ]
+    try:
+        for scope, name, kernel in replaced:
+            scope[name] = _record_calls(name, kernel)
+        yield
+    finally:
+        for scope, name, kernel in replaced:
+            scope[name] = kernel
+
+
+def _record_calls(name: str, kernel: Callable[..., None]) -> Callable[..., None]:
+    event = torch_has.KERNEL_EVENT.value
+
+    def call(*args: Any) -> None:
+        with event(name):
+            kernel(*args)
+
+    return call
+
+
+@undone
+def compilation_traced(
+    told: Callable[[str], None], in_python: bool = False
+) -> Iterator[CompilationTrace]:
     """Compilations inside track provenance, and their artifacts are noted.
 
     Handlers of the user's, such as those of TORCH_TRACE, get none of it.
 
     Args:
         told: called with the name of each artifact as it is made.
+        in_python: whether generated Python calls the kernels, so that `kernels_recorded` can have
+            their events. If C++ calls them, each has an event compiled into it, which takes longer.
 
     Raises:
         MissingCapabilityError: this torch does not track provenance.
     """
     log: logging.Logger = torch_has.TRACE_LOG.value
     options: dict[str, Any] = {f"trace.{torch_has.PROVENANCE_LEVEL.name}": 1}
-    if torch_has.KERNEL_PROFILE:
+    events_later = in_python and not calls_kernels_in_cpp() and _can_record()
+    if torch_has.KERNEL_PROFILE and not events_later:
         options[f"cpp.{torch_has.KERNEL_PROFILE.name}"] = True
     compilation_trace = CompilationTrace()
     handlers, level = list(log.handlers), log.level

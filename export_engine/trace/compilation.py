@@ -29,6 +29,8 @@ class CompilationTrace:
     """By name; of several graphs, the first one's."""
     cached: bool = False
     """Whether torch's cache gave the code."""
+    path: str = ""
+    """The file of the generated Python code; empty where there is none."""
 
     def add(self, metadata: Mapping[str, Any], payload: str | None) -> str:
         """Takes one entry of the trace; returns the name of an artifact that is wanted."""
@@ -38,7 +40,13 @@ class CompilationTrace:
         if name not in STAGE_ARTIFACTS or not payload or name in self.texts:
             return ""
         self.texts[name] = payload
+        if name == "inductor_output_code":
+            self.path = _path_of(metadata[name])
         return name
+
+
+def _path_of(metadata: Any) -> str:
+    return str(metadata.get("filename", "")) if isinstance(metadata, dict) else ""
 
 
 def artifact_name(metadata: Mapping[str, Any]) -> str:

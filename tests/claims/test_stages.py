@@ -84,6 +84,8 @@ def test_every_kernel_has_its_ops_and_its_lines(stages: StagesResult) -> None:
         assert kernel.microseconds >= 0, kernel.name
         code = stages.data.codes[kernel.code].text.splitlines()[kernel.call_line - 1]
         assert kernel.name.rpartition(":")[0] in code
+    generated = stages.data.codes[0].text
+    assert "RecordFunction" not in generated  # it is the code that torch.compile makes
 
 
 @pytest.mark.slow
