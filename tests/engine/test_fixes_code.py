@@ -30,6 +30,8 @@ from export_engine.fixes import autofix, explain
 from export_engine.shapes import Shapes
 from export_engine.source import original_file
 
+from ..fixes.cases.code import Padded, Weighed, outer
+
 HEAD = """
 import torch
 
@@ -436,15 +438,6 @@ def test_edits_of_one_file_build_on_each_other() -> None:
     assert original_file(both.edited_file) == "a.py"
 
 
-def outer(x: torch.Tensor, times: int) -> torch.Tensor:
-    def inner(y: torch.Tensor) -> torch.Tensor:
-        if y.sum() > 0:
-            return y * times
-        return y - times
-
-    return inner(x)
-
-
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.slow
 def test_a_function_inside_a_function_is_fixed_with_the_one_around_it(strict: bool) -> None:
@@ -463,20 +456,6 @@ def test_a_heap_that_is_frozen_hides_no_function_from_a_fix() -> None:
     )
 
     assert isinstance(report.attempt, Exported)
-
-
-class Padded(torch.nn.Module):
-    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        if not mask.all():
-            x = x.masked_fill(~mask, 0.0)
-        return x.mean(1)
-
-
-class Weighed(torch.nn.Module):
-    def forward(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        if not weight.all():
-            x = x * weight[:4]  # only at the size of the example
-        return x.mean(1)
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -19,6 +18,8 @@ from export_engine.fixes.code.branches import assumed_branches
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.shapes import Shapes
+
+from ..fixes.cases.code_other import Tapered, Windowed, copied, detour, many_or_few
 
 both_modes = pytest.mark.parametrize("strict", [False, True], ids=["non-strict", "strict"])
 
@@ -35,14 +36,6 @@ def only_fix(attempt: Failed) -> Fix:
     assert len(fixes) == 1, attempt.diagnosis
     assert isinstance(fixes[0], Fix), fixes[0]
     return fixes[0]
-
-
-def many_or_few(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
-    k = n.item()
-    # a comment that stays
-    if k > 5:
-        return x * k
-    return x - k
 
 
 @both_modes
@@ -70,17 +63,6 @@ def test_a_branch_is_taken_the_way_of_the_example(
         program(x, torch.tensor(10 - example))
 
 
-def detour(x: torch.Tensor) -> torch.Tensor:
-    array = x.detach().numpy()
-    total = np.sum(array, axis=-1, keepdims=True)
-    scaled = np.clip(array / total, 0.1, 0.9) * np.pi
-    return torch.from_numpy(np.concatenate([scaled, array.copy()], axis=0))
-
-
-def copied(x: torch.Tensor) -> torch.Tensor:
-    return torch.tensor(np.exp(x.numpy()).mean(axis=0)) + 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("target", [detour, copied])
 def test_numpy_code_is_written_with_torch(target: Callable[..., Any]) -> None:
@@ -95,16 +77,6 @@ def test_numpy_code_is_written_with_torch(target: Callable[..., Any]) -> None:
     assert found.agreement is not None
     assert found.agreement.verdict == "agrees"
     assert torch.allclose(found.program.module()(x), target(x))
-
-
-class Tapered(torch.nn.Module):
-    """Windows and lines that NumPy makes, as long as the signal."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        ramp = np.linspace(0.5, 1, x.shape[1]) + np.linspace(0, 2, x.shape[1], endpoint=False)
-        ramp = ramp * np.cos(np.arange(x.shape[1]))
-        taper = np.hanning(x.shape[1]) + np.ones(x.shape[1])
-        return x * torch.from_numpy(ramp).float() * torch.from_numpy(taper).to(x)
 
 
 @pytest.mark.slow
@@ -185,12 +157,6 @@ def test_numpy_code_without_a_counterpart_is_refused(body: str, reason: str) -> 
 
     with pytest.raises(CannotRewrite, match=reason):
         with_torch(text, 5)
-
-
-class Windowed(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        window = torch.tensor(np.hanning(x.shape[1]), dtype=x.dtype, device=x.device)
-        return x * window + torch.as_tensor(np.ones(x.shape[1]), dtype=torch.float32)
 
 
 @pytest.mark.slow

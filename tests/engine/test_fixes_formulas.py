@@ -6,14 +6,13 @@ import ast
 
 import pytest
 import torch
-from torch import nn
-from torch.nn import functional
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.diagnose import size_reasons
 from export_engine.fixes import autofix
 from export_engine.shapes import Shapes
 
+from ..fixes.cases.formulas import Positions
 from .test_fixes_code import defined
 
 
@@ -53,23 +52,6 @@ def test_a_formula_keeps_sizes_dynamic(
     for size in sizes:
         x = torch.rand(size)
         torch.testing.assert_close(report.attempt.program.module()(x), model(x))
-
-
-class Positions(nn.Module):
-    """As DINOv2 resizes its positions, by a scale that is no quotient of sizes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.patches = nn.Conv2d(3, 4, 7, 7)
-        self.positions = nn.Parameter(torch.randn(1, 4, 4, 4))
-
-    def resized(self, rows: int, columns: int) -> torch.Tensor:
-        down, across = (rows + 0.1) / 4, (columns + 0.1) / 4
-        return functional.interpolate(self.positions, scale_factor=(down, across), mode="bicubic")
-
-    def forward(self, image: torch.Tensor) -> torch.Tensor:
-        patches: torch.Tensor = self.patches(image)
-        return patches + self.resized(image.shape[2] // 7, image.shape[3] // 7)
 
 
 @pytest.mark.slow

@@ -2,53 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional
 
 from export_engine.attempt import Exported, Request
 from export_engine.fixes import autofix
 from export_engine.fixes.automatic import AutofixReport
 from export_engine.shapes import Shapes
 
-
-class SwapsHalves(nn.Module):
-    """Of 3 rows, the first half is one row."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        half = x.shape[1] // 2
-        first, second = torch.split(x, [half, x.shape[1] - half], dim=1)
-        return torch.cat([second, first], 1)
-
-
-class PadsToFrames(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        frames = math.ceil(x.shape[1] / 8)
-        missing = frames * 8 - x.shape[1]
-        if missing > 0:
-            x = functional.pad(x, (0, missing))
-        return x.view(x.shape[0], frames, 8).mean(-1)
-
-
-class DoublesWholeFrames(nn.Module):
-    """Where torch is to keep its guard as an assertion, it drops it, and always pads."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        missing = math.ceil(x.shape[1] / 8) * 8 - x.shape[1]
-        x = functional.pad(x, (0, missing)) if missing > 0 else x * 2
-        return x.view(x.shape[0], -1, 8).mean(-1)
-
-
-class DropsTheLast(nn.Module):
-    """Sizes without a remainder are padded by what is missing, and 1 of 2 pieces is one row."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if x.shape[1] % 2:
-            x = functional.pad(x, (0, 0, 0, 1))
-        return x.reshape(x.shape[0], x.shape[1] // 2, -1)
+from ..fixes.cases.options import (
+    DoublesWholeFrames,
+    DropsTheLast,
+    PadsToEvenSides,
+    PadsToFrames,
+    SwapsHalves,
+)
 
 
 @pytest.mark.slow
@@ -88,17 +57,6 @@ def _fixed(model: nn.Module, strict: bool) -> AutofixReport:
 
 def _example(model: nn.Module, size: int) -> torch.Tensor:
     return torch.randn(2, size, *([] if "Frames" in type(model).__name__ else [4]))
-
-
-class PadsToEvenSides(nn.Module):
-    """Of a batch of 1, torch's options alone keep a program for odd sides."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        h, w = x.shape[-2:]
-        whole = (h + 1) // 2 * 2, (w + 1) // 2 * 2
-        if whole != (h, w):
-            x = functional.pad(x, (0, whole[1] - w, 0, whole[0] - h))
-        return functional.pixel_unshuffle(x, 2)
 
 
 @pytest.mark.slow

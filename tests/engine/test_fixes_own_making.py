@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 
 import pytest
 import torch
@@ -12,6 +11,8 @@ from torch import nn
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.fixes import AutofixReport, autofix, try_request
 from export_engine.shapes import Shapes
+
+from ..fixes.cases.own_making import ByNumber, Rescales, RoundsToPoint, Share, ShortSide, Timed
 
 Tensor = torch.Tensor
 log = logging.getLogger(__name__)
@@ -28,27 +29,6 @@ def sentence(report: AutofixReport) -> str:
     return report.first.diagnosis.sentence
 
 
-class RoundsToPoint(nn.Module):
-    """A tensor has no `__round__`, so that its number cannot stay one."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        low = float(x.min())
-        point = round(-low / 0.1)
-        return torch.fake_quantize_per_tensor_affine(x, 0.1, point, 0, 255)
-
-
-class ByNumber(nn.Module):
-    """A dict is no list of modules, and a tensor no key of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.acts = {0: torch.sin, 1: torch.cos}
-
-    def forward(self, x: Tensor) -> Tensor:
-        which = int(x.sum().abs()) % 2
-        return self.acts[which](x)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("model", [RoundsToPoint(), ByNumber()])
@@ -56,13 +36,6 @@ def test_an_error_of_a_rewrite_is_not_told_as_the_models(model: nn.Module, stric
     report = fixed(model, torch.rand(4), strict=strict)
     assert report.attempt is report.first
     assert not [fix for fix in report.attempt.fixes if not fix.lossy]  # type: ignore[union-attr]
-
-
-class ShortSide(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        h, w = x.shape[-2:]
-        size = (8, 8 * w // h) if h < w else (8 * h // w, 8)
-        return nn.functional.interpolate(x, size=size)
 
 
 @pytest.mark.slow
@@ -79,12 +52,6 @@ def test_a_condition_on_two_sizes_that_the_model_does_not_need_is_told_as_one() 
     assert all("The model accepts height = " in fix.gives_up for fix in assumed)
 
 
-class Share(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        count = max(1, int(0.3 * x.shape[1]))
-        return x.topk(count, dim=1).values
-
-
 @pytest.mark.slow
 def test_of_two_fixes_that_narrow_the_one_that_allows_more_is_first() -> None:
     report = fixed(Share(), torch.rand(2, 12), shapes="x: batch, seq")
@@ -93,17 +60,6 @@ def test_of_two_fixes_that_narrow_the_one_that_allows_more_is_first() -> None:
     for size in (9, 40):
         x = torch.rand(3, size)
         torch.testing.assert_close(report.attempt.program.module()(x), Share()(x))
-
-
-class Timed(nn.Module):
-    """A message that formats a size, and a clock that strict mode does not trace."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        started = time.perf_counter()
-        if x.isnan().any():
-            raise ValueError("NaN")
-        log.warning("batch %d from %.1f", x.shape[0], started)
-        return x.relu()
 
 
 @pytest.mark.slow
@@ -119,17 +75,6 @@ def test_a_message_is_skipped_while_exporting(strict: bool) -> None:
     assert "formats the size as a string" in told[-1].diagnosis.sentence
     with pytest.raises(RuntimeError):
         report.attempt.program.module()(torch.full((2, 3), torch.nan))
-
-
-class Rescales(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        if x.norm() > 1e6:
-            self.scale.data.mul_(0.5)
-        return x * self.scale
 
 
 @pytest.mark.slow

@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import nn
-from torch.nn import functional
 
 from export_engine.attempt import Exported, Failed, Request
 from export_engine.capture import capture
@@ -16,17 +14,14 @@ from export_engine.diagnose import diagnose
 from export_engine.fixes import autofix, explain, export_options, shapes
 from export_engine.shapes import Shapes
 
-
-class FixedHead(nn.Module):
-    """Its head takes one product of height and width alone."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.body = nn.Sequential(nn.Conv2d(3, 2, 3, padding=1), nn.MaxPool2d(4))
-        self.head = nn.Linear(2 * 4 * 4, 5)
-
-    def forward(self, image: torch.Tensor) -> torch.Tensor:
-        return self.head(self.body(image).flatten(1))
+from ..fixes.cases.shapes import (
+    AnotherKeyForOdd,
+    FixedHead,
+    Growing,
+    OnlySomeBatches,
+    PoolsToAQuarter,
+    ResizesTable,
+)
 
 
 @pytest.mark.slow
@@ -44,13 +39,6 @@ def test_sizes_that_the_model_hardly_takes_may_stay_as_they_are() -> None:
     assert isinstance(capture(kept.apply(request)), Exported)
 
 
-class PoolsToAQuarter(nn.Module):
-    """Pools to a number of cells that follows from the size."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return functional.adaptive_avg_pool2d(x, (x.shape[2] // 4, x.shape[3] // 4))
-
-
 @pytest.mark.slow
 def test_a_condition_that_only_the_bounded_trace_comes_to_is_solved_too() -> None:
     request = Request(
@@ -64,23 +52,6 @@ def test_a_condition_that_only_the_bounded_trace_comes_to_is_solved_too() -> Non
 
     assert isinstance(report.attempt, Exported), report
     assert [step.fix.title for step in report.kept] == ["Bound h ≥ 8 and w ≥ 8"]
-
-
-class ResizesTable(nn.Module):
-    """Resizes a table unless it fits; only squares fit."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.table = nn.Parameter(torch.randn(1, 25, 4))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        n = x.shape[1]
-        if n == self.table.shape[1]:
-            return x + self.table
-        side = torch.sym_int(torch.sym_sqrt(n))
-        grid = self.table.reshape(1, 5, 5, 4).permute(0, 3, 1, 2)
-        grid = functional.interpolate(grid, size=(side, side), mode="bilinear")
-        return x + grid.flatten(2).transpose(1, 2)
 
 
 @pytest.mark.slow
@@ -138,13 +109,6 @@ def test_one_name_for_two_sizes_is_taken_apart(
     assert written in str(report.attempt.request.shapes)
 
 
-class OnlySomeBatches(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if x.shape[0] not in (4, 8, 16):
-            raise ValueError("batch has to be 4, 8 or 16")
-        return x * 2
-
-
 @pytest.mark.slow
 def test_a_model_that_takes_other_sizes_does_not_refuse_all_others() -> None:
     attempt = capture(
@@ -158,24 +122,6 @@ def test_a_model_that_takes_other_sizes_does_not_refuse_all_others() -> None:
 
     assert diagnosis is not None
     assert "(the model also runs at 8): for some sizes the model raises" in diagnosis.sentence
-
-
-class Growing(torch.nn.Module):
-    """With a table that a longer input replaces by a longer one."""
-
-    table: torch.Tensor
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("table", torch.arange(4.0), persistent=False)
-        self.known = 4
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        n = x.shape[1]
-        if n > self.known:
-            self.known = n
-            self.register_buffer("table", torch.arange(n).float(), persistent=False)
-        return x + self.table[:n]
 
 
 @pytest.mark.slow
@@ -195,13 +141,6 @@ def test_a_program_that_rejects_its_own_example_is_no_fix_but_a_reason() -> None
     assert isinstance(report.attempt, Exported)
     assert report.attempt.agreement is not None
     assert report.attempt.agreement.verdict == "agrees"
-
-
-class AnotherKeyForOdd(nn.Module):
-    """Its output's key depends on the size."""
-
-    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
-        return {"odd" if x.shape[0] % 2 else "even": x * 2}
 
 
 @pytest.mark.slow

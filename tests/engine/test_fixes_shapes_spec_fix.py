@@ -12,27 +12,9 @@ from export_engine.fixes import apply_fixes, explain
 from export_engine.shapes import Shapes
 from export_engine.torch_internals import missing_shapes_spec
 
+from ..fixes.cases.shapes_spec_fix import Divided, Four, Related
+
 SPEC = not missing_shapes_spec()
-
-
-class Divided(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        batch, seq = x.shape
-        return x.view(batch, 16, seq // 16).sum(1)
-
-
-class Related(nn.Module):
-    """What it asks of two sizes together no Dim can say."""
-
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        if x.shape[0] * y.shape[0] % 4 != 0 or x.shape[0] + y.shape[0] > 100:
-            raise ValueError("sizes that do not go together")
-        return x.sum() if x.shape[0] % 8 else x.sum() + y.sum()
-
-
-class Four(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.view(4, -1) if x.shape[0] == 4 else x + 1
 
 
 def failed(module: nn.Module, args: tuple[torch.Tensor, ...], shapes: str) -> Failed:

@@ -14,52 +14,15 @@ from export_engine.fixes.excluded_calls import as_failure
 from export_engine.fixes.try_fixes import try_request
 from export_engine.shapes import Shapes
 
-
-class CausalWhereSquare(nn.Module):
-    def forward(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-        scores = q @ k.transpose(1, 2)
-        if q.shape[1] == k.shape[1]:
-            scores = scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -1e9)
-        return scores.softmax(-1)
-
-
-class ByTheLonger(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        h, w = x.shape
-        scale = 2.0 / h if h > w else 2.0 / w
-        return x * scale
-
-
-class LimitsArea(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if x.shape[0] * x.shape[1] > 64:
-            x = x - x.mean()
-        return x.relu()
-
-
-class KeepsLast(nn.Module):
-    def forward(self, past: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
-        full = torch.cat([past, new], 1)
-        if full.shape[1] > 8:
-            full = full[:, -8:]
-        return full.mean(1)
-
-
-class InRowsOfEight(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.reshape(-1, 8).sum(0)
-
-
-class PadsToTheLarger(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        size = [max(each) for each in zip(*[list(t.shape) for t in (a, b)], strict=True)]
-        out = torch.zeros([2, *size])
-        mask = torch.ones([2, *size[1:]], dtype=torch.bool)
-        for image, padded, m in zip((a, b), out, mask, strict=True):
-            padded[: image.shape[0], : image.shape[1], : image.shape[2]].copy_(image)
-            m[: image.shape[1], : image.shape[2]] = False
-        return out, mask
-
+from ..fixes.cases.two_sizes import (
+    ByTheLonger,
+    CausalWhereSquare,
+    InRowsOfEight,
+    KeepsLast,
+    LimitsArea,
+    OnlyWhereShorter,
+    PadsToTheLarger,
+)
 
 CASES: list[tuple[type[nn.Module], str, list[tuple[int, ...]], list[list[tuple[int, ...]]]]] = [
     (
@@ -108,13 +71,6 @@ def test_sizes_that_a_relation_would_reject_are_kept(
     for sizes in others:
         inputs = tuple(map(torch.randn, sizes))
         torch.testing.assert_close(program(*inputs), model(*inputs))
-
-
-class OnlyWhereShorter(nn.Module):
-    def forward(self, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
-        if q.shape[0] > k.shape[0]:
-            raise ValueError("more queries than keys")
-        return q @ k[: q.shape[0]].T
 
 
 @pytest.mark.after_check

@@ -14,6 +14,8 @@ from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.own_lines import on_own_lines
 from export_engine.shapes import Shapes
 
+from ..fixes.cases.written_out import Recurs, Sums
+
 FORMS = {
     "def": "def f(x): return x\n",
     "method": "class A:\n    def f(self, x): y = x; return y\n",
@@ -46,24 +48,6 @@ def test_the_text_does_the_same_and_each_statement_begins_its_line(form: str) ->
 def test_what_needs_no_other_lines_is_left(text: str) -> None:
     with pytest.raises(CannotRewrite):
         on_own_lines(text, 1)
-
-
-class Recurs(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.rnn = nn.GRU(3, 4, batch_first=True)
-
-    # fmt: off
-    def forward(self, x: torch.Tensor) -> torch.Tensor: y, _ = self.rnn(x); return y  # noqa: E702
-
-
-class Sums(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y, outs = torch.zeros_like(x[:, 0]), []
-        for t in range(x.shape[1]):
-            y = torch.tanh(x[:, t] + y)
-            outs.append(y)
-        return torch.stack(outs, 1)
 
     # fmt: on
 
