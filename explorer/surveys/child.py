@@ -5,11 +5,13 @@ Each line has all that is known by then, so that a process that is killed has sa
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import IO, Any
 
@@ -20,7 +22,9 @@ from explorer.opening.exporting import explore
 from explorer.opening.named_call import run_named_call
 from explorer.surveys.plan import Trial
 from explorer.surveys.rows import BackendRow, Row
-from export_engine.defects import log_internal_error
+from export_engine.defects import log_internal_error, passing_over
+from export_engine.process import serve_forks
+from export_engine.record import Check
 from export_engine.source import find_last_frame
 
 
@@ -35,6 +39,37 @@ def main() -> None:
     os.chdir(trial.folder)
     _Known(trial, spoken).find()
     os.kill(os.getpid(), signal.SIGTERM)  # what the model left running would keep Python alive
+
+
+def serve(folder: str, preload: Sequence[str]) -> None:
+    """Imports what trials need, and forks for each trial.
+
+    Args:
+        folder: where trials run.
+        preload: modules to import; a trial says what is wrong with one that cannot be.
+    """
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    for name in preload:
+        with passing_over(f"importing {name} before the trials"):
+            importlib.import_module(name)
+    sys.path.remove(folder)
+    import torch
+
+    class Sum(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + x.shape[0]
+
+    with passing_over("exporting a small model before the trials"):
+        _compare(explore(Sum(), (torch.ones(3),), dynamic_shapes="x: n"))
+    serve_forks(_run_fork)
+
+
+def _run_fork() -> None:
+    import torch
+
+    torch.set_num_threads(1)  # a thread of the server is gone here, and OpenMP would wait for it
+    main()
 
 
 def _end_with(heard: IO[bytes]) -> None:
@@ -143,13 +178,7 @@ class _Known:
 
     def _compare(self, explored: Exploration) -> None:
         """Compares the program with eager at other sizes, where a fix has not done so."""
-        from export_engine.describe import describe_check
-        from export_engine.verify import check
-
-        result = explored.record.check
-        if result is None:
-            session = explored.session
-            result = describe_check(check(session.exported(session.current, "compare")))
+        result = explored.record.check or _compare(explored)
         agrees = result.verdict if result.verdict in ("agrees", "differs") else "not checked"
         self._say(agrees=agrees, agreement=result.sentence, sizes=len(result.trials))
 
@@ -160,10 +189,20 @@ class _Known:
         self._spoken.flush()
 
 
+def _compare(explored: Exploration) -> Check:
+    from export_engine.describe import describe_check
+    from export_engine.verify import check
+
+    session = explored.session
+    return describe_check(check(session.exported(session.current, "compare")))
+
+
 def _sentence(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:2_000]
 
 
 if __name__ == "__main__":
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 5_000))
+    if sys.argv[1:]:
+        serve(sys.argv[1], sys.argv[2:])
     main()

@@ -55,6 +55,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Pythons by a label: each has Export Explorer and a torch of its own. By default this one."""
     folder: str = "."
     """Where trials run, relative to the survey: a call by its module is found there."""
+    preload: list[str] = []
+    """Modules that are imported once for all trials, such as `transformers.modeling_utils`."""
     pages: str = ""
     """A folder for the view of each program, one HTML file each; none by default."""
 
@@ -83,6 +85,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     memory: int
     folder: str
     """Where it runs: a call by its module is found there."""
+    preload: list[str]
     page: str
 
 
@@ -159,6 +162,7 @@ def _trials(survey: Survey, home: Path) -> Iterator[Trial]:
                 seconds=survey.seconds,
                 memory=survey.memory_bytes,
                 folder=str((home / survey.folder).resolve()),
+                preload=survey.preload,
                 page=str((home / survey.pages / f"{page}.html").resolve()) if survey.pages else "",
             )
 

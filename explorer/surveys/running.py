@@ -13,7 +13,7 @@ from explorer.surveys.journal import Journal, read_rows
 from explorer.surveys.plan import Trial, choose_trials, list_trials, read_survey
 from explorer.surveys.result import SurveyResult
 from explorer.surveys.rows import Row
-from explorer.surveys.trial_run import make_lost_row, run_trial
+from explorer.surveys.trial_run import end_servers, make_lost_row, run_trial
 from export_engine.defects import log_internal_error
 
 _TRIES = 3
@@ -85,10 +85,13 @@ def carry_out(
         if progress is not None:
             progress(len(rows), len(trials), row)
 
-    if executor is not None:
-        _Spread(executor, keep).run(waiting)
-    elif waiting:
-        _run_here(waiting, workers or os.cpu_count() or 1, keep)
+    try:
+        if executor is not None:
+            _Spread(executor, keep).run(waiting)
+        elif waiting:
+            _run_here(waiting, workers or os.cpu_count() or 1, keep)
+    finally:
+        end_servers()
     if journal is not None:
         journal.flush()
     ordered = [rows[trial.key] for trial in trials if trial.key in rows]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from explorer.surveys.plan import Trial
 from explorer.surveys.rows import Outcome, Row
-from export_engine.process import run_limited
+from export_engine.defects import log_internal_error
+from export_engine.process import ForkServer, Running, run_limited, start_process
 
 _MODULE = ["-m", "explorer.surveys.child"]
 
@@ -26,15 +28,11 @@ def run_trial(trial: Trial, stop: threading.Event | None = None) -> Row | None:
     Returns:
         None if it was stopped.
     """
-    environment = dict(os.environ)
-    command = [trial.python or sys.executable, *_MODULE]
-    if not trial.python:
-        text = os.pathsep.join(str(Path(other_text).absolute()) for other_text in sys.path)
-        environment |= {"PYTHONPATH": text, "PYTHONSAFEPATH": "1"}
     if trial.page:
         Path(trial.page).parent.mkdir(parents=True, exist_ok=True)
     request = msgspec.json.encode(trial).decode()
-    ended = run_limited(command, request, trial.seconds, trial.memory, environment, stop)
+    start = partial(_start, trial, stop)
+    ended = run_limited(start, request, trial.seconds, trial.memory, stop)
     if ended.how == "stopped":
         return None
     row = _last_row(ended.output) or _empty(trial, ended.errors)
@@ -42,6 +40,75 @@ def run_trial(trial: Trial, stop: threading.Event | None = None) -> Row | None:
     if not row.stage:
         return row
     return _cut_short(row, trial, ended.how, ended.code, ended.errors)
+
+
+def _start(trial: Trial, stop: threading.Event | None) -> Running:
+    """A process for a trial: a fork of one that has imported torch, or where that fails a new one."""
+    if (server := _SERVERS.find(trial)) is not None:
+        try:
+            return server.fork(stop)
+        except OSError as error:
+            log_internal_error(error, "forking a process for a trial")
+            _SERVERS.give_up(trial)
+    return start_process(*_command(trial))
+
+
+def _command(trial: Trial, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    """What starts a trial's Python, and its environment."""
+    environment = dict(os.environ)
+    if not trial.python:
+        text = os.pathsep.join(str(Path(other_text).absolute()) for other_text in sys.path)
+        environment |= {"PYTHONPATH": text, "PYTHONSAFEPATH": "1"}
+    return [trial.python or sys.executable, *_MODULE, *arguments], environment
+
+
+class _Servers:
+    """The processes that are forked, one for each Python and folder."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._servers: dict[tuple[str, ...], ForkServer | None] = {}
+
+    def find(self, trial: Trial) -> ForkServer | None:
+        """The server for a trial; None where forks do not work."""
+        if sys.platform != "linux":
+            return None
+        key = self._key(trial)
+        with self._lock:
+            if key not in self._servers:
+                try:
+                    self._servers[key] = ForkServer(*_command(trial, *key[1:]))
+                except OSError as error:
+                    log_internal_error(error, "starting the process that trials are forked from")
+                    self._servers[key] = None
+            return self._servers[key]
+
+    def give_up(self, trial: Trial) -> None:
+        """Trials like this one start as new processes from now on."""
+        with self._lock:
+            server = self._servers.get(self._key(trial))
+            self._servers[self._key(trial)] = None
+        if server is not None:
+            server.end()
+
+    def end(self) -> None:
+        """Ends all servers; the next trial starts one again."""
+        with self._lock:
+            servers, self._servers = self._servers, {}
+        for server in servers.values():
+            if server is not None:
+                server.end()
+
+    def _key(self, trial: Trial) -> tuple[str, ...]:
+        return trial.python, trial.folder, *trial.preload
+
+
+_SERVERS = _Servers()
+
+
+def end_servers() -> None:
+    """Ends the processes that trials are forked from. No trial runs then."""
+    _SERVERS.end()
 
 
 def make_lost_row(trial: Trial, why: str) -> Row:

@@ -4,6 +4,7 @@ Whatever snapshots or replaces process state is a context manager made by `undon
 lock first, so two threads never restore over each other, and lets no interrupt in between a change
 and its undo. `Deadline` ends a call of the user's code that never would. While an action goes on,
 kernels that would stop a GPU for good look first. `run_forked` makes calls in a fork meanwhile.
+A `ForkServer` starts processes that have imported everything.
 """
 
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from export_engine.process.deadline import ELSEWHERE as ELSEWHERE
     from export_engine.process.deadline import Deadline as Deadline
     from export_engine.process.deadline import EndsPython as EndsPython
+    from export_engine.process.fork_server import ForkServer as ForkServer
+    from export_engine.process.fork_server import serve_forks as serve_forks
     from export_engine.process.forks import Forked as Forked
     from export_engine.process.forks import can_fork as can_fork
     from export_engine.process.forks import ends_python as ends_python
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
     from export_engine.process.interrupts import whole as whole
     from export_engine.process.interrupts import whole_with as whole_with
     from export_engine.process.limits import LimitedRun as LimitedRun
+    from export_engine.process.limits import Running as Running
     from export_engine.process.limits import run_limited as run_limited
+    from export_engine.process.limits import start_process as start_process
     from export_engine.process.lock import sandbox as sandbox
     from export_engine.process.lock import undone as undone
 else:

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Literal, NamedTuple
+from typing import IO, Literal, NamedTuple, Protocol
 
 _LOOK = 0.1
 """Seconds from one look at the process to the next."""
@@ -37,29 +37,29 @@ class LimitedRun(NamedTuple):
     """The most memory that it and its children used at a look, in bytes."""
 
 
-def run_limited(
-    command: Sequence[str],
-    request: str,
-    seconds: float,
-    memory: int,
-    environment: Mapping[str, str] | None = None,
-    stop: threading.Event | None = None,
-) -> LimitedRun:
-    """Runs a command to its end or to a limit.
+class Running(Protocol):
+    """A process: a `subprocess.Popen`, or a fork."""
 
-    Its standard input has the request and stays open until it has ended, so that it can tell that
-    this process has died. On Linux, the system refuses memory beyond the limit, too.
+    pid: int
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+
+    def poll(self) -> int | None:
+        """The exit code; None while it goes on."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code. Raises subprocess.TimeoutExpired."""
+
+
+def start_process(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Running:
+    """Starts a program in a session of its own, to be given to `run_limited`.
 
     Args:
-        command: of a program; it starts a session of its own.
-        request: a line for its standard input.
-        seconds: the longest that it may take.
-        memory: the most bytes that it may use, with its children.
+        command: of the program.
         environment: its variables; by default those of this process.
-        stop: once set, the process is killed.
     """
-    started = time.monotonic()
-    process = subprocess.Popen(
+    return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -67,6 +67,29 @@ def run_limited(
         env=dict(environment) if environment is not None else None,
         start_new_session=True,
     )
+
+
+def run_limited(
+    start: Callable[[], Running],
+    request: str,
+    seconds: float,
+    memory: int,
+    stop: threading.Event | None = None,
+) -> LimitedRun:
+    """Runs a process to its end or to a limit.
+
+    Its standard input has the request and stays open until it has ended, so that it can tell that
+    this process has died. On Linux, the system refuses memory beyond the limit, too.
+
+    Args:
+        start: starts it, in a session of its own.
+        request: a line for its standard input.
+        seconds: the longest that it may take.
+        memory: the most bytes that it may use, with its children.
+        stop: once set, the process is killed.
+    """
+    process = start()
+    started = time.monotonic()
     assert process.stdin is not None
     output, errors = _Kept(process.stdout, _MOST_OUTPUT), _Kept(process.stderr, -_MOST_ERRORS)
     how: Literal["ended", "time", "memory", "stopped"] = "ended"
@@ -156,7 +179,7 @@ def _memory_in_use(pid: int) -> int:
     return total
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: Running) -> None:
     """Ends a process and whatever is left of it."""
     family = _family(process.pid) if process.poll() is None else []
     if os.name == "posix":

@@ -24,7 +24,7 @@ from explorer.surveys.page import survey_page
 from explorer.surveys.plan import SurveyError, choose_trials, list_trials, read_survey
 from explorer.surveys.rows import Row
 from explorer.surveys.trial_run import run_trial
-from export_engine.process import run_limited
+from export_engine.process import run_limited, start_process
 
 MODELS = """
 import os, subprocess, sys, time
@@ -296,7 +296,7 @@ def test_a_process_ends_with_the_one_that_started_it(home: Path) -> None:
 
 def test_output_beyond_the_limit_is_dropped() -> None:
     code = "import sys; sys.stdin.readline(); print('x' * 100); sys.stderr.write('e' * 9_000)"
-    ended = run_limited([sys.executable, "-c", code], "go", 60, 10**9)
+    ended = run_limited(lambda: start_process([sys.executable, "-c", code]), "go", 60, 10**9)
 
     assert (ended.how, ended.code, ended.output) == ("ended", 0, "x" * 100 + "\n")
     assert len(ended.errors) == 4_000
