@@ -25,20 +25,6 @@ from .table import Row
 
 _MOST = 20
 _CHARACTERS_A_TOKEN = 3
-_CALLS = """
-from tests_reports import REPORTED
-
-_CASES = {each.name.replace("-", "_"): each for each in REPORTED}
-
-def __getattr__(name):
-    if name not in _CASES:
-        raise AttributeError(name)
-    case = _CASES[name]
-    def make():
-        args, kwargs = case.call(0)
-        return case.build(), args, kwargs
-    return make
-"""
 
 
 class Talk(NamedTuple):
@@ -66,8 +52,7 @@ def talks(chosen: Sequence[Reported]) -> list[Talk]:
     """The talk about each failure, on a server of its own folder."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        shutil.copytree(Path(__file__).parent / "reports", root / "tests_reports")
-        (root / "calls.py").write_text(_CALLS)
+        shutil.copytree(Path(__file__).parent / "reports", root / "reports")
         return anyio.run(_all, root, chosen)
 
 
@@ -93,7 +78,7 @@ async def _one(client: Client, case: Reported, handle: str) -> Talk:
         return "" if answer.is_error else str(text)
 
     named = case.name.replace("-", "_")
-    said = await call("export", call=f"calls.py:{named}", dynamic_shapes=case.shapes)
+    said = await call("export", call=f"reports.calls:{named}", dynamic_shapes=case.shapes)
     if "apply_fix" in said:
         said = await call("apply_fix", program=handle)
     held = "guarantee" in await call("verify", program=handle)

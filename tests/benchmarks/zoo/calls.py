@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import MODELS, Model
+from .libraries import LIBRARIES
 
 SURVEY = Path(__file__).parents[1] / "public.toml"
 _HEAD = """\
@@ -20,7 +21,10 @@ _HEAD = """\
 folder = "../.."
 seconds = 600
 memory = "8 GB"
-modes = ["non-strict", "strict"]
+preload = [
+  "transformers.modeling_utils", "transformers.models.auto.modeling_auto",
+  "transformers.generation", "diffusers", "timm", "torchvision.models",
+]
 """
 
 
@@ -32,7 +36,7 @@ def identifier(model: Model) -> str:
 def survey_text() -> str:
     """The survey of all models."""
     parts = [_HEAD]
-    for model in MODELS:
+    for model in (*MODELS, *LIBRARIES):
         fields = {
             "name": model.name,
             "group": model.package,
@@ -45,7 +49,7 @@ def survey_text() -> str:
 
 
 def __getattr__(name: str) -> Callable[[], Any]:
-    for model in MODELS:
+    for model in (*MODELS, *LIBRARIES):
         if identifier(model) == name:
             return lambda: (model.build(), *model.call(**model.sizes))
     raise AttributeError(name)
