@@ -19,6 +19,9 @@ from export_engine.defects import log_internal_error
 _TRIES = 3
 """How often a trial is given to a worker, if workers die with it."""
 
+_FEW = 4
+"""Trials for which importing torch in each of their processes takes no longer than forking."""
+
 Report = Callable[[int, int, Row], None]
 """Called with each row: how many are there, how many there will be, and the row."""
 
@@ -85,11 +88,12 @@ def carry_out(
         if progress is not None:
             progress(len(rows), len(trials), row)
 
+    fork = len(waiting) > _FEW
     try:
         if executor is not None:
-            _Spread(executor, keep).run(waiting)
+            _Spread(executor, keep, fork).run(waiting)
         elif waiting:
-            _run_here(waiting, workers or os.cpu_count() or 1, keep)
+            _run_here(waiting, workers or os.cpu_count() or 1, keep, fork)
     finally:
         end_servers()
     if journal is not None:
@@ -98,11 +102,13 @@ def carry_out(
     return SurveyResult(ordered, journal.problem if journal else "")
 
 
-def _run_here(trials: Sequence[Trial], workers: int, keep: Callable[[Row], None]) -> None:
+def _run_here(
+    trials: Sequence[Trial], workers: int, keep: Callable[[Row], None], fork: bool
+) -> None:
     """On threads of this process; an interrupt ends the processes that they wait for."""
     stop = threading.Event()
     with ThreadPoolExecutor(workers, "survey") as pool:
-        futures = [pool.submit(run_trial, trial, stop) for trial in trials]
+        futures = [pool.submit(run_trial, trial, stop, fork) for trial in trials]
         waiting = set(futures)
         try:
             while waiting:
@@ -120,9 +126,10 @@ def _run_here(trials: Sequence[Trial], workers: int, keep: Callable[[Row], None]
 class _Spread:
     """Trials on the workers of an executor: one whose worker died is given to another."""
 
-    def __init__(self, executor: Executor, keep: Callable[[Row], None]) -> None:
+    def __init__(self, executor: Executor, keep: Callable[[Row], None], fork: bool) -> None:
         self._executor = executor
         self._keep = keep
+        self._fork = fork
         self._tries: dict[str, int] = {}
         self._running: dict[Future[Row | None], Trial] = {}
 
@@ -142,7 +149,7 @@ class _Spread:
     def _submit(self, trial: Trial) -> None:
         self._tries[trial.key] = self._tries.get(trial.key, 0) + 1
         try:
-            self._running[self._executor.submit(run_trial, trial)] = trial
+            self._running[self._executor.submit(run_trial, trial, None, self._fork)] = trial
         except RuntimeError as error:  # the executor is broken, or was shut down
             self._keep(make_lost_row(trial, str(error)))
 

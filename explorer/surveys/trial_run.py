@@ -18,12 +18,13 @@ from export_engine.process import ForkServer, Running, run_limited, start_proces
 _MODULE = ["-m", "explorer.surveys.child"]
 
 
-def run_trial(trial: Trial, stop: threading.Event | None = None) -> Row | None:
+def run_trial(trial: Trial, stop: threading.Event | None = None, fork: bool = False) -> Row | None:
     """The row of a trial: what its process said last, and how that ended.
 
     Args:
         trial: what is tried.
         stop: once set, the process is killed.
+        fork: whether its process is a fork of one that has imported torch, which pays for many.
 
     Returns:
         None if it was stopped.
@@ -31,7 +32,7 @@ def run_trial(trial: Trial, stop: threading.Event | None = None) -> Row | None:
     if trial.page:
         Path(trial.page).parent.mkdir(parents=True, exist_ok=True)
     request = msgspec.json.encode(trial).decode()
-    start = partial(_start, trial, stop)
+    start = partial(_fork if fork else _start, trial, stop)
     ended = run_limited(start, request, trial.seconds, trial.memory, stop)
     if ended.how == "stopped":
         return None
@@ -42,15 +43,20 @@ def run_trial(trial: Trial, stop: threading.Event | None = None) -> Row | None:
     return _cut_short(row, trial, ended.how, ended.code, ended.errors)
 
 
-def _start(trial: Trial, stop: threading.Event | None) -> Running:
-    """A process for a trial: a fork of one that has imported torch, or where that fails a new one."""
+def _start(trial: Trial, _stop: threading.Event | None) -> Running:
+    """A new process for a trial."""
+    return start_process(*_command(trial))
+
+
+def _fork(trial: Trial, stop: threading.Event | None) -> Running:
+    """A fork of a process that has imported torch; where that fails, a new process."""
     if (server := _SERVERS.find(trial)) is not None:
         try:
             return server.fork(stop)
         except OSError as error:
             log_internal_error(error, "forking a process for a trial")
             _SERVERS.give_up(trial)
-    return start_process(*_command(trial))
+    return _start(trial, stop)
 
 
 def _command(trial: Trial, *arguments: str) -> tuple[list[str], dict[str, str]]:

@@ -85,7 +85,7 @@ class ForkServer:
         with theirs:
             self._process = subprocess.Popen(
                 command,
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env={**environment, "PYTORCH_NVML_BASED_CUDA_CHECK": "1"},
@@ -181,7 +181,7 @@ def _become(streams: Sequence[int], run: Callable[[], None]) -> NoReturn:
         gc.unfreeze()
         run()
         code = 0
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - nothing comes back to the server's loop
         sys.excepthook(*sys.exc_info())
     finally:
         with suppress(OSError):

@@ -18,24 +18,25 @@ minimax_m2 ministral3 modernbert-decoder moshi mra mvp nanochat nemotron_h olmo 
 openai_privacy_filter qwen3_5_moe_text qwen3_5_text qwen3_vl_moe_text qwen3_vl_text
 roberta-prelayernorm roc_bert seed_oss solar_open splinter tapas vaultgemma visual_bert xlm
 xlm-roberta yoso
-""".split()
+"""
 _IMAGES = """
 aimv2_vision_model clip_vision_model chinese_clip_vision_model data2vec-vision deit
 dinov2_with_registers dinov3_vit ijepa internvl_vision mlcd_vision_model pixio pixtral pvt radio
 sam3_vit_model sam_hq_vision_model sam_vision_model siglip_vision_model swiftformer textnet
 vit_mae vit_msn vitdet
-""".split()
+"""
 _TIMM = """
 test_byobnet test_coatnet test_convnext test_efficientnet test_mambaout test_maxvit test_nfnet
 test_resnet test_vit test_vit_relpos lcnet_050 mobilenetv3_small_050 tinynet_e ghostnet_100
 repghostnet_050 starnet_s1 fasternet_t0 edgenext_xx_small mobileone_s0 repvit_m0_9 shvit_s1
 efficientvit_b0 fastvit_t8 convnext_atto mobilevitv2_050 mobilevit_xxs semnasnet_075 mnasnet_small
 regnetx_002 resnet10t rexnet_100 hardcorenas_a
-""".split()
+"""
 _TORCHVISION = """
-alexnet densenet121 efficientnet_b0 googlenet mnasnet0_5 mobilenet_v2 mobilenet_v3_small regnet_x_400mf
-regnet_y_400mf resnet18 resnext50_32x4d shufflenet_v2_x0_5 squeezenet1_0 squeezenet1_1 vgg11 vgg11_bn
-""".split()
+alexnet densenet121 efficientnet_b0 googlenet mnasnet0_5 mobilenet_v2 mobilenet_v3_small
+regnet_x_400mf regnet_y_400mf resnet18 resnext50_32x4d shufflenet_v2_x0_5 squeezenet1_0
+squeezenet1_1 vgg11 vgg11_bn
+"""
 _SMALL = dict.fromkeys(
     ("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "embedding_size"), 32
 ) | dict.fromkeys(
@@ -96,9 +97,9 @@ def _call_image(batch: int, size: int) -> Call:
 
 
 def _images(
-    package: str, names: list[str], build: Callable[[str], torch.nn.Module], size: int, shapes: str
+    package: str, names: str, build: Callable[[str], torch.nn.Module], size: int, shapes: str
 ) -> Iterator[Model]:
-    for name in names:
+    for name in names.split():
         sizes: dict[str, Any] = {"batch": 2, "size": size}
         title = f"{package} {name}"
         yield Model(title, package, lambda name=name: build(name), _call_image, sizes, shapes)
@@ -108,7 +109,7 @@ LIBRARIES: tuple[Model, ...] = (
     *(
         Model(f"transformers {name}", "transformers", lambda name=name: _build_shrunk(name),
               _call_text, {"batch": 2, "seq": 16}, "input_ids: batch, seq")
-        for name in _TEXT
+        for name in _TEXT.split()
     ),
     *_images("transformers", _IMAGES, _build_shrunk, 32, "pixel_values: batch, _, _, _"),
     *_images("timm", _TIMM, _build_timm, 160, "x: batch, _, _, _"),
