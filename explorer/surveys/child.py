@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import IO, Any
@@ -24,7 +25,7 @@ from explorer.surveys.plan import Trial
 from explorer.surveys.rows import BackendRow, Row
 from export_engine.defects import log_internal_error, passing_over
 from export_engine.process import serve_forks
-from export_engine.record import Check
+from export_engine.record import Check, Record
 from export_engine.source import find_last_frame
 
 
@@ -54,15 +55,29 @@ def serve(folder: str, preload: Sequence[str]) -> None:
         with passing_over(f"importing {name} before the trials"):
             importlib.import_module(name)
     sys.path.remove(folder)
+    with passing_over("exporting small models before the trials"):
+        _export_small_models()
+    serve_forks(_run_fork)
+
+
+def _export_small_models() -> None:
+    """Imports what an export, a fix, a comparison and a count import when they are first used."""
     import torch
 
     class Sum(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x + x.shape[0]
 
-    with passing_over("exporting a small model before the trials"):
-        _compare(explore(Sum(), (torch.ones(3),), dynamic_shapes="x: n"))
-    serve_forks(_run_fork)
+    class Branch(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1 if x.sum() > 0 else x
+
+    for model in (Sum(), Branch()):
+        explored = explore(model, (torch.ones(3),), dynamic_shapes="x: n")
+        if not explored.ok:
+            explored.autofix()
+        explored.cost()
+        _compare(explored)
 
 
 def _run_fork() -> None:
@@ -152,7 +167,7 @@ class _Known:
             sentence=record.verdict,
             fixes=list(record.fixed_by),
             findings=[row.code for row in record.findings],
-            ops=explored.unsupported_ops(()),
+            ops=_count_ops(record),
             symbols={symbol.name: symbol.range for symbol in record.symbols},
             flops=str(cost.flops),
             parameters=cost.parameters,
@@ -187,6 +202,12 @@ class _Known:
         row = msgspec.convert(self._fields, Row)
         self._spoken.write(msgspec.json.encode(row) + b"\n")
         self._spoken.flush()
+
+
+def _count_ops(record: Record) -> dict[str, int]:
+    """How often each op is called: as many calls as the verdict says."""
+    called = (number for graph in record.graphs for number in graph.target if number >= 0)
+    return dict(Counter(record.targets[number].name for number in called).most_common())
 
 
 def _compare(explored: Exploration) -> Check:

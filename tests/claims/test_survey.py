@@ -92,6 +92,24 @@ def test_a_process_that_dies_hangs_or_grows_is_a_row(home: Path) -> None:
     assert "exit code 7" in str(result)
 
 
+@pytest.mark.slow  # some seconds, in which a process imports torch
+def test_of_many_trials_each_is_a_fork_that_dies_alone(home: Path) -> None:
+    names = ("nothing", "crash", "memory", "crash", "nothing")
+    survey = plan(home, *names)
+    for number, model in enumerate(survey["model"]):
+        model["name"] += f" {number}"
+    rows = explorer.survey({**survey, "preload": ["no_such_module"]}, workers=2).rows
+
+    assert [(row.outcome, row.stage) for row in rows] == [
+        ("call failed", ""),
+        ("crashed", "call"),
+        ("memory", "call"),
+        ("crashed", "call"),
+        ("call failed", ""),
+    ]
+    assert "exit code 7" in rows[3].sentence
+
+
 def test_what_a_process_started_ends_with_it(home: Path) -> None:
     result = explorer.survey(plan(home, "hang", seconds=4))
 
@@ -222,6 +240,7 @@ def test_a_program_is_a_row_with_all_that_is_known(home: Path) -> None:
     (row,) = read_rows(home / "survey.jsonl").values()
     assert (row.outcome, row.code, row.agrees) == ("fixed", "EX111", "agrees")
     assert row.ops["aten.sin.default"] == 1
+    assert f" {sum(row.ops.values())} ops," in row.sentence
     assert row.sizes > 1
     assert [each.outcome for each in row.backends] == ["agrees"]
     assert row.symbols == {"batch": "[0, ∞)"}
