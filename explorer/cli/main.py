@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ from explorer.opening.diffing import diff
 from explorer.opening.exporting import explore
 from explorer.opening.loading import load
 from explorer.opening.named_call import run_named_call
+from explorer.opening.places import find_path, is_address, standard_input
 from explorer.results.environment_report import doctor
 from explorer.session.internal_errors import OURS, find_defect
 from explorer.session.session import FixError
@@ -136,7 +138,12 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("program", nargs="?", help="a .pt2 or .pte file, or module:function")
+    parser.add_argument(
+        "program",
+        nargs="?",
+        help="a .pt2 or .pte file, a folder or .zip of several, - for standard input, a file: or "
+        "hf: address (huggingface_hub's local cache), or module:function",
+    )
     parser.add_argument(
         "-d", "--dynamic", metavar="SHAPES", help='dynamic shapes: "x: batch, _" (module:function)'
     )
@@ -224,7 +231,25 @@ def _check_torch(asked: argparse.Namespace) -> None:
         raise missing_package(missing, purpose) or missing
 
 
+def _find_files(asked: argparse.Namespace, held: ExitStack) -> None:
+    """Puts paths in the place of addresses and of `-`, standard input."""
+    if asked.program == asked.diff == "-":
+        raise ValueError("Standard input holds one program: only one of the two can be -.")
+    for option in ("program", "diff"):
+        given: str | None = getattr(asked, option)
+        if given == "-":
+            setattr(asked, option, str(held.enter_context(standard_input())))
+        elif given is not None and is_address(given):
+            setattr(asked, option, str(find_path(given)))
+
+
 def _run(asked: argparse.Namespace) -> int:
+    with ExitStack() as held:
+        _find_files(asked, held)
+        return _run_with_files(asked)
+
+
+def _run_with_files(asked: argparse.Namespace) -> int:
     if str(asked.program).endswith(".pte") or is_pte(asked.program):
         return _read_pte(asked)
     _check_torch(asked)

@@ -8,12 +8,13 @@ from typing import overload
 
 from explorer.exploration import Exploration
 from explorer.opening.exploring_sets import load_set
-from explorer.opening.transformers_folder import open_export
+from explorer.opening.folders import open_folder
+from explorer.opening.places import find_path
 from explorer.session.entry import Entry
 from explorer.session.opened_file import read_file
 from explorer.session.session import Session
 from explorer.sets.loaded_programs import LoadedPrograms
-from export_engine.archive import holds_export, program_names
+from export_engine.archive import program_names
 
 
 @overload
@@ -28,7 +29,9 @@ def load(
     """Opens a `.pt2` file as data. Nothing in it is run, and torch is not imported.
 
     Args:
-        path: the file, or a folder that transformers' exporters wrote, or a zip file of one.
+        path: the file; a folder of several, as transformers' exporters write it, or a zip file of
+            one. Or an address: `file:///model.pt2`, or `hf://owner/name/model.pt2` for a file in
+            huggingface_hub's local cache. Nothing is downloaded.
         model: which program of a file that holds several, `decode`; by default all of them, as a
             set: `explorer.load(path)["decode"]`.
         trusted: you trust it, so its program may be loaded when needed: `ex.program`, Verify, Run,
@@ -43,9 +46,10 @@ def load(
         raise TypeError(
             f"{type(path).__name__} is not a path. explorer.view opens a program that exists."
         )
-    if holds_export(Path(path)):
-        kit = open_export(Path(path), trusted=trusted)
+    file = find_path(path)
+    kit = open_folder(file, trusted=trusted)
+    if kit is not None:
         return kit if model is None else kit[model]
-    if model is None and len(program_names(path)) > 1:
-        return load_set(path, trusted=trusted)
-    return Exploration(Session([Entry("loaded", read_file(path, trusted=trusted, model=model))]))
+    if model is None and len(program_names(file)) > 1:
+        return load_set(file, trusted=trusted)
+    return Exploration(Session([Entry("loaded", read_file(file, trusted=trusted, model=model))]))

@@ -34,7 +34,7 @@ def view(
         program: an `ExportedProgram` of any dialect: training, core ATen, edge, after passes; a
             `torch.fx.GraphModule`; a dict of them, ExecuTorch's `EdgeProgramManager` or
             transformers' `ExportedModel`, as a set; or the path of a `.pt2` file, or of a folder
-            that transformers' exporters wrote, as `explorer.load` opens it. Of an AOTInductor
+            or `.zip` of several, as `explorer.load` opens it. Of an AOTInductor
             package without a program, and of a folder of TORCH_TRACE: the kernels, as
             `explorer.view` gives them. Of ExecuTorch's `.pte` file: its methods, delegates
             and memory plan.
@@ -48,12 +48,14 @@ def view(
         TypeError: it is not a program, or a GraphModule or a set is given `inputs`.
     """
     from explorer.opening.loading import load
+    from explorer.opening.places import find_path
 
     if isinstance(program, Exploration):
         return program
     if isinstance(program, str | Path):
         refuse_inputs(inputs, "a file")
-        return _open_path(Path(program)) or load(program)
+        path = find_path(program)
+        return _open_path(path) or load(path)
     call = None if inputs is None else _call(inputs)
     if programs_in(program) is not None:
         refuse_inputs(inputs, "several programs")
@@ -66,10 +68,10 @@ def _open_path(path: Path) -> PteFile | StagesResult | list[StagesResult] | list
 
     None of any other path.
     """
-    from explorer.opening.transformers_folder import open_pte_export
+    from explorer.opening.folders import open_pte_export
     from explorer.results.pte import PteFile
     from explorer.results.stages import read_stages
-    from export_engine.archive import ArchiveError, holds_export, program_names
+    from export_engine.archive import ArchiveError, holds_export, list_programs, program_names
     from export_engine.pte import is_pte
     from export_engine.stages import holds_stages
 
@@ -80,6 +82,8 @@ def _open_path(path: Path) -> PteFile | StagesResult | list[StagesResult] | list
     if path.is_dir():
         if holds_stages(path):
             return read_stages(path)
+        if list_programs(path):
+            return None
         raise ArchiveError(_refuse_folder(path))
     try:
         has_program = bool(program_names(path))

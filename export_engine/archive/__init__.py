@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from export_engine.archive.set_reading import weights_in as weights_in
     from export_engine.archive.set_saving import NAME as NAME
     from export_engine.archive.set_saving import save_set as save_set
+    from export_engine.archive.several_files import list_programs as list_programs
+    from export_engine.archive.several_files import unpack_programs as unpack_programs
     from export_engine.archive.torch_archive import RECORD as RECORD
     from export_engine.archive.torch_archive import load as load
     from export_engine.archive.torch_archive import save as save

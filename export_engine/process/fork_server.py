@@ -20,6 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, NoReturn
 
+from export_engine.defects import log_internal_error
+
 _STEP = 0.05
 """Seconds between checks for a fork that has ended."""
 _WARM_UP = 300.0
@@ -151,7 +153,7 @@ def serve_forks(run: Callable[[], None]) -> NoReturn:
         if select.select([control], [], [], _STEP if forks else None)[0]:
             message, streams, _, _ = socket.recv_fds(control, 1, _STREAMS)
             if not message:
-                os._exit(0)
+                sys.exit(0)
             pid = _fork()
             if pid == 0:
                 control.close()
@@ -168,9 +170,8 @@ def _fork() -> int:
         return os.fork()
 
 
-def _become(streams: Sequence[int], run: Callable[[], None]) -> NoReturn:
+def _become(streams: Sequence[int], run: Callable[[], None]) -> None:
     """What a fork does: it never returns to the server's loop."""
-    code = 1
     try:
         os.setsid()
         for number, stream in enumerate(streams[:-1]):
@@ -180,13 +181,13 @@ def _become(streams: Sequence[int], run: Callable[[], None]) -> NoReturn:
         os.close(streams[-1])
         gc.unfreeze()
         run()
-        code = 0
-    except BaseException:  # noqa: BLE001 - nothing comes back to the server's loop
+    except BaseException as error:  # noqa: BLE001 - nothing comes back to the server's loop
+        log_internal_error(error, "running a fork")
         sys.excepthook(*sys.exc_info())
     finally:
         with suppress(OSError):
             sys.stderr.flush()
-        os._exit(code)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _tell_ends(forks: dict[int, int]) -> None:

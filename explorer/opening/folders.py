@@ -1,9 +1,10 @@
-"""From a folder that transformers' exporters wrote, or a zip file of one, to a set."""
+"""From a folder with programs, or a zip file of them, to a set: transformers' exports, too."""
 
 from __future__ import annotations
 
 import weakref
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,14 @@ from explorer.session.opened_file import read_file
 from explorer.session.session import Session
 from explorer.sets.loaded_programs import LoadedPrograms
 from explorer.text.escape import harmless
-from export_engine.archive import ArchiveError, read_export, unpack_export
+from export_engine.archive import (
+    ArchiveError,
+    holds_export,
+    list_programs,
+    read_export,
+    unpack_export,
+    unpack_programs,
+)
 
 if TYPE_CHECKING:
     from explorer.results.pte import PteFile
@@ -21,26 +29,43 @@ if TYPE_CHECKING:
 _WHY_NOT = "transformers' exporters do not record how their programs are called in turn."
 
 
-def open_export(path: Path, *, trusted: bool = False) -> LoadedPrograms:
+_NO_ORDER = "These files do not record how their programs are called in turn."
+
+
+def open_folder(path: Path, *, trusted: bool = False) -> LoadedPrograms | None:
     """The programs of a folder as a set, with what their exporter recorded. Nothing is run.
 
     Args:
         path: the folder, or a zip file of it.
         trusted: whether the caller trusts it.
 
+    Returns:
+        None of a file that is itself a program, or has none.
+
     Raises:
         ArchiveError: it cannot be read, or its programs are not ExportedPrograms.
     """
+    exported = holds_export(path)
+    files = [] if exported else list_programs(path)
+    if not exported and not files:
+        return None
     if path.is_dir():
-        return _open_folder(path, path.name, trusted)
+        if exported:
+            return _open_export(path, path.name, trusted)
+        return _open_files(path.name, files, [path / file for file in files], trusted)
     unpacked = TemporaryDirectory(prefix="export-explorer-")
-    unpack_export(path, Path(unpacked.name))
-    loaded_programs = _open_folder(Path(unpacked.name), path.name, trusted)
+    folder = Path(unpacked.name)
+    if exported:
+        unpack_export(path, folder)
+        loaded_programs = _open_export(folder, path.name, trusted)
+    else:
+        unpacked_files = unpack_programs(path, files, folder)
+        loaded_programs = _open_files(path.name, files, unpacked_files, trusted)
     weakref.finalize(loaded_programs, unpacked.cleanup)
     return loaded_programs
 
 
-def _open_folder(folder: Path, title: str, trusted: bool) -> LoadedPrograms:
+def _open_export(folder: Path, title: str, trusted: bool) -> LoadedPrograms:
     from export_engine.record import GenerationPlan
 
     export = read_export(folder)
@@ -61,6 +86,42 @@ def _open_folder(folder: Path, title: str, trusted: bool) -> LoadedPrograms:
         ],
         recorded=recorded,
     )
+
+
+def _open_files(
+    title: str, names: Sequence[str], files: Sequence[Path], trusted: bool
+) -> LoadedPrograms:
+    """A set of files that nothing joins.
+
+    Args:
+        title: of the set.
+        names: of the files in their folder.
+        files: where they are.
+        trusted: whether the caller trusts them.
+    """
+    from export_engine.record import GenerationPlan
+
+    opened = {
+        name: read_file(file, trusted=trusted)
+        for name, file in zip(_name_components(names), files, strict=True)
+    }
+    return LoadedPrograms(
+        {name: Exploration(Session([Entry("loaded", file)])) for name, file in opened.items()},
+        GenerationPlan(why_not=_NO_ORDER),
+        title=title,
+    )
+
+
+def _name_components(names: Sequence[str]) -> list[str]:
+    """What the programs of files are called: by their file, or by their folder where all differ.
+
+    `unet/model.pt2` and `vae/model.pt2` are unet and vae.
+    """
+    paths = [PurePosixPath(name) for name in names]
+    for candidates in ([path.stem for path in paths], [path.parent.name for path in paths]):
+        if len({*candidates}) == len(paths) and all(candidates):
+            return candidates
+    return [name.removesuffix(".pt2").replace("/", ".") for name in names]
 
 
 def open_pte_export(path: Path) -> list[PteFile] | None:
