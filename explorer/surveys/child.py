@@ -73,7 +73,7 @@ def _export_small_models() -> None:
             return x + 1 if x.sum() > 0 else x
 
     for model in (Sum(), Branch()):
-        explored = explore(model, (torch.ones(3),), dynamic_shapes="x: n")
+        explored = explore(model, (torch.ones(3, device="cpu"),), dynamic_shapes="x: n")
         if not explored.ok:
             explored.autofix()
         explored.cost()
