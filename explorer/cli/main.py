@@ -236,11 +236,11 @@ def _find_files(asked: argparse.Namespace, held: ExitStack) -> None:
     if asked.program == asked.diff == "-":
         raise ValueError("Standard input holds one program: only one of the two can be -.")
     for option in ("program", "diff"):
-        given: str | None = getattr(asked, option)
-        if given == "-":
+        place: str | None = getattr(asked, option)
+        if place == "-":
             setattr(asked, option, str(held.enter_context(standard_input())))
-        elif given is not None and is_address(given):
-            setattr(asked, option, str(find_path(given)))
+        elif place is not None and is_address(place):
+            setattr(asked, option, str(find_path(place)))
 
 
 def _run(asked: argparse.Namespace) -> int:

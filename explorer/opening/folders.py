@@ -52,7 +52,7 @@ def open_folder(path: Path, *, trusted: bool = False) -> LoadedPrograms | None:
     if path.is_dir():
         if exported:
             return _open_export(path, path.name, trusted)
-        return _open_files(path.name, files, [path / file for file in files], trusted)
+        return _join_files(path.name, files, [path / file for file in files], trusted)
     unpacked = TemporaryDirectory(prefix="export-explorer-")
     folder = Path(unpacked.name)
     if exported:
@@ -60,7 +60,7 @@ def open_folder(path: Path, *, trusted: bool = False) -> LoadedPrograms | None:
         loaded_programs = _open_export(folder, path.name, trusted)
     else:
         unpacked_files = unpack_programs(path, files, folder)
-        loaded_programs = _open_files(path.name, files, unpacked_files, trusted)
+        loaded_programs = _join_files(path.name, files, unpacked_files, trusted)
     weakref.finalize(loaded_programs, unpacked.cleanup)
     return loaded_programs
 
@@ -88,7 +88,7 @@ def _open_export(folder: Path, title: str, trusted: bool) -> LoadedPrograms:
     )
 
 
-def _open_files(
+def _join_files(
     title: str, names: Sequence[str], files: Sequence[Path], trusted: bool
 ) -> LoadedPrograms:
     """A set of files that nothing joins.
