@@ -127,7 +127,7 @@ class StageTimes(msgspec.Struct, frozen=True, kw_only=True):
     kernels: float
     """Sum of the kernels' medians."""
     overhead: float
-    """The rest of a profiled call: Python, allocations, launches, and the profiler itself."""
+    """The rest of a call: Python, allocations, launches."""
     owned: float
     """The part of `kernels` in kernels with at least one line of code: 0 to 1."""
     between: float = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -48,6 +48,7 @@ from export_engine.torch_internals import (
     find_unknown_options,
     kernels_recorded,
     missing_provenance,
+    torch_options,
 )
 from export_engine.trace import CompilationTrace
 from export_engine.verify import examine
@@ -62,6 +63,8 @@ _STEPS = {
     "inductor_provenance_tracking_node_mappings": "loading the compiled code",
 }
 _COUNT = len(_STEPS) + 3
+_WHOLE = ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")
+"""Options of Dynamo's: with them it makes one graph of a program whose sizes depend on data."""
 
 
 class StagesMissing(RuntimeError):
@@ -111,13 +114,10 @@ def compile_stages(
         compiled = _Compiled(bench, chosen, own, dict(options or {}), steps)
         trace, ready, seconds = compiled.run(nullcontext())
         joined, provenance = _join_trace(record, trace)
-        note = ""
         if trace.cached and not is_consistent(record, joined, provenance):
             steps.say("compiling again: the cache has the kernels of another program's lines")
             trace, ready, seconds = compiled.run(caches_off())
             joined, provenance = _join_trace(record, trace)
-        if not joined.kernels:
-            note = "torch reported no kernel for this program: nothing is left to compute."
         steps.say("timing kernels")
         names = [base_name(kernel.name) for kernel in joined.kernels if kernel.kind == "fused"]
         record_kernels = partial(kernels_recorded, trace.path, names)
@@ -138,11 +138,11 @@ def compile_stages(
         kernels=timed.kernels,
         lines=joined.lines,
         codes=joined.codes,
-        removed=array("i", joined.removed),
+        removed=array("i", joined.removed if trace.graphs < 2 else []),
         remarks=joined.remarks,
         guards=joined.guards,
         times=timed.times,
-        left_out=[text for text in (_describe_absent(trace), note) if text],
+        left_out=list(_describe_absent(trace, joined)),
     )
 
 
@@ -225,6 +225,7 @@ class _Compiled:
         with (
             around,
             compiler_options(self._options),
+            torch_options(_WHOLE),
             compilation_traced(
                 self._steps.artifact, in_python=self._backend.name == "inductor"
             ) as trace,
@@ -267,8 +268,12 @@ def _join_trace(record: Record, trace: CompilationTrace) -> tuple[Joined, Proven
     return join_stages(record, trace.texts, provenance), provenance
 
 
-def _describe_absent(trace: CompilationTrace) -> str:
-    """Which rungs are not there, as a sentence."""
+def _describe_absent(trace: CompilationTrace, joined: Joined) -> Iterator[str]:
+    """Sentences on what the stages lack."""
+    if not joined.kernels:
+        yield "torch reported no kernel for this program: nothing is left to compute."
+    if trace.graphs > 1:
+        yield f"Dynamo made {trace.graphs} graphs of this program. Only the first is shown."
     absent = [
         rung
         for name, rung in (
@@ -278,11 +283,10 @@ def _describe_absent(trace: CompilationTrace) -> str:
         )
         if name not in trace.texts
     ]
-    if not absent:
-        return ""
-    why = (
-        "the code came from torch's cache, which does not keep it"
-        if trace.cached
-        else ("this torch did not report it")
-    )
-    return f"Not shown: {', '.join(absent)}; {why}."
+    if absent and trace.texts:
+        why = (
+            "the code came from torch's cache, which does not keep it"
+            if trace.cached
+            else "this torch did not report it"
+        )
+        yield f"Not shown: {', '.join(absent)}; {why}."

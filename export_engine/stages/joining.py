@@ -21,7 +21,7 @@ from export_engine.source import find_last_user_frame, parse_stack_trace, source
 from export_engine.stages.added_guards import find_added_guards
 from export_engine.stages.generated_code import CodePlace, find_calls, find_definitions
 from export_engine.stages.kernel_calls import base_name, find_called_op, is_extern
-from export_engine.stages.printed_graph import read_printed_graph
+from export_engine.stages.printed_graph import PrintedOp, read_operands, read_printed_graph
 from export_engine.stages.program_ops import align_program, list_computing_ops
 from export_engine.stages.remarks import find_remarks
 from export_engine.stages.stage_graph import InputJoin, build_graph
@@ -80,10 +80,7 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     aligned = align_program(record, first) if record is not None else {}
     inputs = InputJoin(record, text, aligned)
     post = read_printed_graph(texts.get("inductor_post_grad_graph", ""))
-    nodes = {
-        op.name: sorted({aligned[e] for e in provenance.before.get(op.name, []) if e in aligned})
-        for op in post
-    }
+    nodes = _find_origins(post, provenance, aligned)
     graphs = []
     if texts.get("before_post_grad_graph"):
         graphs.append(build_graph("decomposed", texts["before_post_grad_graph"], nodes, inputs))
@@ -94,7 +91,9 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     codes = _codes(texts)
     lines = Lines(record)
     numbers = {name: number for number, name in enumerate(graphs[-1].ops)} if graphs else {}
-    kernels = _kernels(provenance, numbers, nodes, codes, lines)
+    kernels = _kernels(
+        provenance, numbers, nodes, {op.name: op.target for op in post}, codes, lines
+    )
     present = {node for other_node in nodes.values() for node in other_node}
     # an op that Dynamo left out is not aligned, and has become nothing either
     computing_ops = list_computing_ops(record) if record is not None and aligned and post else []
@@ -105,6 +104,25 @@ def join_stages(record: Record | None, texts: Texts, provenance: Provenance) -> 
     if record is not None and last is not None:
         guards = find_added_guards(record, last, lines.of_nodes)
     return Joined(graphs, kernels, lines.rows, codes, removed, remarks, guards)
+
+
+def _find_origins(
+    post: Sequence[PrintedOp], provenance: Provenance, aligned: Mapping[str, int]
+) -> dict[str, list[int]]:
+    """Per op of the post-grad graph, by name, the nodes of the program that it comes from.
+
+    An op that the compiler made by itself, such as the seeds of random numbers, comes from the
+    nodes of the ops that read it.
+    """
+    nodes = {
+        op.name: {aligned[name] for name in provenance.before.get(op.name, []) if name in aligned}
+        for op in post
+    }
+    own_nodes = {name for name, origins in nodes.items() if origins}
+    for op in reversed(post):
+        for operand in set(read_operands(op.expression, nodes)) - own_nodes - {op.name}:
+            nodes[operand] |= nodes[op.name]
+    return {name: sorted(origins) for name, origins in nodes.items()}
 
 
 def is_consistent(record: Record, joined: Joined, provenance: Provenance) -> bool:
@@ -179,16 +197,14 @@ def _kernels(
     provenance: Provenance,
     numbers: Mapping[str, int],
     nodes: Mapping[str, list[int]],
+    targets: Mapping[str, str],
     codes: Sequence[StageCode],
     lines: Lines,
 ) -> list[Kernel]:
     calls, bodies = find_calls(codes), find_definitions(codes)
-    fused = {op for name, ops in provenance.ops.items() if not is_extern(name) for op in ops}
-    order = [name for name in calls if name in provenance.ops]
-    rest = [name for name in provenance.ops if name not in calls]
+    computed = _select_computed_ops(provenance.ops, targets)
     kernels = []
-    for name in [*order, *rest]:
-        own = _select_computed_ops(name, provenance.ops[name], fused)
+    for name, own in computed.items():
         origins = sorted({node for op in own for node in nodes.get(op, [])})
         items = lines.of_nodes(origins) or lines.of_traces(provenance.traces.get(name, []))
         call, body = calls.get(name, CodePlace(-1, 0)), bodies.get(base_name(name))
@@ -209,11 +225,32 @@ def _kernels(
     return kernels
 
 
-def _select_computed_ops(kernel: str, ops: Sequence[str], fused: set[str]) -> list[str]:
-    """The ops that a kernel computes. For a call of a library torch may list its inputs, too."""
-    if not is_extern(kernel):
-        return list(ops)
-    return [op for op in ops if op not in fused] or list(ops)
+def _select_computed_ops(
+    listed: Mapping[str, list[str]], targets: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Per kernel, the ops that it computes: torch may list what it reads, or who reads it.
+
+    Args:
+        listed: per kernel, the ops that torch lists.
+        targets: what each op calls, by its name.
+    """
+    fused = {op for kernel, ops in listed.items() if not is_extern(kernel) for op in ops}
+    called: dict[str, list[str]] = {}
+    for kernel, ops in listed.items():
+        target = find_called_op(kernel)
+        if target:
+            called[kernel] = [op for op in ops if targets.get(op, "").startswith(f"{target}.")]
+    in_library = {op for ops in called.values() for op in ops}
+
+    def select(kernel: str, ops: list[str]) -> list[str]:
+        of_subgraph = [op for op in ops if targets.get(op, "").startswith("higher_order.")]
+        if of_subgraph:  # the other ops are what the subgraph reads
+            return of_subgraph
+        if kernel in called:
+            return [op for op in ops if op not in fused] or called[kernel] or ops
+        return [op for op in ops if op not in in_library] or ops
+
+    return {kernel: select(kernel, ops) for kernel, ops in listed.items()}
 
 
 def _make_names_graph(provenance: Provenance) -> StageGraph:

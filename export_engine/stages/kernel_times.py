@@ -15,7 +15,7 @@ from export_engine.capture import descriptors_quiet
 from export_engine.process import gpu_unchecked, raise_if_interrupted
 from export_engine.record import Kernel, StageTimes
 from export_engine.run import synchronize
-from export_engine.stages.kernel_calls import shows_kernel
+from export_engine.stages.kernel_calls import base_name, is_extern, shows_kernel
 
 _SECONDS = 1.0
 """For the calls without a profiler, and as much again with it."""
@@ -28,6 +28,7 @@ _DISTURBED = 4.0
 """How many times as long a call may take under the profiler."""
 _PER_EVENT = 50.0
 """Microseconds that a profiler may take for an event, with those inside of it."""
+PROFILER_ADDS = " Profiling adds time to each kernel: their sum is more than a call without it."
 _CALL = "export_explorer: call"
 _COMPILED = "## Call CompiledFxGraph"
 
@@ -197,7 +198,8 @@ def match_events(kernels: Sequence[str], spans: Sequence[Span]) -> Matched:
     """Which event is of which kernel call: both are in the order of the calls.
 
     A kernel without an event of its name, such as a helper that calls two operators, gets what ran
-    between its neighbours, if it is the only one there.
+    between its neighbours, if it is the only one there. A generated kernel in a loop of the program
+    has all its events.
 
     Args:
         kernels: names with the number of the call.
@@ -213,8 +215,8 @@ def match_events(kernels: Sequence[str], spans: Sequence[Span]) -> Matched:
             at[number], next_one = place, place + 1
     taken = {number: spans[place].took for number, place in at.items()}
     used = set(at.values())
-    for number in range(len(kernels)):
-        if number in at:
+    for number, kernel in enumerate(kernels):
+        if number in at or not is_extern(kernel):  # generated code in a branch may not have run
             continue
         before, after = at.get(number - 1, -1), at.get(number + 1, len(spans))
         alone = (number == 0 or number - 1 in at) and (
@@ -224,6 +226,12 @@ def match_events(kernels: Sequence[str], spans: Sequence[Span]) -> Matched:
         if between:
             taken[number] = sum(spans[n].took for n in between)
             used.update(between)
+    last = {base_name(kernel): n for n, kernel in enumerate(kernels) if not is_extern(kernel)}
+    for place, span in enumerate(spans):
+        again = next((n for base, n in last.items() if shows_kernel(span.name, base)), None)
+        if place not in used and again in at:
+            taken[again] += span.took
+            used.add(place)
     return Matched(taken, [span for n, span in enumerate(spans) if n not in used])
 
 
@@ -260,21 +268,20 @@ def _summary(
     missed = len(kernels) - len(timed)
     noisy = " Other work disturbed the timing. Repeat it on an idle machine."
     others = [sum(span.took for span in item.others) for item in matched]
-    rest = [
-        max(call.took - sum(item.taken.values()) - other, 0.0)
-        for call, item, other in zip(quiet, matched, others, strict=True)
-    ]
+    whole_call, between = statistics.median(quick), statistics.median(others)
+    is_more = total + between > whole_call
     return StageTimes(
         method=f"Kernels by {clock}; medians of the quicker half of {calls} warm calls"
         + (f"; {missed} of {len(kernels)} kernels have no event." if missed else ".")
+        + (PROFILER_ADDS if is_more else "")
         + (noisy if _is_disturbed(quiet, whole) else ""),
         calls=calls,
-        call=round(statistics.median(quick), 3),
+        call=round(whole_call, 3),
         spread=round(high - low, 3),
         kernels=round(total, 3),
-        overhead=round(statistics.median(rest), 3),
+        overhead=round(max(whole_call - total - between, 0.0), 3),
         owned=round(owned / total, 4) if total else 0.0,
-        between=round(statistics.median(others), 3),
+        between=round(between, 3),
         other=_others(matched),
     )
 

@@ -173,7 +173,7 @@ def _layouts(reader: _Reader, number: int) -> Iterator[StageRemark]:
         called = [k for k in reader.in_kernels[op] if reader.kernels[k].kind == "extern"]
         if called:
             text = (
-                f"Part of this kernel copies inputs of `{reader.label(op)}` into the layout that "
+                f"This kernel copies inputs of `{reader.label(op)}` into the layout that "
                 f"{reader.kernels[called[0]].name} expects."
             )
             yield StageRemark(number, "layout", text, reader.lines([op]))
@@ -237,7 +237,10 @@ def _remark_recomputed(reader: _Reader, number: int) -> Iterator[StageRemark]:
     kernel = reader.kernels[number]
     for op in kernel.ops:
         others = reader.in_kernels[op]
-        if number != others[0] or len(others) < 2 or reader.graph.targets[op] in _VIEWS:
+        target = reader.graph.targets[op]
+        if number != others[0] or len(others) < 2 or target in _VIEWS:
+            continue
+        if target.startswith("higher_order."):  # its kernels are the parts of a subgraph
             continue
         if all(reader.kernels[other].kind == "fused" for other in others):
             text = f"`{reader.label(op)}` is computed again in {len(others) - 1} other kernels."

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 from export_engine.record import Kernel, Record, StageGraph, StageLine, StageTimes
 from export_engine.run import RuntimeNode
 from export_engine.stages.joining import Lines
+from export_engine.stages.kernel_times import PROFILER_ADDS
 from export_engine.stages.stage_graph import make_lists
 
 CALLS = 40
 """So many calls of a runtime are measured."""
 NOT_TOLD = "Not told by this backend: the graphs before its nodes, and generated code."
-
-_ADDS = " The profile adds microseconds to each node: their sum is more than a call without it."
 
 
 class RuntimeStages(NamedTuple):
@@ -95,7 +94,7 @@ def _sum(title: str, kernels: Sequence[Kernel], took: Sequence[float]) -> StageT
     call = statistics.median(took)
     return StageTimes(
         method=f"Nodes by the profile of {title}; medians of the quicker half of {CALLS} calls."
-        + (_ADDS if total > call else ""),
+        + (PROFILER_ADDS if total > call else ""),
         calls=CALLS,
         call=round(call, 3),
         spread=round(took[-1] - took[0], 3),

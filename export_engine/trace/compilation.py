@@ -29,14 +29,16 @@ class CompilationTrace:
     """By name; of several graphs, the first one's."""
     cached: bool = False
     """Whether torch's cache gave the code."""
+    graphs: int = 0
+    """How many graphs Dynamo made."""
     path: str = ""
     """The file of the generated Python code; empty where there is none."""
 
     def add(self, metadata: Mapping[str, Any], payload: str | None) -> str:
         """Takes one entry of the trace; returns the name of an artifact that is wanted."""
         name = artifact_name(metadata)
-        if name in _HITS:
-            self.cached = True
+        self.cached |= name in _HITS
+        self.graphs += name == "dynamo_output_graph"
         if name not in STAGE_ARTIFACTS or not payload or name in self.texts:
             return ""
         self.texts[name] = payload

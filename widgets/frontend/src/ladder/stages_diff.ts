@@ -1,7 +1,9 @@
-/** What two compilations of one program made differently: ops of graphs, and kernels. Pure. */
+/** What two compilations made differently, of one program or of two: ops of graphs, and kernels. Pure. */
 
 import { ensure } from "../maps";
+import { indexOf, nodeId } from "../program";
 import type { Kernel, StageGraph, Stages } from "../record.gen";
+import type { Merged } from "../two_programs";
 
 /** As the engine's `KernelChange`. */
 export type ChangeKind = "same" | "merged" | "split" | "regrouped" | "appeared" | "gone";
@@ -27,6 +29,19 @@ export interface StagesDiff {
   readonly graphs: readonly GraphChange[];
   /** The largest change of time first, what is the same last. */
   readonly kernels: readonly KernelChange[];
+}
+
+/**
+ * The kernels of another program's compilation, with nodes of the program on screen: those that both
+ * have. A kernel of ops that only the other has keeps none.
+ */
+export function asOnScreen(stages: Stages, { twins }: Merged): Stages {
+  const here = new Map([...twins].map(([id, there]) => [there, indexOf(id)]));
+  const kernels = stages.kernels.map((kernel) => ({
+    ...kernel,
+    nodes: kernel.nodes.flatMap((node) => here.get(nodeId(0, node)) ?? []),
+  }));
+  return { ...stages, kernels };
 }
 
 export function diffStages(before: Stages, after: Stages): StagesDiff {

@@ -1,9 +1,11 @@
 /** After export: the ladder from the program's ops to kernels, with their lines, times and code. */
 
-import { useState } from "preact/hooks";
-import { capped, counted, durationText } from "../../format";
+import { useMemo, useState } from "preact/hooks";
+import type { Comparison } from "../../compare/comparison";
+import { capped, counted, durationText, shareText } from "../../format";
 import { compilationOf, RungChoice } from "../../ladder/Ladder";
 import { rungsOf } from "../../ladder/stage_program";
+import { asOnScreen } from "../../ladder/stages_diff";
 import type { Program } from "../../program";
 import type { Stages as Made } from "../../record.gen";
 import { kernelsOf, type Shown } from "../../stages";
@@ -24,11 +26,14 @@ export function Stages({ store, program }: Props) {
   const all = program.record.stages;
   const [baseline, setBaseline] = useState(-1);
   const stages = compilationOf(store, program);
+  const comparison = store.comparison.value;
+  const baselines = useMemo(() => baselinesOf(all, comparison), [all, comparison]);
+  const before = baselines[baseline];
   return (
     <section class="tx-panel" aria-label="Stages" data-testid="stages" data-pane>
       <div class="tx-stages-head">
         {store.host.live && <StagesForm store={store} />}
-        {all.length > 1 && (
+        {stages && baselines.length > 1 && (
           <div class="tx-stages-choice">
             <select
               class="tx-input"
@@ -52,10 +57,10 @@ export function Stages({ store, program }: Props) {
               onChange={(event) => setBaseline(Number(event.currentTarget.value))}
             >
               <option value={-1}>Compare with…</option>
-              {all.map((each, index) =>
-                each === stages ? null : (
+              {baselines.map((each, index) =>
+                each.stages === stages ? null : (
                   <option key={index} value={index}>
-                    Compare with {index + 1}: {capped(titleOf(each), 120)}
+                    Compare with {each.name}
                   </option>
                 ),
               )}
@@ -68,7 +73,7 @@ export function Stages({ store, program }: Props) {
           store={store}
           program={program}
           stages={stages}
-          before={all[baseline] === stages ? undefined : all[baseline]}
+          before={before?.stages === stages ? undefined : before?.stages}
         />
       ) : (
         <Empty>
@@ -80,6 +85,24 @@ export function Stages({ store, program }: Props) {
       )}
     </section>
   );
+}
+
+interface Baseline {
+  name: string;
+  /** With nodes of the program on screen. */
+  stages: Made;
+}
+
+/** The compilations of the program on screen, then those of the program that it is compared with. */
+function baselinesOf(all: readonly Made[], comparison: Comparison | null): Baseline[] {
+  const others = comparison?.before.record;
+  return [
+    ...all.map((each, at) => ({ name: `${at + 1}: ${capped(titleOf(each), 120)}`, stages: each })),
+    ...(others?.stages ?? []).map((each) => ({
+      name: capped(`${others?.title ?? ""}: ${titleOf(each)}`, 160),
+      stages: comparison ? asOnScreen(each, comparison.merged) : each,
+    })),
+  ];
 }
 
 const titleOf = ({ title, settings, device }: Made): string =>
@@ -194,34 +217,39 @@ function Times({ stages: { times, removed, ...rest } }: { stages: Made }) {
         {rest.cached && " from torch's cache"}
         {removed.length > 0 && `; ${counted(removed.length, "op")} removed`}
       </p>
-      {times && (
-        <dl class="tx-facts">
-          <dt>A call</dt>
-          <dd>
-            {durationText(times.call / 1e6)} <span class="tx-lead">without the profiler</span>
-          </dd>
-          <dt>Kernels</dt>
-          <dd>
-            {durationText(times.kernels / 1e6)},{" "}
-            <span class="tx-lead">{Math.round(100 * times.owned)} % of known lines</span>
-          </dd>
-          <dt>Rest of the call</dt>
-          <dd>
-            {durationText(times.overhead / 1e6)}{" "}
-            <span class="tx-lead">Python, allocations, launches</span>
-          </dd>
-          {times.between > 0 && (
-            <>
-              <dt>Between kernels</dt>
-              <dd>
-                {durationText(times.between / 1e6)}{" "}
-                <span class="tx-lead">{capped(times.other, 200)}</span>
-              </dd>
-            </>
-          )}
-        </dl>
-      )}
+      {times && <PartsOfCall times={times} />}
       {times && <p class="tx-lead">{capped(times.method, 200)}</p>}
     </>
+  );
+}
+
+/** What a call is spent on: kernels, what runs between them, and the rest. */
+function PartsOfCall({ times }: { times: NonNullable<Made["times"]> }) {
+  const whole = Math.max(times.call, times.kernels + times.between) || 1;
+  const parts: [name: string, took: number, note: string][] = [
+    ["A call", times.call, "without the profiler"],
+    ["Kernels", times.kernels, `${Math.round(100 * times.owned)} % of known lines`],
+    ["Between kernels", times.between, capped(times.other, 200)],
+    ["Rest of the call", times.overhead, "Python, allocations, launches"],
+  ];
+  return (
+    <table class="tx-table tx-histogram" data-testid="stage-call-parts">
+      <tbody>
+        {parts.map(([name, took, note]) =>
+          took > 0 || name !== "Between kernels" ? (
+            <tr key={name} title={note}>
+              <td class="tx-clip">
+                {name} <span class="tx-lead">{note}</span>
+              </td>
+              <td class="tx-number">{durationText(took / 1e6)}</td>
+              <td class="tx-number">{shareText(took / whole)}</td>
+              <td class="tx-bar-cell">
+                <div class="tx-bar tx-bar-heat" style={{ width: `${(100 * took) / whole}%` }} />
+              </td>
+            </tr>
+          ) : null,
+        )}
+      </tbody>
+    </table>
   );
 }

@@ -1,12 +1,14 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, test } from "vitest";
+import { Comparison } from "../../compare/comparison";
 import { KERNELS, kernels as kernelsDecoration } from "../../decorations/kernels";
 import { nodeId, Program } from "../../program";
 import type { Record } from "../../record.gen";
 import { kernelsOf, lineSets, linesText, nodesOfKernels } from "../../stages";
 import { type Answers, type FakeHost, storeOf } from "../../testing/fake_host";
 import { freshPage, page } from "../../testing/page";
+import { RecordBuilder } from "../../testing/records";
 import { MARKUP, STAGES, stagedRecord } from "../../testing/stages";
 import { Stages } from "./Stages";
 
@@ -109,6 +111,58 @@ describe("stages", () => {
     expect(row?.textContent).toContain("−6");
     await act(() => row?.click());
     expect(store.lit.value.nodes.size).toBe(3);
+  });
+
+  test("a compilation of the program compared with is compared op by op", async () => {
+    const build = new RecordBuilder("net2(x)");
+    const abs = build.call("abs", [build.input("x", [4])]);
+    const sin = build.call("sin", [build.call("relu", [abs])]);
+    build.output([build.call("sort", [sin])]);
+    const [fused, sort] = STAGES.kernels;
+    if (!fused || !sort) throw new Error("no kernels");
+    const alone = { ...fused, name: "cpp_fused_abs_0:1", nodes: [1], microseconds: 3 };
+    const [later, last] = [
+      { ...fused, nodes: [2, 3] },
+      { ...sort, nodes: [4] },
+    ];
+    const before = { ...STAGES, kernels: [alone, later, last] };
+    const { store } = await show(stagedRecord());
+    const program = store.program.value;
+    if (!program) throw new Error("no program");
+    const pairs = [0, 1, 2, 3].map((node) => ({
+      before: node && node + 1,
+      after: node,
+      why: "structure" as const,
+      changes: [],
+    }));
+    const graph = {
+      before: 0,
+      after: 0,
+      title: "main",
+      pairs,
+      removed: [1],
+      added: [],
+      became: [],
+    };
+    const other = new Program({ ...build.record(), stages: [before] });
+    const diff = { before: "", after: "", symbols: [], others: [], renamed: [], modules: [] };
+    await act(() => {
+      store.comparison.value = new Comparison(1, other, program, {
+        ...diff,
+        identical: false,
+        weights: "",
+        graphs: [graph],
+      });
+    });
+    const against = page.querySelector<HTMLSelectElement>('[data-testid="stages-against"]');
+    await act(() => {
+      if (against) against.value = "1";
+      against?.dispatchEvent(new Event("change"));
+    });
+    expect(rows("stage-changes").map((row) => row.textContent)).toEqual([
+      expect.stringContaining("gonecpp_fused_abs_0:1"),
+    ]);
+    expect(page.textContent).toContain("2 groups are the same");
   });
 
   test("text of a model is set as text", async () => {
