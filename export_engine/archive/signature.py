@@ -54,7 +54,10 @@ def read_inputs(
         held: bytes of each parameter, buffer and constant.
         shared: with its graphs.
     """
-    entries = []
+    entries: list[Entry] = []
+    root = _root(module)
+    keys = leaf_keys(root.in_spec, _fields(module)) if root else None
+    by_keyword = iter([bool(key) and key[0] == "1" for key in keys or ()])
     for union in _check_length(module.signature.input_specs):
         kind, spec = _spec(union)
         cached = _INPUTS.get(kind, "custom_object")
@@ -72,7 +75,11 @@ def read_inputs(
             argument = _argument(spec)
         entry = _entry(cached, argument, target, graph, shared)
         entries.append(
-            entry._replace(persistent=spec.persistent, bytes=held.get(target, 0) if target else 0)
+            entry._replace(
+                persistent=spec.persistent,
+                bytes=held.get(target, 0) if target else 0,
+                keyword=cached == "user_input" and next(by_keyword, False),
+            )
         )
     return entries
 

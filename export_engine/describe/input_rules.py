@@ -85,7 +85,7 @@ def _iter_range_rules(sizes: CallSizes, symbols: Sequence[Symbol]) -> Iterator[R
         first[value] = number
         low, high = bounds
         unbacked = size.symbol >= 0 and symbols[size.symbol].kind == "unbacked"
-        if low is not None and low > (0 if unbacked and size.dim >= 0 else 1):
+        if low is not None and low > 0:
             origin = _find_guard_of_bound(symbols, size, "lower")
             text = f"{size_name(size)} >= {low}"
             enforced = unbacked or low > _UNCHECKED

@@ -40,15 +40,22 @@ def read_inputs(program: LiveProgram, positions: Mapping[str, int]) -> list[Entr
         positions: of the nodes of its main graph, by name.
     """
     values = _values(program)
-    return [
-        Entry(
-            _INPUT_KINDS[spec.kind],
-            *_argument(spec, positions, values),
-            persistent=spec.persistent if spec.kind is InputKind.BUFFER else None,
-            bytes=_held_bytes(program, spec),
+    in_spec = program.call_spec.in_spec
+    by_position = in_spec.children_specs[0].num_leaves if in_spec is not None else None
+    users, entries = 0, []
+    for spec in program.graph_signature.input_specs:
+        is_passed = spec.kind is InputKind.USER_INPUT
+        users += is_passed
+        entries.append(
+            Entry(
+                _INPUT_KINDS[spec.kind],
+                *_argument(spec, positions, values),
+                persistent=spec.persistent if spec.kind is InputKind.BUFFER else None,
+                bytes=_held_bytes(program, spec),
+                keyword=is_passed and by_position is not None and users > by_position,
+            )
         )
-        for spec in program.graph_signature.input_specs
-    ]
+    return entries
 
 
 def read_outputs(program: LiveProgram, positions: Mapping[str, int]) -> list[Entry]:

@@ -27,6 +27,7 @@ def describe_signature(source: ProgramSource, graph: Graph, values: Values) -> S
             InputEntry(
                 **_describe_entry(entry, graph, values),
                 path=next(paths, entry.name) if entry.kind == "user_input" else "",
+                keyword=entry.keyword,
                 persistent=entry.persistent if entry.kind == "buffer" else None,
                 bytes=entry.bytes,
             )

@@ -104,6 +104,8 @@ class Entry(NamedTuple):
     """Whether `value` is the constant that a caller has to pass, or gets."""
     persistent: bool | None = None
     bytes: int = 0
+    keyword: bool = False
+    """Of a user input: whether the caller passes it by keyword."""
 
 
 class ProgramSource(Protocol):

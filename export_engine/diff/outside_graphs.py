@@ -75,7 +75,7 @@ def _inputs(side: Side) -> dict[str, InputEntry]:
 def _path_differences(before: Side, after: Side) -> Iterator[Difference]:
     """User inputs that a caller passes otherwise, and buffers that only one program saves.
 
-    An argument may be renamed; it may not take the name of another one.
+    An argument that is passed by position may be renamed; it may not take the name of another one.
     """
     ones, others = _inputs(before), _inputs(after)
     both = [(name, one, others[name]) for name, one in ones.items() if name in others]
@@ -83,11 +83,17 @@ def _path_differences(before: Side, after: Side) -> Iterator[Difference]:
     for name, one, other in both:
         if one.kind == other.kind == "user_input" and one.path != other.path:
             (first, *rest), (second, *more) = _parts(one.path), _parts(other.path)
-            traded = first != second and (first in heads[1] or second in heads[0])
+            traded = first != second and (one.keyword or first in heads[1] or second in heads[0])
             if (rest != more or traded) and not _is_nameless(one.path, other.path):
                 yield Difference("input", name, f"passed as {one.path}", f"passed as {other.path}")
+        if one.kind == other.kind == "user_input" and one.keyword != other.keyword:
+            yield Difference("input", name, _passed(one), _passed(other))
         if one.kind == other.kind == "buffer" and one.persistent != other.persistent:
             yield Difference("input", name, _lasting(one), _lasting(other))
+
+
+def _passed(entry: InputEntry) -> str:
+    return f"{entry.path} passed by {'keyword' if entry.keyword else 'position'}"
 
 
 def _parts(path: str) -> list[str]:

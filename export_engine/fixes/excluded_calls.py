@@ -168,6 +168,10 @@ _WHY = (
     "The code branches on the size. The trace follows the example's branch, and the program is "
     "correct only for sizes that take it."
 )
+_BROADCASTS = (
+    "Sizes that broadcast are equal, or one of them is 1. torch assumes while tracing that no "
+    "dynamic size is 1, so these need one name."
+)
 
 
 def confirm_conditions(attempt: Failed) -> Diagnosis | None:
@@ -181,7 +185,9 @@ def confirm_conditions(attempt: Failed) -> Diagnosis | None:
         if size is not None:
             sentence = diagnosis.sentence.replace(problem.text, as_traced(problem, size))
             sentence = sentence.replace(FOR_OTHERS, ": for some sizes")
-            why = diagnosis.why if problem.kind == "fixed" else _WHY
+            why = _WHY
+            if problem.kind in ("fixed", "equal"):
+                why = diagnosis.why if problem.kind == "fixed" else _BROADCASTS
             diagnosis = replace(diagnosis, sentence=_begun(sentence), why=why)
     return diagnosis
 
@@ -197,7 +203,7 @@ def as_traced(problem: ShapeViolation, size: int) -> str:
         other = f"{name_of(problem.changed[0])} = {size}"
     else:
         text = problem.text.replace(" must be ", " is ", 1).replace(" must not be ", " is not ", 1)
-        other = str(size)
+        other = f"{name_of(problem.changed[0])} = {size}" if problem.changed else str(size)
     return f"the program is correct only if {text} (the model also runs at {other})"
 
 

@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from export_engine.attempt import Failed, Fix, NoFix, functions_remembered
 from export_engine.defects import log_internal_error, passing_over
-from export_engine.diagnose import diagnose, name_contexts
+from export_engine.diagnose import SizesViolated, diagnose, name_contexts
 from export_engine.fixes import (
     assumptions,
     containers,
@@ -207,10 +207,23 @@ def _of_written_out(attempt: Failed, progress: Report | None) -> list[Fix | NoFi
 
 
 def _cures(found: Fix | NoFix, attempt: Failed) -> bool:
-    """Whether no other fix can be better: it is compared with eager, and gives up no size."""
-    if not _leads_on(found) or found.narrows or _switches_too(found, attempt):
+    """Whether no other fix can be better: it is compared with eager, and gives up no size.
+
+    None keeps size 1 of a dim that broadcasts.
+    """
+    if not _leads_on(found) or _switches_too(found, attempt):
+        return False
+    if found.narrows and not (found.kind == "shapes" and _only_broadcasts(attempt)):
         return False
     return found.leads_to is not None and found.leads_to.verdict == "agrees"
+
+
+def _only_broadcasts(attempt: Failed) -> bool:
+    """Whether all that the request violates is that sizes are equal."""
+    facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
+    return isinstance(facts, SizesViolated) and all(
+        problem.kind == "equal" for problem in facts.problems
+    )
 
 
 def _leads_on(found: Fix | NoFix) -> TypeGuard[Fix]:

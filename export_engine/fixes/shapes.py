@@ -137,7 +137,7 @@ def _as_fix(answer: _Answer, before: Shapes, attempt: Failed) -> Fix:
         title=_title(answer, lost),
         why=_why(answer, rejected),
         lossy=bool(lost) or verdict == "differs",
-        narrows=bool(rejected) or verdict == "refused",
+        narrows=bool(rejected or _describe_refused(answer)),
         gives_up=_describe_cost(answer, lost, rejected),
         stack=next((problem.stack for problem in (*lost, *answer.problems) if problem.stack), ()),
         leads_to=answer.attempt if isinstance(answer.attempt, Exported) else None,
@@ -402,16 +402,27 @@ def _describe_cost(answer: _Answer, lost: list[ShapeViolation], rejected: Mappin
     agreement = answer.agreement
     if agreement is not None and agreement.baked:
         texts.append(f"The program matches eager only by chance: {agreement.baked.rstrip('.')}")
-    elif agreement is not None and agreement.verdict in ("differs", "refused"):
-        trial = next(
-            other_trial
-            for other_trial in agreement.trials
-            if other_trial.outcome == agreement.verdict
-        )
-        verb = "differs from eager" if trial.outcome == "differs" else "is rejected by the program"
-        sizes = _sizes(trial) or "The example"
-        texts.append(f"{sizes} {verb}: {trial.detail}" if trial.detail else f"{sizes} {verb}")
+    elif agreement is not None and agreement.verdict == "differs":
+        trial = next(trial for trial in agreement.trials if trial.outcome == "differs")
+        texts.append(f"{_sizes(trial) or 'The example'} differs from eager: {trial.detail}")
+    elif text := _describe_refused(answer):
+        texts.append(text)
     return ". ".join(texts)
+
+
+def _describe_refused(answer: _Answer) -> str:
+    """A call that eager accepts and the program rejects, with the reason; empty if there is none.
+
+    Of sizes 0 and 1 as well, which torch assumes that no size is.
+    """
+    trials = answer.agreement.trials if answer.agreement is not None else ()
+    refused = [trial for trial in trials if trial.outcome == "refused"]
+    if not refused:
+        return ""
+    usual = next((trial for trial in refused if min(trial.sizes.values(), default=2) > 1), None)
+    trial = usual or refused[0]
+    text = f"{_sizes(trial) or 'The example'} is rejected by the program"
+    return f"{text}: {trial.detail}" if trial.detail else text
 
 
 def _sizes(trial: Trial) -> str:

@@ -24,6 +24,8 @@ class InputEntry(msgspec.Struct, frozen=True):
     """Where the value lives in the module: `lin.weight`."""
     path: str = ""
     """Of a user input, where the caller passes it: `x`, `cache.0.key`, `kwargs.mask`."""
+    keyword: bool = False
+    """Of a user input: whether the caller passes it by keyword."""
     persistent: bool | None = None
     """Of a buffer: whether it is part of the state dict."""
     constant: str | None = None

@@ -156,7 +156,10 @@ def _find_equal_dims(
         return
     if base == line:
         text = f"{name_of(dim)} must be equal to {name_of(first)}"
-        yield _with_cause(facts, "equal", text, (first, dim), cause)
+        problem = _with_cause(facts, "equal", text, (first, dim), cause)
+        low = _find_requested_bounds(facts, dim).low or 0
+        excluded = (1,) if low <= 1 and dim.example > 1 else ()  # which broadcasting takes
+        yield replace(problem, excluded=excluded, changed=(dim,))
     else:
         text = f"{name_of(dim)} must be {_formula(base, line, name_of(first))}"
         yield _with_cause(facts, "derived", text, (first, dim), cause)

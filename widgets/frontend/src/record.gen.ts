@@ -105,6 +105,7 @@ export interface InputEntry {
   type: number;
   target: string;
   path: string;
+  keyword: boolean;
   persistent: boolean | null;
   constant: string | null;
   bytes: number;
