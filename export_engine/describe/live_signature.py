@@ -20,7 +20,13 @@ from export_engine.describe.held_tensors import held_bytes
 from export_engine.describe.live_graph import read_value
 from export_engine.describe.source import Entry, Value
 from export_engine.record import join_path
-from export_engine.torch_internals import LiveProgram, key_text, module_inputs, pytree
+from export_engine.torch_internals import (
+    LiveProgram,
+    key_text,
+    module_inputs,
+    pytree,
+    split_call_spec,
+)
 
 _INPUT_KINDS = {
     InputKind.USER_INPUT: "user_input",
@@ -41,7 +47,7 @@ def read_inputs(program: LiveProgram, positions: Mapping[str, int]) -> list[Entr
     """
     values = _values(program)
     in_spec = program.call_spec.in_spec
-    by_position = in_spec.children_specs[0].num_leaves if in_spec is not None else None
+    by_position = split_call_spec(in_spec)[0].num_leaves if in_spec is not None else None
     users, entries = 0, []
     for spec in program.graph_signature.input_specs:
         is_passed = spec.kind is InputKind.USER_INPUT

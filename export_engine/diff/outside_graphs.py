@@ -87,12 +87,12 @@ def _path_differences(before: Side, after: Side) -> Iterator[Difference]:
             if (rest != more or traded) and not _is_nameless(one.path, other.path):
                 yield Difference("input", name, f"passed as {one.path}", f"passed as {other.path}")
         if one.kind == other.kind == "user_input" and one.keyword != other.keyword:
-            yield Difference("input", name, _passed(one), _passed(other))
+            yield Difference("input", name, _describe_passing(one), _describe_passing(other))
         if one.kind == other.kind == "buffer" and one.persistent != other.persistent:
             yield Difference("input", name, _lasting(one), _lasting(other))
 
 
-def _passed(entry: InputEntry) -> str:
+def _describe_passing(entry: InputEntry) -> str:
     return f"{entry.path} passed by {'keyword' if entry.keyword else 'position'}"
 
 

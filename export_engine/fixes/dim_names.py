@@ -128,6 +128,6 @@ def _suggest_relation(made: Failed, progress: Report | None) -> Fix | None:
     """The relation that the code needs of two sizes, each with a name, as a fix; None if none."""
     explained = replace(made, diagnosis=diagnose(made))
     for fix in shapes.suggest_shapes(explained, progress):
-        if isinstance(fix, Fix) and not fix.lossy and not fix.narrows and fix.is_known_to_export:
+        if isinstance(fix, Fix) and not fix.lossy and fix.is_known_to_export:
             return fix
     return None

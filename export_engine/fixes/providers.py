@@ -43,6 +43,7 @@ from export_engine.fixes.try_fixes import search_memory
 from export_engine.process import clear_interrupt, raise_if_interrupted, sandbox
 from export_engine.progress import Progress, Report
 from export_engine.torch_internals import counters_kept
+from export_engine.verify import find_saving_problem
 
 __all__ = ["explain"]
 
@@ -218,6 +219,17 @@ def _cures(found: Fix | NoFix, attempt: Failed) -> bool:
     return found.leads_to is not None and found.leads_to.verdict == "agrees"
 
 
+def _with_saving(fix: Fix | NoFix) -> Fix | NoFix:
+    """The fix, lossy where torch cannot save the program that it leads to."""
+    if isinstance(fix, NoFix) or fix.leads_to is None or fix.lossy:
+        return fix
+    problem = find_saving_problem(fix.leads_to.program)
+    if not problem:
+        return fix
+    lost = f"{problem[0].upper()}{problem[1:]}".replace(" it: ", " the program: ", 1)
+    return replace(fix, lossy=True, gives_up=f"{fix.gives_up} {lost}".lstrip())
+
+
 def _only_broadcasts(attempt: Failed) -> bool:
     """Whether all that the request violates is that sizes are equal."""
     facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
@@ -239,7 +251,7 @@ def _ask(
     before = len(found)
     try:
         for offered in provider(attempt, progress):
-            fix = in_own_lines(offered, attempt)
+            fix = _with_saving(in_own_lines(offered, attempt))
             found.append(fix)
             if progress and isinstance(fix, Fix):
                 progress(Progress(0, 0, fix.title, "found"))

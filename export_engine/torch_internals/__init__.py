@@ -151,6 +151,7 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.running import missing_packages as missing_packages
     from export_engine.torch_internals.running import move_program as move_program
     from export_engine.torch_internals.running import revealing_program as revealing_program
+    from export_engine.torch_internals.running import split_call_spec as split_call_spec
     from export_engine.torch_internals.running import truncate_program as truncate_program
     from export_engine.torch_internals.scans import linear_recurrence as linear_recurrence
     from export_engine.torch_internals.scans import scans_exported as scans_exported

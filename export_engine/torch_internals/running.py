@@ -132,13 +132,20 @@ def _set_outputs(
     )
 
 
+def split_call_spec(in_spec: Any) -> tuple[Any, Any]:
+    """The trees of the arguments that a call passes by position, and of those by keyword."""
+    read = getattr(in_spec, "children", None)  # before torch 2.12 there is only the older name
+    by_position, by_keyword = read() if read is not None else in_spec.children_specs
+    return by_position, by_keyword
+
+
 def flat_leaves(
     program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[Any]:
     """The leaves of a call, one per user input of the program, in order."""
     in_spec = program.call_spec.in_spec
     if in_spec is not None:  # a call may name its keywords in another order than the example
-        names = in_spec.children_specs[1].context or list(kwargs)
+        names = split_call_spec(in_spec)[1].context or list(kwargs)
         kwargs = {name: kwargs[name] for name in names}
     return list(pytree.tree_leaves((tuple(args), dict(kwargs))))
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from export_engine.verify.program_under_test import examine as examine
     from export_engine.verify.refusals import is_condition as is_condition
     from export_engine.verify.refusals import refusal as refusal
+    from export_engine.verify.round_trips import find_saving_problem as find_saving_problem
     from export_engine.verify.uninitialized import describe_unwritten as describe_unwritten
     from export_engine.verify.uninitialized import find_unwritten as find_unwritten
     from export_engine.verify.uninitialized import memory_filled_in_calls as memory_filled_in_calls

@@ -45,18 +45,15 @@ class Difference(NamedTuple):
     """Whether only inputs after the call differ, which one of both writes to."""
 
 
-def compare_calls(
-    ours: Call, eager: Call, loose: float | None = None, layout: bool = False
-) -> Difference:
+def compare_calls(ours: Call, eager: Call, loose: float | None = None) -> Difference:
     """Compares results, then the inputs after the calls, which they may have written to.
 
     Args:
         ours: a call of the program.
         eager: a call of the model on the same inputs.
         loose: see `compare`.
-        layout: whether the strides of results have to agree, too.
     """
-    difference = compare(ours.result, eager.result, loose, layout)
+    difference = compare(ours.result, eager.result, loose)
     if not difference.same:
         return difference
     written = compare_named(ours.inputs, eager.inputs, loose)
@@ -71,14 +68,14 @@ def compare_named(
     """Compares values that have names, such as inputs after a call; both have the same."""
     worst = 0.0
     for name, value in ours.items():
-        difference = _compare_leaf(value, eager[name], loose, layout=False)
+        difference = _compare_leaf(value, eager[name], loose)
         if not difference.same:
             return Difference(difference.error, False, f"`{name}`: {difference.detail}")
         worst = max(worst, difference.error)
     return Difference(worst, True)
 
 
-def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = False) -> Difference:
+def compare(ours: Any, eager: Any, loose: float | None = None) -> Difference:
     """Compares a program's result with eager's.
 
     Args:
@@ -86,7 +83,6 @@ def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = Fa
         eager: what it should have given.
         loose: how many times the tolerances of `torch.testing.assert_close` floats may differ by;
             None for wide ones, by which only another answer is one.
-        layout: whether strides have to agree, too.
     """
     mine, theirs = _leaves(ours), _leaves(eager)
     if len(mine) != len(theirs):
@@ -101,7 +97,7 @@ def compare(ours: Any, eager: Any, loose: float | None = None, layout: bool = Fa
         return Difference(0.0, False, f"output {number} {detail}")
     worst, strides = Difference(0.0, True), ""
     for number, (one, other) in enumerate(zip(mine, theirs, strict=True)):
-        difference = _compare_leaf(one, other, loose, layout)
+        difference = _compare_leaf(one, other, loose)
         if not difference.same:
             return Difference(difference.error, False, f"output {number}: {difference.detail}")
         worst = max(worst, difference, key=lambda each: each.error)
@@ -141,7 +137,7 @@ def _text(path: pytree.Path) -> str:
     return "".join(map(str, path))
 
 
-def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Difference:
+def _compare_leaf(one: Any, other: Any, loose: float | None) -> Difference:
     if isinstance(one, torch.nn.Module) and type(one) is type(other):
         return _compare_modules(one, other, loose)
     if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
@@ -157,11 +153,11 @@ def _compare_leaf(one: Any, other: Any, loose: float | None, layout: bool) -> Di
         return Difference(0.0, False, f"shape {list(one.shape)} instead of {list(other.shape)}")
     if one.dtype != other.dtype:
         return Difference(0.0, False, f"{one.dtype} instead of {other.dtype}")
+    if one.layout is not other.layout:
+        return Difference(0.0, False, f"layout {one.layout} instead of {other.layout}")
     strides = ""
     if _steps(one) != _steps(other):
-        strides = f"{_strides(one)} instead of {_strides(other)}"
-        if layout:
-            return Difference(0.0, False, f"strides {strides}")
+        strides = f"{one.stride()} instead of {other.stride()}"
     with nullcontext() if _is_plain(one) and _is_plain(other) else user_code("reading an output"):
         return _compare_values(one, other, loose)._replace(strides=strides)
 
@@ -213,9 +209,11 @@ def _steps(value: torch.Tensor) -> list[int]:
     return [step for step, size in zip(value.stride(), value.shape, strict=True) if size > 1]
 
 
-def _strides(value: torch.Tensor) -> object:
-    """What is told of them; a tensor of another layout has none."""
-    return value.stride() if value.layout is torch.strided else value.layout
+def _are_alike(ours: torch.Tensor, theirs: torch.Tensor) -> torch.Tensor:
+    """Whether values that are not finite are the same: both NaN, or one infinity."""
+    if ours.is_complex():
+        ours, theirs = torch.view_as_real(ours), torch.view_as_real(theirs)
+    return ((ours == theirs) | (ours.isnan() & theirs.isnan())).all()
 
 
 def _compare_floats(one: torch.Tensor, other: torch.Tensor, loose: float | None) -> Difference:
@@ -224,6 +222,8 @@ def _compare_floats(one: torch.Tensor, other: torch.Tensor, loose: float | None)
     odd = ~torch.isfinite(theirs)
     if bool((torch.isfinite(ours) == odd).any()):
         return Difference(float("inf"), False, "one is finite where the other is not")
+    if not bool(_are_alike(ours[odd], theirs[odd])):
+        return Difference(float("inf"), False, "other infinities or NaNs")
     if bool(odd.all()):
         return Difference(0.0, True)
     errors = (ours - theirs).abs()[~odd]

@@ -65,6 +65,8 @@ def check_contract(subject: Subject) -> Guarantee:
     worst = max((trial.error for trial in agreed), default=0.0)
     how = f"off by at most {worst:.1e}" if worst else "exactly"
     sentence = f"Agrees with eager at {sizes_tried([trial.sizes for trial in agreed])}, {how}."
+    strides = next((trial.strides for trial in agreed if trial.strides), "")
+    sentence += f" Only strides differ: {strides}." if strides else ""
     if subject.not_compared:
         sentence += f" {subject.not_compared}"
     node, evidence = "", [_evidence(trial) for trial in trials]
@@ -156,7 +158,8 @@ def _try_sizes(subject: Subject, sizes: Sequence[int], seed: int) -> _Try:
         return _Try(Trial(named, "refused", detail=subject.refusal(ours)), request, seed)
     difference = subject.compare(ours, theirs)
     outcome: Literal["agrees", "differs"] = "agrees" if difference.same else "differs"
-    return _Try(Trial(named, outcome, difference.error, difference.detail), request, seed)
+    trial = Trial(named, outcome, difference.error, difference.detail, difference.strides)
+    return _Try(trial, request, seed)
 
 
 def _call(subject: Subject, called: Any, request: Request, seed: int) -> Call | Exception:

@@ -191,7 +191,17 @@ def _is_op(op: Op) -> bool:
         return True
     module = str(getattr(target, "__module__", ""))
     on_sizes = module == "torch" and str(getattr(target, "__name__", "")).startswith("sym_")
-    return on_sizes or module in ("_operator", "math", "builtins") or module.startswith("torch.")
+    return (
+        on_sizes or module == "_operator" or module.startswith("torch.") or is_python_function(op)
+    )
+
+
+def is_python_function(op: Op) -> bool:
+    """Whether it is a function of numbers that only some versions of torch write into a file."""
+    target = op.node.target
+    module = str(getattr(target, "__module__", ""))
+    name = str(getattr(target, "__name__", ""))
+    return module in ("math", "builtins") or (module == "torch" and name.startswith("_sym_"))
 
 
 def _mutations(subject: Subject) -> Iterator[str]:

@@ -230,4 +230,4 @@ class Subject:
 
     def compare(self, ours: Call, theirs: Call, loose: float = 1.0) -> Difference:
         """Results and inputs that were written to, by torch.testing's tolerances."""
-        return compare_calls(ours, theirs, loose, layout=True)
+        return compare_calls(ours, theirs, loose)

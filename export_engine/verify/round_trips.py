@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 
@@ -11,11 +12,13 @@ from export_engine.attempt import Exported, Failed, signature_of
 from export_engine.capture import capture
 from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text, format_with_type
+from export_engine.findings import ops_of
 from export_engine.record import join_path, sizes_tried, split_path
 from export_engine.shapes import Auto, Shapes, Static, leaves_of
 from export_engine.source import raise_if_users
 from export_engine.torch_internals import copy_program, int_bound, symbols_in, texts_read_once
 from export_engine.verify.contract_sampling import format_sizes, inside, name_sizes
+from export_engine.verify.graph_form import is_python_function
 from export_engine.verify.guarantee import Guarantee, verdict_of, without_weights
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_program import find_difference
@@ -32,24 +35,10 @@ _DECOMPOSED_LOOSE = 16.0
 
 def check_saved(subject: Subject) -> Guarantee:
     """Compares graph, signature, ranges and results."""
-    file = io.BytesIO()
-    try:
-        torch.export.save(subject.program, file)
-    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        log_internal_error(error, "checking a round trip of the program")
-        raise_if_users(error)
-        return _guarantee("saved", SAVED, "", [f"torch cannot save it: {error_text(error)}"])
-    size = file.getbuffer().nbytes
-    file.seek(0)
-    try:
-        with texts_read_once():
-            loaded = torch.export.load(file)
-        module = loaded.module()
-    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
-        log_internal_error(error, "checking a round trip of the program")
-        raise_if_users(error)
-        problem = f"torch cannot load what it saved: {error_text(error)}"
+    saved, problem = _save_and_load(subject.program)
+    if saved is None:
         return _guarantee("saved", SAVED, "", [problem])
+    loaded, module, size = saved
     problems = []
     difference = find_difference(subject, loaded)
     if difference is not None:
@@ -64,10 +53,48 @@ def check_saved(subject: Subject) -> Guarantee:
     if subject.without_values:
         sentence = f"{same}; {size:,} bytes. Outputs were not compared. {subject.without_values}"
         return _guarantee("saved", SAVED, sentence, problems, difference.node if difference else "")
+    strides = ""
     if not problems:
-        problems += _runs_alike(subject, module)
-    sentence = f"{same.replace(' and', ',')} and outputs; {size:,} bytes."
+        problems, strides = _runs_alike(subject, module)
+    sentence = f"{same.replace(' and', ',')} and outputs; {size:,} bytes.{strides}"
     return _guarantee("saved", SAVED, sentence, problems, difference.node if difference else "")
+
+
+class _Saved(NamedTuple):
+    """A program that was saved and loaded again."""
+
+    program: torch.export.ExportedProgram
+    module: torch.nn.Module
+    bytes: int
+    """Of its file."""
+
+
+def _save_and_load(program: torch.export.ExportedProgram) -> tuple[_Saved | None, str]:
+    """The program that is loaded again; None with the reason where torch cannot do so."""
+    file = io.BytesIO()
+    step = "save it"
+    try:
+        torch.export.save(program, file)
+        step = "load what it saved"
+        size = file.getbuffer().nbytes
+        file.seek(0)
+        with texts_read_once():
+            loaded = torch.export.load(file)
+        return _Saved(loaded, loaded.module(), size), ""
+    except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
+        log_internal_error(error, "checking a round trip of the program")
+        raise_if_users(error)
+        return None, f"torch cannot {step}: {error_text(error)}"
+
+
+def find_saving_problem(program: torch.export.ExportedProgram) -> str:
+    """Why torch cannot save a program or load it again; empty if it can.
+
+    Only of programs that compute numbers of sizes by Python's functions: a file has not all.
+    """
+    if not any(is_python_function(op) for op in ops_of(program)):
+        return ""
+    return _save_and_load(program)[1]
 
 
 def check_unflattened(subject: Subject) -> Guarantee:
@@ -84,11 +111,11 @@ def check_unflattened(subject: Subject) -> Guarantee:
         text = f"It unflattens, as {count:,} {'module' if count == 1 else 'modules'}; outputs were "
         text += f"not compared. {subject.without_values}"
         return without_weights("unflattened", UNFLATTENED, text)
-    problems = _runs_alike(subject, module)
+    problems, strides = _runs_alike(subject, module)
     return _guarantee(
         "unflattened",
         UNFLATTENED,
-        f"Agrees, as {count:,} {'module' if count == 1 else 'modules'}.",
+        f"Agrees, as {count:,} {'module' if count == 1 else 'modules'}.{strides}",
         problems,
     )
 
@@ -199,22 +226,29 @@ def check_decomposed(subject: Subject) -> Guarantee:
     if subject.without_values:
         text = f"{counts[0]:,} ops became {counts[1]:,}; outputs were not compared.{kept}"
         return without_weights("decomposed", DECOMPOSED, f"{text} {subject.without_values}")
-    problems = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
-    sentence = f"Agrees: {counts[0]:,} ops became {counts[1]:,}.{kept}"
+    problems, strides = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
+    sentence = f"Agrees: {counts[0]:,} ops became {counts[1]:,}.{strides}{kept}"
     return _guarantee("decomposed", DECOMPOSED, sentence, problems)
 
 
-def _runs_alike(subject: Subject, other: torch.nn.Module, loose: float = 1.0) -> list[str]:
-    """How another form of the program differs on the example; empty if it does not."""
+def _runs_alike(
+    subject: Subject, other: torch.nn.Module, loose: float = 1.0
+) -> tuple[list[str], str]:
+    """How another form of the program differs on the example; and a sentence on strides that do.
+
+    Both empty where nothing differs.
+    """
     ours = subject.run(subject.module, subject.request)
     try:
         theirs = subject.run(other, subject.request)
     except Exception as error:  # noqa: BLE001 - the program runs, and this form of it does not
         log_internal_error(error, "running another form of the program")
         raise_if_users(error)
-        return [f"It raises {format_with_type(error)}"]
+        return [f"It raises {format_with_type(error)}"], ""
     difference = subject.compare(theirs, ours, loose)
-    return [] if difference.same else [difference.detail]
+    if not difference.same:
+        return [difference.detail], ""
+    return [], f" Only strides differ: {difference.strides}." if difference.strides else ""
 
 
 def _guarantee(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +117,50 @@ def test_no_page_says_that_autofix_applies_lossless_fixes_only(page: str) -> Non
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     assert "applies lossless fixes only" not in text
     assert "applies lossless ones" not in text
+
+
+class TakesAThird(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[:, : math.floor(x.shape[1] * 0.3)]
+
+
+@pytest.mark.slow
+def test_a_fix_whose_program_torch_cannot_save_is_lossy_and_one_that_saves_comes_first() -> None:
+    attempt = explorer.explore(TakesAThird(), (torch.randn(2, 10),), dynamic_shapes="x: _, n")
+    first, *others = attempt.fixes
+    unsaved = next(fix for fix in others if fix.kind == "options")
+    assert unsaved.lossy
+    assert "torch cannot save the program" in unsaved.gives_up.lower()
+    assert not first.lossy
+    attempt.apply(first)
+    assert attempt.verify().ok
+
+
+def test_a_size_that_broadcasts_is_given_up_by_one_name_for_two_sizes() -> None:
+    def multiplies(x: torch.Tensor, m: torch.Tensor) -> torch.Tensor:
+        return x * m
+
+    args = torch.randn(3, 4), torch.randn(3, 4)
+    attempt = explorer.explore(multiplies, args, dynamic_shapes="x: b, _; m: c, _")
+    (fix,) = attempt.fixes
+    assert fix.title == "Require c = b"
+    assert fix.narrows
+    assert fix.gives_up == "The program rejects c = 1, which the model accepts"
+    concatenated = explorer.explore(
+        lambda x, m: torch.cat([x, m], 1), args, dynamic_shapes="x: b, _; m: c, _"
+    )
+    assert not concatenated.fixes[0].narrows, "eager rejects c = 1"
+
+
+@pytest.mark.slow
+def test_a_fix_says_that_its_program_rejects_sizes_0_and_1() -> None:
+    def keeps_last(x: torch.Tensor) -> torch.Tensor:
+        return x[..., -7:] * 2
+
+    attempt = explorer.explore(keeps_last, (torch.randn(2, 10),), dynamic_shapes="x: _, n")
+    for fix in attempt.fixes:
+        if fix.lossy or fix.narrows or fix.leads_to is None:
+            continue
+        for size in range(10):
+            x = torch.randn(2, size)
+            assert torch.equal(fix.leads_to.program.module()(x), keeps_last(x))

@@ -467,3 +467,24 @@ def test_no_random_edit_that_changes_outputs_passes_a_golden_file_or_a_set(tmp_p
 @pytest.mark.thorough
 def test_no_edit_of_hundreds_passes_a_golden_file_or_a_set(tmp_path: Path) -> None:
     assert check_files_and_sets(range(2, 22), 20, tmp_path) > 150
+
+
+def test_the_name_of_a_keyword_argument_is_part_of_a_program(tmp_path: Path) -> None:
+    def by_y(x: T, y: T) -> T:
+        return x - y
+
+    def by_z(x: T, z: T) -> T:
+        return x - z
+
+    x, y = TWO
+    one = explorer.explore(by_y, (x,), {"y": y})
+    for other, said_of_it in (
+        (explorer.explore(by_z, (x,), {"z": y}), "passed as z"),
+        (explorer.explore(by_y, (x, y)), "y passed by position"),
+    ):
+        found = explorer.diff(one, other)
+        assert not found.ok
+        assert said_of_it in str(found)
+    assert explorer.diff(explorer.explore(by_y, (x, y)), explorer.explore(by_z, (x, y))).ok
+    one.save(str(tmp_path / "one.pt2"))
+    assert explorer.diff(one, explorer.view(str(tmp_path / "one.pt2"))).ok

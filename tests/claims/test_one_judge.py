@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -130,3 +132,34 @@ def test_verify_compares_the_keys_of_outputs() -> None:
     ex = explorer.explore(KeyBySize(), (torch.ones(5, 2),), dynamic_shapes="x: 2*half + 1, _")
     assert ex.ok
     assert next(each for each in ex.verify().guarantees if each.name == "sound").verdict == "holds"
+
+
+@pytest.mark.parametrize(
+    ("ours", "eager", "same"),
+    [
+        ([math.inf, 1.0], [math.inf, 1.0], True),
+        ([math.nan, 1.0], [math.nan, 1.0], True),
+        ([-math.inf, 1.0], [math.inf, 1.0], False),
+        ([math.nan, 1.0], [math.inf, 1.0], False),
+        ([math.nan, 2.0], [math.nan, 1.0], False),
+    ],
+)
+def test_infinities_and_nan_are_values_as_well(
+    ours: list[float], eager: list[float], same: bool
+) -> None:
+    for dtype in (torch.float32, torch.bfloat16, torch.complex64):
+        assert (
+            compare(torch.tensor(ours, dtype=dtype), torch.tensor(eager, dtype=dtype)).same is same
+        )
+
+
+def test_strides_are_a_note_for_verify_as_for_a_fix() -> None:
+    class Turns(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            turned = x.mT + 0
+            return turned.contiguous() if torch.compiler.is_exporting() else turned
+
+    verified = explorer.explore(Turns(), (torch.randn(3, 4),)).verify()
+    assert verified.ok
+    sound = next(each for each in verified.guarantees if each.name == "sound")
+    assert sound.sentence.endswith("Only strides differ: output 0: (3, 1) instead of (1, 4).")
