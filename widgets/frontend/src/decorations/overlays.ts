@@ -11,21 +11,28 @@ const MOST_COLOURS = 12;
 
 /** One decoration per overlay. */
 export function overlays({ record }: Program): Decoration[] {
-  return record.overlays.map((overlay, number) => ({
-    name: `overlay-${number}`,
-    title: capped(overlay.name, 60),
-    noun: "op",
-    marks: new Map(
-      overlay.nodes.map((node, at) => [nodeId(overlay.graphs[at] ?? 0, node), markOf(overlay, at)]),
-    ),
-    legend: legendOf(overlay),
-    ...(overlay.kind === "number" && {
-      measure: { colour: "var(--tx-heat)", text: numberText },
-    }),
-  }));
+  const nodes = record.graphs.reduce((sum, { name }) => sum + name.length, 0);
+  return record.overlays.map((overlay, number) => {
+    const isBadged = overlay.nodes.length <= nodes / 2; // a badge on most boxes tells none apart
+    return {
+      name: `overlay-${number}`,
+      title: capped(overlay.name, 60),
+      noun: "op",
+      marks: new Map(
+        overlay.nodes.map((node, at) => [
+          nodeId(overlay.graphs[at] ?? 0, node),
+          markOf(overlay, at, isBadged),
+        ]),
+      ),
+      legend: legendOf(overlay, isBadged),
+      ...(overlay.kind === "number" && {
+        measure: { colour: "var(--tx-heat)", text: numberText },
+      }),
+    };
+  });
 }
 
-function markOf({ name, kind, numbers, texts }: Overlay, at: number): Mark {
+function markOf({ name, kind, numbers, texts }: Overlay, at: number, isBadged: boolean): Mark {
   const text = texts[at] ?? "";
   switch (kind) {
     case "number":
@@ -33,12 +40,12 @@ function markOf({ name, kind, numbers, texts }: Overlay, at: number): Mark {
     case "colour":
       return COLOUR.test(text) ? { colour: text, note: name } : { note: name };
     case "text":
-      return { badge: NOTED, note: text };
+      return { ...(isBadged && { badge: NOTED }), note: text };
   }
 }
 
-function legendOf({ name, kind, texts }: Overlay): Decoration["legend"] {
-  if (kind === "text") return [{ badge: NOTED, text: name }];
+function legendOf({ name, kind, texts }: Overlay, isBadged: boolean): Decoration["legend"] {
+  if (kind === "text") return isBadged ? [{ badge: NOTED, text: name }] : [];
   if (kind === "number") return [];
   const colours = [...new Set(texts)].filter((text) => COLOUR.test(text)).slice(0, MOST_COLOURS);
   const alone = colours.length === 1;
