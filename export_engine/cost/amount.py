@@ -149,45 +149,98 @@ class SizeReader:
             formula = compile_formula(text, self._resolve)
         except NoFormula:
             return None
-        stack: list[tuple[Amount, Formula]] = []
+        stack: list[Amount] = []
         for token in formula:
             if isinstance(token, str) and token in OPERATORS:
                 arity = OPERATORS[token][0]
                 parts = stack[-arity:]
                 del stack[-arity:]
-                stack.append(self._combine(token, parts))
+                stack.append(combine(token, *parts))
             elif isinstance(token, str):
-                name = self._symbols[int(token[1:])]
-                stack.append((_of_factor(Factor(name, (token,))), [token]))
+                stack.append(_of_factor(Factor(self._symbols[int(token[1:])], (token,))))
             else:
-                stack.append((_of_number(token), [token]))
-        return stack[0][0] if len(stack) == 1 else None
+                stack.append(_of_number(token))
+        return stack[0] if len(stack) == 1 else None
 
     def _resolve(self, name: str) -> Formula | None:
         number = self._names.get(name)
         return None if number is None else [f"d{number}"]
 
-    def _combine(self, sign: str, parts: list[tuple[Amount, Formula]]) -> tuple[Amount, Formula]:
-        """An operation on amounts; one that gives no sum of products becomes a factor."""
-        formula: Formula = [*(token for _, group in parts for token in group), sign]
-        amounts = [amount for amount, _ in parts]
-        if sign == "+":
-            return amounts[0] + amounts[1], formula
-        if sign == "-":
-            return amounts[0] - amounts[1], formula
-        if sign == "*":
-            return amounts[0] * amounts[1], formula
-        if sign == "neg":
-            return amounts[0] * -1, formula
-        if sign == "**" and set(amounts[1].terms) == {()} and 0 < amounts[1].terms[()] <= _POWER:
-            power = Amount(1)
-            for _ in range(amounts[1].terms[()]):
-                power = power * amounts[0]
-            return power, formula
-        texts = [str(amount) if _is_atom(amount) else f"({amount})" for amount in amounts]
-        told = f" {sign} ".join(texts) if len(texts) > 1 and not sign.isalpha() else ""
-        text = f"({told})" if told else f"{sign}({', '.join(map(str, amounts))})"
-        return _of_factor(Factor(text, tuple(formula))), formula
+
+def combine(sign: str, *amounts: Amount) -> Amount:
+    """An operation on amounts; one that gives no sum of products becomes a factor.
+
+    Args:
+        sign: one of `OPERATORS`.
+        *amounts: as many as it takes.
+    """
+    if sign == "+":
+        return amounts[0] + amounts[1]
+    if sign == "-":
+        return amounts[0] - amounts[1]
+    if sign == "*":
+        return amounts[0] * amounts[1]
+    if sign == "neg":
+        return amounts[0] * -1
+    if sign == "**" and set(amounts[1].terms) == {()} and 0 < amounts[1].terms[()] <= _POWER:
+        power = Amount(1)
+        for _ in range(amounts[1].terms[()]):
+            power = power * amounts[0]
+        return power
+    texts = [str(amount) if _is_atom(amount) else f"({amount})" for amount in amounts]
+    infix = len(texts) > 1 and not sign.isalpha()
+    text = f" {sign} ".join(texts) if infix else f"{sign}({', '.join(map(str, amounts))})"
+    formula: Formula = [*(token for amount in amounts for token in _postfix(amount)), sign]
+    return _of_factor(Factor(f"({text})" if infix else text, tuple(formula)))
+
+
+def largest(one: Amount | int, *others: Amount | int) -> Amount:
+    """The largest of amounts, at each size."""
+    return _folded("max", one, *others)
+
+
+def smallest(one: Amount | int, *others: Amount | int) -> Amount:
+    """The smallest of amounts, at each size."""
+    return _folded("min", one, *others)
+
+
+def _folded(sign: str, one: Amount | int, *others: Amount | int) -> Amount:
+    result = _amount(one)
+    for other in map(_amount, others):
+        result = result if result == other else _evaluated(sign, result, other)
+    return result
+
+
+def is_at_least(amount: Amount | int, least: int) -> Amount:
+    """1 where an amount is as large as a number, else 0."""
+    return _evaluated(">=", _amount(amount), Amount(least))
+
+
+def count_blocks(amount: Amount | int, block: Amount | int) -> Amount:
+    """Into how many blocks of a size it is cut; the last may be smaller."""
+    return _evaluated("//", _amount(amount) + block - 1, _amount(block))
+
+
+def _evaluated(sign: str, *amounts: Amount) -> Amount:
+    """As `combine`; of numbers, a number."""
+    numbers = [amount.terms.get((), 0) for amount in amounts if set(amount.terms) <= {()}]
+    if len(numbers) < len(amounts):
+        return combine(sign, *amounts)
+    return Amount(int(OPERATORS[sign][1](*numbers)))
+
+
+def _postfix(amount: Amount) -> Formula:
+    """An amount as `evaluate_formula` reads it."""
+    formula: Formula = []
+    for product, scale in amount.terms.items():
+        plus = bool(formula)
+        formula.append(scale)
+        for factor, power in product:
+            formula += factor.formula
+            formula += (power, "**", "*") if power > 1 else ("*",)
+        if plus:
+            formula.append("+")
+    return formula or [0]
 
 
 _POWER = 8

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 
 from export_engine.cost.amount import Amount
+from export_engine.cost.einsum import read_einsum
 from export_engine.cost.op_call import OpCall
-from export_engine.record import Size
 
 Rule = Callable[[OpCall], Amount | None]
 """Gives an op's FLOPs; None where its sizes are not known."""
@@ -34,6 +34,12 @@ def _contraction(name: str, dim: int = -1) -> Rule:
         return _times(Amount(2), call.elements(*call.results), inner)
 
     return rule
+
+
+def _batched_sum(call: OpCall) -> Amount | None:
+    """Products of matrices that are added up."""
+    one, other = call.shape("batch1"), call.shape("batch2")
+    return _times(Amount(2), call.product(one), call.size(other[-1])) if one and other else None
 
 
 def _convolution(call: OpCall) -> Amount | None:
@@ -84,6 +90,18 @@ def _attention(call: OpCall) -> Amount | None:
     return _times(Amount(2), pairs, inner[0] + inner[1])
 
 
+def _attention_backward(call: OpCall) -> Amount | None:
+    """The weights again, and gradients of the weights, the values, the queries and the keys."""
+    query, key, value = (call.shape(name) for name in ("query", "key", "value"))
+    if not (query and key and value):
+        return None
+    pairs = _times(call.product(query[:-1]), call.size(key[-2]))
+    one, other = call.size(query[-1]), call.size(value[-1])
+    if one is None or other is None:
+        return None
+    return _times(Amount(2), pairs, one * 3 + other * 2)
+
+
 def _flex_attention(call: OpCall) -> Amount | None:
     query, key, value = (call.shape(str(at)) for at in range(3))
     if not (query and key and value):
@@ -96,27 +114,19 @@ def _flex_attention(call: OpCall) -> Amount | None:
 
 def _einsum(call: OpCall) -> Amount | None:
     """Two operands at a time from the left, as torch contracts them."""
-    equation, nodes = call.value("equation"), call.nodes("tensors")
-    if not isinstance(equation, str) or "..." in equation or "->" not in equation:
+    contraction = read_einsum(call)
+    if len(call.nodes("tensors")) == 1:
+        return _of_input(1)(call)
+    if contraction is None:
         return None
-    inputs, result = equation.replace(" ", "").split("->")
-    operands = inputs.split(",")
-    shapes = [call.type_of(node).shape for node in nodes]
-    if [len(operand) for operand in operands] != [len(other_shape) for other_shape in shapes]:
-        return None
-    sizes: dict[str, Size] = {}
-    for letters, shape in zip(operands, shapes, strict=True):
-        sizes |= {letter: size for letter, size in zip(letters, shape, strict=True) if size != 1}
-    total, left = Amount(0), operands[0]
-    for at, right in enumerate(operands[1:], 1):
-        after = {*result, *"".join(operands[at + 1 :])}
-        inside = {letter for letter in {*left, *right} if letter in after or letter in left}
-        inside = {value for value in inside if value in after or (value in left and value in right)}
-        product = call.product([sizes.get(letter, 1) for letter in sorted(inside)])
+    if not contraction.is_sum:
+        return call.elements(*call.results)
+    total = Amount(0)
+    for sizes in contraction.multiplied():
+        product = call.product(sizes)
         if product is None:
             return None
         total = total + product * 2
-        left = "".join(sorted(inside & after))
     return total
 
 
@@ -134,6 +144,15 @@ def _recurrent(call: OpCall) -> Amount | None:
             return None
         total = total + steps * weight * 2
     return total
+
+
+def is_of_vectors(call: OpCall) -> bool:
+    """Whether a product is none of matrices, so that torch's counter passes it by."""
+    if call.name == "aten.einsum":
+        contraction = read_einsum(call)
+        return contraction is None or not contraction.is_sum
+    other = call.shape("other") if call.name == "aten.matmul" else None
+    return other is not None and len(other) == 1
 
 
 _MATRIX = 2
@@ -154,6 +173,19 @@ def _of_input(count: int) -> Rule:
         return _times(Amount(count), call.elements(*tensors[:1]))
 
     return rule
+
+
+def _distances(call: OpCall) -> Amount | None:
+    """A difference, its power and its sum for each element of both rows."""
+    shape = call.shape("x1")
+    inner = call.size(shape[-1]) if shape else None
+    return _times(Amount(3), call.elements(*call.results[:1]), inner)
+
+
+def _bilinear(call: OpCall) -> Amount | None:
+    weight = call.shape("weight")
+    inner = call.product(weight[1:]) if weight else None
+    return _times(Amount(2), call.elements(*call.results[:1]), inner)
 
 
 def _pooling(call: OpCall) -> Amount | None:
@@ -177,18 +209,19 @@ def _name_rules(names: str, rule: Rule) -> Iterable[tuple[str, Rule]]:
 
 COUNTED_BY_TORCH: dict[str, Rule] = dict(
     [
-        *_name_rules("mm bmm matmul mv dot vdot inner _scaled_mm _int_mm", _contraction("self")),
+        *_name_rules("mm bmm matmul inner _scaled_mm", _contraction("self")),
         *_name_rules("addmm", _contraction("mat1")),
-        *_name_rules("addmv", _contraction("mat")),
         *_name_rules("baddbmm", _contraction("batch1")),
-        *_name_rules("addbmm", _contraction("batch1")),
+        *_name_rules("addbmm", _batched_sum),
         *_name_rules("linear", _contraction("input")),
         *_name_rules("convolution _convolution conv1d conv2d conv3d", _convolution),
         *_name_rules("convolution_backward", _convolution_backward),
         *_name_rules("conv_transpose1d conv_transpose2d conv_transpose3d", _transposition),
         *_name_rules("scaled_dot_product_attention", _attention),
         *_name_rules("_scaled_dot_product_flash_attention", _attention),
-        *_name_rules("_scaled_dot_product_flash_attention_for_cpu", _attention),
+        *_name_rules("_scaled_dot_product_flash_attention_backward", _attention_backward),
+        *_name_rules("_scaled_dot_product_efficient_attention_backward", _attention_backward),
+        *_name_rules("_scaled_dot_product_cudnn_attention_backward", _attention_backward),
         *_name_rules("_scaled_dot_product_efficient_attention", _attention),
         *_name_rules("_scaled_dot_product_cudnn_attention", _attention),
         *_name_rules("_scaled_dot_product_fused_attention_overrideable", _attention),
@@ -203,6 +236,12 @@ COUNTED_BY_TORCH: dict[str, Rule] = dict(
 
 COUNTED_HERE: dict[str, Rule] = dict(
     [
+        *_name_rules("mv dot vdot _int_mm", _contraction("self")),
+        *_name_rules("addmv", _contraction("mat")),
+        *_name_rules("cdist _cdist_forward", _distances),
+        *_name_rules("bilinear", _bilinear),
+        *_name_rules("_scaled_dot_product_flash_attention_for_cpu", _attention),
+        *_name_rules("_scaled_dot_product_flash_attention_for_cpu_backward", _attention_backward),
         *_name_rules("softmax _softmax log_softmax _log_softmax _safe_softmax", _of_result(5)),
         *_name_rules("layer_norm native_layer_norm group_norm native_group_norm", _of_result(8)),
         *_name_rules("batch_norm _native_batch_norm_legit_no_training", _of_result(4)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from export_engine.cost.amount import Amount
-from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES
+from export_engine.cost.flops import COUNTED_BY_TORCH, COUNTED_HERE, MOVES, is_of_vectors
 from export_engine.cost.op_call import OpCall
 from export_engine.cost.scratch import scratch_of
 from export_engine.record import ValueType
@@ -69,7 +69,8 @@ def is_view(call: OpCall) -> bool:
 def _flops(call: OpCall) -> tuple[Basis, Amount | None]:
     name = call.name if call.target.kind != "higher_order" else call.target.name
     if name in COUNTED_BY_TORCH:
-        return _with_basis("torch", COUNTED_BY_TORCH[name](call))
+        basis: Basis = "rule" if is_of_vectors(call) else "torch"
+        return _with_basis(basis, COUNTED_BY_TORCH[name](call))
     if name in COUNTED_HERE:
         return _with_basis("rule", COUNTED_HERE[name](call))
     if name in MOVES or (call.name in _CAST):

@@ -1,15 +1,23 @@
 """Memory that an op of a program allocates inside, and frees before it ends.
 
-As torch's kernels on a CPU do; an op without a rule here is taken to allocate nothing.
+As torch's kernels on a CPU do with one thread: copies that composite ops make, blocks that oneDNN
+reorders, workspaces. Read in `aten/src/ATen/native`, and measured with the profiler on torch 2.13.
+An op without a rule is taken to allocate nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import NamedTuple
 
-from export_engine.cost.amount import Amount
+from export_engine.cost.amount import Amount, is_at_least, largest
 from export_engine.cost.op_call import OpCall, width_of
-from export_engine.record import Size, ValueType
+from export_engine.cost.scratch_attention import attention_scratch
+from export_engine.cost.scratch_layers import convolution_scratch, recurrent_scratch
+from export_engine.cost.scratch_products import einsum_scratch, matmul_scratch, product_scratch
+from export_engine.record import ValueType
+
+Rule = Callable[[OpCall], Amount | None]
 
 
 def scratch_of(call: OpCall) -> Amount | None:
@@ -18,67 +26,184 @@ def scratch_of(call: OpCall) -> Amount | None:
     return None if rule is None else rule(call)
 
 
-def _matmul(call: OpCall) -> Amount | None:
-    """`matmul` folds all dims but the last two into one, and copies what is not laid out so."""
-    operands = [call.type(name) for name in ("self", "other")]
-    batched = [
-        operand for operand in operands if operand is not None and len(operand.shape) > _MATRIX
+class _Input(NamedTuple):
+    """The first tensor that an op reads."""
+
+    type: ValueType
+    elements: Amount
+    width: int
+    """Bytes of an element."""
+
+    @property
+    def is_half(self) -> bool:
+        return self.width < _FLOAT and "float" in self.type.dtype
+
+
+def _input_of(call: OpCall) -> _Input | None:
+    tensors = [
+        value_type for node in call.inputs for value_type in call.tensors_of(call.type_of(node))
     ]
-    if len(batched) < len(operands):
+    if not tensors:
         return None
-    copies = [
-        value_type
-        for value_type in batched
-        if not _folds(call, value_type, len(value_type.shape) - _MATRIX)
-    ]
-    return call.bytes(*copies) if copies else None
+    elements, width = call.elements(tensors[0]), width_of(tensors[0].dtype)
+    return None if elements is None or width is None else _Input(tensors[0], elements, width)
 
 
-def _folds(call: OpCall, value: ValueType, count: int) -> bool:
-    """Whether the first so many dims can be read as one without a copy."""
-    return all(_follows(call, value.shape, value.stride, dim) for dim in range(count - 1))
+def _copies(count: int) -> Rule:
+    """So many tensors of the size of the first input."""
+
+    def rule(call: OpCall) -> Amount | None:
+        first = _input_of(call)
+        return None if first is None else first.elements * (first.width * count)
+
+    return rule
 
 
-def _follows(call: OpCall, shape: Sequence[Size], stride: Sequence[Size], dim: int) -> bool:
-    """Whether a step along a dim is as long as all of the next one."""
-    inner, step, outer = (
-        call.size(shape[dim + 1]),
-        call.size(stride[dim + 1]),
-        call.size(stride[dim]),
-    )
-    if call.size(shape[dim]) == 1:
-        return True
-    return inner is not None and step is not None and outer == inner * step
+def _loss(count: int) -> Rule:
+    """Tensors of the input's size, and the float32 copy of one whose mean is taken."""
+
+    def rule(call: OpCall) -> Amount | None:
+        first = _input_of(call)
+        if first is None:
+            return None
+        return first.elements * (first.width * count + (_FLOAT if first.is_half else 0))
+
+    return rule
+
+
+def _mean(call: OpCall) -> Amount | None:
+    """A mean of half precision is taken in float32: of a copy, into another result."""
+    first, count = _input_of(call), call.elements(*call.results[:1])
+    if first is None or count is None or not first.is_half:
+        return None
+    result = width_of(call.result.dtype)
+    return first.elements * _FLOAT + (0 if result == _FLOAT else count * _FLOAT)
+
+
+def _pooled_mean(call: OpCall) -> Amount | None:
+    """Adaptive pooling to one value is a mean; to several it has a kernel."""
+    size = call.value("output_size", [])
+    is_mean = set(size if isinstance(size, list) else [size]) == {1}
+    return _mean(call) if is_mean else None
+
+
+def _cast(call: OpCall) -> Amount | None:
+    """A reduction in another dtype reads a copy in it."""
+    first = _input_of(call)
+    result = width_of(call.result.dtype)
+    if first is None or result is None or first.type.dtype == call.result.dtype:
+        return None
+    return first.elements * result if call.text("dtype") else None
 
 
 def _rows(call: OpCall) -> Amount | None:
-    """A mean and a deviation for each row that is normalized."""
+    """How many rows are normalized."""
     value_type, dims = call.type("input"), call.value("normalized_shape")
-    width = width_of(value_type.dtype) if value_type is not None else None
-    if value_type is None or width is None or not isinstance(dims, list):
+    if value_type is None or not isinstance(dims, list):
         return None
-    rows = call.product(value_type.shape[: len(value_type.shape) - len(dims)])
-    return None if rows is None else rows * (2 * width)
+    return call.product(value_type.shape[: len(value_type.shape) - len(dims)])
+
+
+def _layer_norm(call: OpCall) -> Amount | None:
+    """A mean and a deviation for each row."""
+    first, rows = _input_of(call), _rows(call)
+    return None if first is None or rows is None else rows * (2 * first.width)
+
+
+def _rms_norm(call: OpCall) -> Amount | None:
+    """A composite op: the square, then the product, and half precision is computed in float32."""
+    first, rows = _input_of(call), _rows(call)
+    if first is None or rows is None:
+        return None
+    weighted = call.type("weight") is not None
+    if not first.is_half:
+        return (first.elements if weighted else rows) * first.width + rows * first.width
+    copies = 3 if weighted else 2
+    return first.elements * (copies * _FLOAT - first.width) + rows * (_FLOAT * (5 - copies) // 2)
+
+
+def _log_sum(call: OpCall) -> Amount | None:
+    """The input less its largest value, and that value."""
+    first, count = _input_of(call), call.elements(*call.results[:1])
+    if first is None or count is None:
+        return None
+    return (first.elements + count) * first.width
 
 
 def _indices(call: OpCall) -> Amount | None:
     """Max pooling keeps where each maximum was, as int64."""
     count = call.elements(*call.results[:1])
-    return None if count is None else count * 8
+    return None if count is None else count * _INDEX
 
 
-def _attention(call: OpCall) -> Amount | None:
-    """One number for each query: the logarithm of its sum of exponentials, as float32."""
-    query = call.shape("query")
-    rows = call.product(query[:-1]) if query else None
-    return None if rows is None else rows * 4
+def _resample(call: OpCall) -> Amount | None:
+    """Input and result once more, with the channels last."""
+    name = "self" if call.type("self") is not None else "input"
+    value_type = call.type(name)
+    if value_type is None or call.size(value_type.shape[1]) == 1:
+        return None
+    return call.bytes(value_type, *call.results[:1])
 
 
-_MATRIX = 2
-_RULES = {
-    "aten.matmul": _matmul,
-    "aten.layer_norm": _rows,
-    "aten.max_pool2d": _indices,
-    "aten.max_pool3d": _indices,
-    "aten.scaled_dot_product_attention": _attention,
+def _masked(call: OpCall) -> Amount | None:
+    """A mask is turned into as many indices as it has dims."""
+    masks = [call.type_of(node) for node in call.nodes("indices")]
+    masks = [mask for mask in masks if mask.dtype == "bool"]
+    if len(masks) != 1 or not call.result.shape:
+        return None
+    rows = call.size(call.result.shape[0])
+    return None if rows is None else rows * (_INDEX * len(masks[0].shape))
+
+
+def _sum_of_halves(call: OpCall) -> Amount | None:
+    """What is added to in half precision is added to in float32."""
+    first = _input_of(call)
+    return first.elements * _FLOAT if first is not None and first.is_half else None
+
+
+def _distances(call: OpCall) -> Amount | None:
+    """From more than 25 rows on, distances are a product of copies that are two columns wider."""
+    one, other = call.type("x1"), call.type("x2")
+    if one is None or other is None or call.value("p", 2.0) != _EUCLIDEAN:
+        return None
+    width, total, most = width_of(one.dtype), Amount(0), Amount(0)
+    for value_type in (one, other):
+        inner, rows = call.size(value_type.shape[-1]), call.product(value_type.shape[:-1])
+        own = call.size(value_type.shape[-2])
+        if inner is None or rows is None or own is None or width is None:
+            return None
+        total, most = total + rows * (inner + 2) * width, largest(most, own)
+    return total * is_at_least(most, 26)
+
+
+def _of_names(names: str, rule: Rule) -> dict[str, Rule]:
+    return {f"aten.{name}": rule for name in names.split()}
+
+
+_FLOAT, _INDEX, _EUCLIDEAN = 4, 8, 2.0
+_RULES: dict[str, Rule] = {
+    **_of_names("matmul", matmul_scratch),
+    **_of_names("linear mm addmm bmm baddbmm", product_scratch),
+    **_of_names("einsum", einsum_scratch),
+    **_of_names("conv1d conv2d conv3d convolution", convolution_scratch),
+    **_of_names("conv_transpose1d conv_transpose2d conv_transpose3d", convolution_scratch),
+    **_of_names("lstm gru rnn_tanh rnn_relu", recurrent_scratch),
+    **_of_names("scaled_dot_product_attention", attention_scratch),
+    **_of_names("layer_norm", _layer_norm),
+    **_of_names("rms_norm", _rms_norm),
+    **_of_names("max_pool2d max_pool3d", _indices),
+    **_of_names("mean", _mean),
+    **_of_names("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d", _pooled_mean),
+    **_of_names("softmax log_softmax sum cumsum cumprod prod nansum", _cast),
+    **_of_names("logsumexp", _log_sum),
+    **_of_names("cross_entropy_loss argsort", _copies(1)),
+    **_of_names("pairwise_distance", _copies(2)),
+    **_of_names("cosine_similarity", _copies(3)),
+    **_of_names("huber_loss", _loss(1)),
+    **_of_names("mse_loss l1_loss smooth_l1_loss binary_cross_entropy_with_logits", _loss(2)),
+    **_of_names("kl_div", _copies(3)),
+    **_of_names("upsample_bilinear2d upsample_nearest2d", _resample),
+    **_of_names("index", _masked),
+    **_of_names("cdist", _distances),
+    **_of_names("scatter_add", _sum_of_halves),
 }

@@ -63,6 +63,21 @@ MODELS: dict[str, tuple[nn.Module, torch.Tensor, str]] = {
         torch.randn(B, S, 8),
         "x: batch, seq, _",
     ),
+    "einsum_of_dots": (
+        Function(lambda x: torch.einsum("...sd,...td->...st", x, x)),
+        torch.randn(B, S, 8),
+        "x: batch, seq, _",
+    ),
+    "einsum_without_result": (
+        Function(lambda x: torch.einsum("bsd,de", x, torch.ones(8, 6))),
+        torch.randn(B, S, 8),
+        "x: batch, seq, _",
+    ),
+    "no_sum_is_no_product_of_matrices": (
+        Function(lambda x: torch.einsum("bs,bd->bsd", x[..., 0], x[:, 0]) @ torch.ones(8)),
+        torch.randn(B, S, 8),
+        "x: batch, seq, _",
+    ),
     "attention": (Function(_attention), torch.randn(B, S, 8), "x: batch, seq, _"),
     "conv1d": (nn.Conv1d(8, 6, 3, padding=1), torch.randn(B, 8, 9), "input: batch, _, length"),
     "conv2d": (

@@ -1,0 +1,165 @@
+"""Memory inside of convolutions and recurrent layers on a CPU."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from export_engine.cost.amount import Amount, count_blocks, is_at_least, largest
+from export_engine.cost.op_call import OpCall, width_of
+from export_engine.record import Size, ValueType
+
+_FLOAT, _CHANNELS, _FEW, _SMALL, _WINDOW = 4, 16, 4, 20480, 3
+
+
+class _Convolution(NamedTuple):
+    """A convolution of some rank; amounts in elements."""
+
+    input: ValueType
+    weight: ValueType
+    result: Amount
+    items: Amount
+    kernel: Amount
+    """Elements of the weight."""
+    transposed: bool
+    width: int
+    """Bytes of an element."""
+
+    @property
+    def window(self) -> list[Size]:
+        return self.weight.shape[2:]
+
+
+def convolution_scratch(call: OpCall) -> Amount | None:
+    """Bytes inside of a convolution: oneDNN's copies, or the columns of the kernels without it."""
+    given = _read(call)
+    if given is None or len(given.input.shape) != len(given.weight.shape):
+        return None
+    columns, blocked = _columns(call, given), _blocked(call, given)
+    if given.input.dtype == "bfloat16":
+        return blocked
+    if given.input.dtype != "float32":
+        return columns
+    is_native = _is_native(call, given)
+    if is_native is None or columns is None or blocked is None:
+        return None
+    return columns * is_native + blocked * (Amount(1) - is_native)
+
+
+def _read(call: OpCall) -> _Convolution | None:
+    source, weight = call.type("input"), call.type("weight")
+    if source is None or weight is None or not call.results:
+        return None
+    counts = [call.elements(item) for item in (call.results[0], source, weight)]
+    width = width_of(source.dtype)
+    if width is None or any(count is None for count in counts):
+        return None
+    result, items, kernel = (count or Amount(0) for count in counts)
+    transposed = "transpose" in call.name or call.value("transposed", False) is True
+    return _Convolution(source, weight, result, items, kernel, transposed, width)
+
+
+def _is_native(call: OpCall, given: _Convolution) -> Amount | None:
+    """1 where torch does without oneDNN in float32, else 0.
+
+    As `use_mkldnn` of `Convolution.cpp` decides with one thread: for a kernel of one, and for a
+    small input that is one sample.
+    """
+    batch = call.size(given.input.shape[0])
+    count = call.product(given.input.shape[:4])
+    if batch is None or count is None:
+        return None
+    window = given.window
+    steps = {str(call.value(name, 1)).strip("[]") for name in ("stride", "dilation")}
+    plain = all(set(text.replace(" ", "").split(",")) == {"1"} for text in steps)
+    if plain and set(window[-2:]) == {1}:
+        return Amount(1) - is_at_least(batch, _CHANNELS)
+    wide = len(window) > 1 and all(isinstance(size, int) and size > _WINDOW for size in window[-2:])
+    if call.value("groups", 1) != 1 or wide:
+        return Amount(0)
+    return (Amount(1) - is_at_least(batch, 2)) * (Amount(1) - is_at_least(count, _SMALL + 1))
+
+
+def _columns(call: OpCall, given: _Convolution) -> Amount | None:
+    """The input once for each element of the window, as `slow_conv2d` unfolds it."""
+    window = call.product(list(given.window))
+    if window is None or window == 1:
+        return Amount(0)
+    points = given.input.shape[2:] if given.transposed else call.results[0].shape[2:]
+    batch = 1 if given.transposed else given.input.shape[0]
+    channels = given.weight.shape[1] if given.transposed else given.input.shape[1]
+    columns = call.product([batch, channels, *points])
+    return None if columns is None else columns * window * given.width
+
+
+def _blocked(call: OpCall, given: _Convolution) -> Amount | None:
+    """Input, weight and result in blocks of 16 channels; then the result beside its blocks."""
+    channels, filters = given.input.shape[1], call.results[0].shape[1]
+    if not isinstance(channels, int) or not isinstance(filters, int):
+        return None
+    if given.input.stride and call.size(given.input.stride[1]) == 1 and channels > 1:
+        return given.kernel * given.width  # the channels are last: the result is made in place
+    groups = call.value("groups", 1)
+    result = _pad(given.result, filters, groups)
+    items = _pad(given.items, channels, groups) if channels > _FEW else Amount(0)
+    kernel = given.kernel
+    if groups == 1:
+        kernel = _pad(_pad(kernel, channels, 1) if channels > _FEW else kernel, filters, 1)
+    begin = items + kernel + result - given.result
+    if not given.transposed:
+        return largest(begin, result) * given.width
+    strided = call.value("stride", 1) not in (1, [1], [1, 1], [1, 1, 1])
+    sums = result * _FLOAT if _overlaps(call, given) else Amount(0)
+    end = result * (2 if strided else 1)
+    return largest(begin * given.width + sums, end * given.width)
+
+
+def _overlaps(call: OpCall, given: _Convolution) -> bool:
+    """Whether windows of a transposed convolution meet, so that oneDNN adds up in a buffer."""
+    stride = call.value("stride", 1)
+    steps = stride if isinstance(stride, list) else [stride]
+    return any(
+        isinstance(size, int) and isinstance(step, int) and size > step
+        for size, step in zip(given.window, steps * len(given.window), strict=False)
+    )
+
+
+def _pad(elements: Amount, channels: int, groups: object) -> Amount:
+    """Elements with their channels filled up to a multiple of 16; not those of groups."""
+    if groups != 1 or channels % _CHANNELS == 0:
+        return elements
+    return count_blocks(elements * (-(-channels // _CHANNELS) * _CHANNELS), channels)
+
+
+def recurrent_scratch(call: OpCall) -> Amount | None:
+    """Bytes inside of an LSTM, GRU or RNN: what the gates need, and what is between layers."""
+    given = call.type("input")
+    states = call.nodes("hx")
+    width = width_of(given.dtype) if given is not None else None
+    if given is None or not states or width is None or len(given.shape) != _WINDOW:
+        return None
+    first = call.value("batch_first", False) is True
+    steps, batch = (call.size(given.shape[at]) for at in ((1, 0) if first else (0, 1)))
+    inner, hidden = call.size(given.shape[2]), call.size(call.type_of(states[0]).shape[-1])
+    if steps is None or batch is None or inner is None or hidden is None:
+        return None
+    layers, both = call.value("num_layers", 1), call.value("bidirectional", False) is True
+    deep = isinstance(layers, int) and layers > 1
+    outputs = steps * batch * hidden
+    if call.name == "aten.lstm" and given.dtype in ("float32", "bfloat16"):
+        total = _onednn_lstm(steps, batch, inner, hidden)
+        if deep:  # beside what the layer before gave
+            between = outputs * (3 if both else 1)
+            later = _onednn_lstm(steps, batch, hidden * (2 if both else 1), hidden)
+            total = largest(total, later + between)
+        return (total + (steps * batch * inner if first else 0)) * width
+    gates = {"aten.lstm": 4, "aten.gru": 3}.get(call.name, 1)
+    count = gates + 4 if both else gates + 1
+    count += (2 if both else 1) if deep else 0
+    return (outputs * count - batch * hidden * (2 if both else 1)) * width
+
+
+def _onednn_lstm(steps: Amount, batch: Amount, inner: Amount, hidden: Amount) -> Amount:
+    """Elements of the weights in blocks and of the workspace that `mkldnn_rnn_layer` asks for."""
+    weights = (inner + hidden + 1) * hidden * 4
+    workspace = (steps + 1) * batch * 2 * (largest(inner, hidden) + hidden)
+    return weights + workspace + batch * hidden * 4

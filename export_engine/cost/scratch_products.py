@@ -1,0 +1,115 @@
+"""Memory inside of products of matrices on a CPU: copies that lay dims out, blocks of oneDNN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from export_engine.cost.amount import Amount, count_blocks, largest, smallest
+from export_engine.cost.einsum import read_einsum
+from export_engine.cost.op_call import OpCall, width_of
+from export_engine.record import Size, ValueType
+
+_MATRIX = 2
+
+
+def product_scratch(call: OpCall) -> Amount | None:
+    """Of a product of matrices that copies neither operand: the blocks of oneDNN."""
+    matrix = next((call.type(name) for name in _LEFT if call.type(name) is not None), None)
+    result = call.results[0] if call.results else None
+    if matrix is None or result is None:
+        return None
+    if call.name == "aten.linear":
+        rows = call.product(result.shape[:-1])
+    else:
+        rows = call.size(result.shape[-2]) if len(result.shape) >= _MATRIX else None
+    inner, columns = call.size(matrix.shape[-1]), call.size(result.shape[-1])
+    return _blocks(matrix.dtype, rows, inner, columns)
+
+
+def _blocks(
+    dtype: str, rows: Amount | None, depth: Amount | None, columns: Amount | None
+) -> Amount | None:
+    """The blocks of one thread in oneDNN's bfloat16 product, on a CPU with AVX-512.
+
+    Of the right operand 64 columns, and their sums in float32, of at most 256 rows.
+    """
+    if dtype != "bfloat16" or rows is None or depth is None or columns is None:
+        return None
+    depth = smallest(count_blocks(depth, 32) * 32, 512)
+    rows = count_blocks(rows, largest(count_blocks(rows, 256), 1))
+    return rows * smallest(columns, 64) * 4 + depth * 128 + 1024
+
+
+def matmul_scratch(call: OpCall) -> Amount | None:
+    """`matmul` folds all dims but the last two into one, and copies what is not laid out so."""
+    operands = [call.type(name) for name in ("self", "other")]
+    one, other = operands
+    if one is None or other is None or min(len(one.shape), len(other.shape)) < _MATRIX:
+        return None
+    result = call.results[0] if call.results else None
+    if result is None:
+        return None
+    batch = result.shape[:-_MATRIX]
+    copies = [_laid_out(call, item, batch) for item in (one, other) if len(batch) > 1]
+    rows = call.size(result.shape[-2])
+    if len(other.shape) == _MATRIX < len(one.shape) and _folds(call, one, len(one.shape) - 1):
+        copies, rows = [], call.product(result.shape[:-1])
+    inner, columns = call.size(one.shape[-1]), call.size(result.shape[-1])
+    return _add(*copies, _blocks(one.dtype, rows, inner, columns))
+
+
+def _laid_out(call: OpCall, value: ValueType, batch: Sequence[Size]) -> Amount | None:
+    """Bytes of an operand that is copied so that its batch dims are one."""
+    own, width = value.shape[:-_MATRIX], width_of(value.dtype)
+    if all(call.size(size) == 1 for size in own):
+        return None  # expanded: all steps are 0
+    if [str(size) for size in own] == [str(size) for size in batch]:
+        return None if _folds(call, value, len(own)) else call.bytes(value)
+    count = call.product([*batch, *value.shape[-_MATRIX:]])
+    return None if count is None or width is None else count * width
+
+
+def _folds(call: OpCall, value: ValueType, count: int) -> bool:
+    """Whether the first so many dims can be read as one without a copy."""
+    return _merges(call, value, range(count))
+
+
+def _merges(call: OpCall, value: ValueType, dims: Sequence[int]) -> bool:
+    """Whether dims, in this order, can be read as one: each step is as long as all of the next."""
+    kept = [dim for dim in dims if call.size(value.shape[dim]) != 1]
+    for outer, inner in pairwise(kept):
+        size, step = call.size(value.shape[inner]), call.size(value.stride[inner])
+        if size is None or step is None or call.size(value.stride[outer]) != size * step:
+            return False
+    return True
+
+
+def einsum_scratch(call: OpCall) -> Amount | None:
+    """Operands whose dims do not merge are copied; a product of more than two keeps one between."""
+    contraction = read_einsum(call)
+    types = [call.type_of(node) for node in call.nodes("tensors")]
+    if contraction is None or len(types) < _MATRIX:
+        return None
+    if len(types) > _MATRIX:
+        width = width_of(types[0].dtype)
+        steps = [call.product(sizes) for sizes in contraction.between]
+        known = [step for step in steps if step is not None]
+        return largest(*known) * width if known and width is not None else None
+    copies = [
+        call.bytes(value_type)
+        for at, value_type in enumerate(types)
+        if not all(_merges(call, value_type, dims) for dims in contraction.merged(at))
+    ]
+    if not contraction.is_sum:
+        return _add(*copies)
+    matrix = (call.product(sizes) for sizes in contraction.matrix)
+    return _add(*copies, _blocks(types[0].dtype, *matrix))
+
+
+def _add(*parts: Amount | None) -> Amount | None:
+    known = [part for part in parts if part is not None]
+    return sum(known, Amount(0)) if known else None
+
+
+_LEFT = ("input", "mat1", "batch1", "self")

@@ -1,0 +1,108 @@
+"""Peaks with the memory that ops allocate inside, against what the profiler sees allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import explorer
+
+from ..benchmarks.counting import peak_of
+
+F = nn.functional
+
+
+class Calls(nn.Module):
+    """A function of tensors, with modules."""
+
+    def __init__(self, function: Callable[..., Any], *layers: nn.Module) -> None:
+        super().__init__()
+        self.function = function
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        return self.function(*self.layers, *tensors)
+
+
+ROWS, HEADS, IMAGE = (8, 64, 128), (2, 4, 200, 32), (4, 16, 24, 24)
+
+
+def _attends(**options: Any) -> Callable[..., Any]:
+    return lambda q: F.scaled_dot_product_attention(q, q, q, **options)
+
+
+def _unequal(q: torch.Tensor) -> torch.Tensor:
+    return F.scaled_dot_product_attention(q, q, q[..., :16])
+
+
+def _with_mask(q: torch.Tensor) -> torch.Tensor:
+    mask = torch.ones(q.shape[2], q.shape[2], dtype=torch.bool)
+    return F.scaled_dot_product_attention(q, q, q, attn_mask=mask)
+
+
+def _norm(x: torch.Tensor) -> torch.Tensor:
+    return F.rms_norm(x, (128,), x[0, 0])
+
+
+def _folded(x: torch.Tensor) -> torch.Tensor:
+    return torch.einsum("bshd,bthd->bhst", x.view(8, 64, 4, 32), x.view(8, 64, 4, 32))
+
+
+def _first(layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    return layer(x)[0]
+
+
+MODELS: dict[str, tuple[Callable[..., Any], tuple[int, ...], list[Callable[[], nn.Module]]]] = {
+    "linear": (lambda layer, x: layer(x), ROWS, [lambda: nn.Linear(128, 256)]),
+    "bmm": (lambda x: torch.bmm(x, x.mT), ROWS, []),
+    "einsum of dims that do not merge": (_folded, ROWS, []),
+    "matmul with broadcast": (lambda x: x[:, None] @ x.mT[:3], ROWS, []),
+    "convolution": (_first, IMAGE, [lambda: nn.Conv2d(16, 32, 3, padding=1)]),
+    "depthwise": (_first, IMAGE, [lambda: nn.Conv2d(16, 16, 3, groups=16)]),
+    "odd channels": (_first, IMAGE, [lambda: nn.Conv2d(16, 20, 3, dilation=2)]),
+    "one dim": (_first, ROWS, [lambda: nn.Conv1d(64, 32, 3)]),
+    "transposed": (_first, IMAGE, [lambda: nn.ConvTranspose2d(16, 32, 2, stride=2)]),
+    "attention, fused": (_attends(is_causal=True), HEADS, []),
+    "attention, a mask of bools": (_with_mask, HEADS, []),
+    "attention, unequal heads": (_unequal, HEADS, []),
+    "attention of three dims": (_attends(), ROWS, []),
+    "RMS norm": (_norm, ROWS, []),
+    "mean": (lambda x: x.mean(1), ROWS, []),
+    "softmax in float32": (lambda x: x.softmax(-1, dtype=torch.float32), ROWS, []),
+    "logsumexp": (lambda x: x.logsumexp(-1), ROWS, []),
+    "upsampling": (lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"), IMAGE, []),
+    "LSTM": (_first, ROWS, [lambda: nn.LSTM(128, 64, 2, bidirectional=True)]),
+    "GRU": (_first, ROWS, [lambda: nn.GRU(128, 64, 2)]),
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Kernels have a workspace for each thread; costs are of one."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def _dtypes() -> list[torch.dtype]:
+    """Those that oneDNN computes in here."""
+    half = torch.backends.mkldnn.is_available() and torch.cpu._is_avx512_bf16_supported()
+    return [torch.float32, torch.bfloat16] if half else [torch.float32]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", _dtypes())
+@pytest.mark.parametrize("name", MODELS)
+def test_the_peak_is_what_a_run_allocates(name: str, dtype: torch.dtype) -> None:
+    function, shape, layers = MODELS[name]
+    model = Calls(function, *(make() for make in layers)).to(dtype).eval()
+    x = torch.randn(shape, dtype=dtype)
+    ex = explorer.explore(model, (x,))
+    assert ex.ok, ex
+    program = ex.program.module()
+    assert ex.cost().at().peak_bytes == pytest.approx(peak_of(lambda: program(x)), rel=0.1)
