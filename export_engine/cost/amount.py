@@ -196,32 +196,32 @@ def combine(sign: str, *amounts: Amount) -> Amount:
 
 def largest(one: Amount | int, *others: Amount | int) -> Amount:
     """The largest of amounts, at each size."""
-    return _folded("max", one, *others)
+    return _choose_by("max", one, *others)
 
 
 def smallest(one: Amount | int, *others: Amount | int) -> Amount:
     """The smallest of amounts, at each size."""
-    return _folded("min", one, *others)
+    return _choose_by("min", one, *others)
 
 
-def _folded(sign: str, one: Amount | int, *others: Amount | int) -> Amount:
+def _choose_by(sign: str, one: Amount | int, *others: Amount | int) -> Amount:
     result = _amount(one)
     for other in map(_amount, others):
-        result = result if result == other else _evaluated(sign, result, other)
+        result = result if result == other else _evaluate(sign, result, other)
     return result
 
 
 def is_at_least(amount: Amount | int, least: int) -> Amount:
     """1 where an amount is as large as a number, else 0."""
-    return _evaluated(">=", _amount(amount), Amount(least))
+    return _evaluate(">=", _amount(amount), Amount(least))
 
 
 def count_blocks(amount: Amount | int, block: Amount | int) -> Amount:
     """Into how many blocks of a size it is cut; the last may be smaller."""
-    return _evaluated("//", _amount(amount) + block - 1, _amount(block))
+    return _evaluate("//", _amount(amount) + block - 1, _amount(block))
 
 
-def _evaluated(sign: str, *amounts: Amount) -> Amount:
+def _evaluate(sign: str, *amounts: Amount) -> Amount:
     """As `combine`; of numbers, a number."""
     numbers = [amount.terms.get((), 0) for amount in amounts if set(amount.terms) <= {()}]
     if len(numbers) < len(amounts):

@@ -27,7 +27,7 @@ class Contraction(NamedTuple):
             left = kept
         return steps
 
-    def multiplied(self) -> list[list[Size]]:
+    def sizes_per_product(self) -> list[list[Size]]:
         """Per product of two, the sizes that are multiplied: those kept, and those summed."""
         return [
             self._of(dict.fromkeys([*kept, *(letter for letter in left if letter in right)]))
@@ -35,7 +35,7 @@ class Contraction(NamedTuple):
         ]
 
     @property
-    def between(self) -> list[list[Size]]:
+    def intermediates(self) -> list[list[Size]]:
         """The shape of each product but the last."""
         return [self._of(kept) for _, _, kept in self.steps()[:-1]]
 
@@ -49,7 +49,7 @@ class Contraction(NamedTuple):
             if letter in right
         )
 
-    def merged(self, at: int) -> list[list[int]]:
+    def dims_merging(self, at: int) -> list[list[int]]:
         """Of two operands: the dims of one that become one dim of a matrix, in their order."""
         own, other = self.operands[at], self.operands[1 - at]
         batch = [letter for letter in self.result if letter in own and letter in other]

@@ -36,7 +36,7 @@ def _contraction(name: str, dim: int = -1) -> Rule:
     return rule
 
 
-def _batched_sum(call: OpCall) -> Amount | None:
+def _sum_of_products(call: OpCall) -> Amount | None:
     """Products of matrices that are added up."""
     one, other = call.shape("batch1"), call.shape("batch2")
     return _times(Amount(2), call.product(one), call.size(other[-1])) if one and other else None
@@ -122,7 +122,7 @@ def _einsum(call: OpCall) -> Amount | None:
     if not contraction.is_sum:
         return call.elements(*call.results)
     total = Amount(0)
-    for sizes in contraction.multiplied():
+    for sizes in contraction.sizes_per_product():
         product = call.product(sizes)
         if product is None:
             return None
@@ -212,7 +212,7 @@ COUNTED_BY_TORCH: dict[str, Rule] = dict(
         *_name_rules("mm bmm matmul inner _scaled_mm", _contraction("self")),
         *_name_rules("addmm", _contraction("mat1")),
         *_name_rules("baddbmm", _contraction("batch1")),
-        *_name_rules("addbmm", _batched_sum),
+        *_name_rules("addbmm", _sum_of_products),
         *_name_rules("linear", _contraction("input")),
         *_name_rules("convolution _convolution conv1d conv2d conv3d", _convolution),
         *_name_rules("convolution_backward", _convolution_backward),

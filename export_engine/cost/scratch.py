@@ -80,7 +80,7 @@ def _mean(call: OpCall) -> Amount | None:
     return first.elements * _FLOAT + (0 if result == _FLOAT else count * _FLOAT)
 
 
-def _pooled_mean(call: OpCall) -> Amount | None:
+def _adaptive_mean(call: OpCall) -> Amount | None:
     """Adaptive pooling to one value is a mean; to several it has a kernel."""
     size = call.value("output_size", [])
     is_mean = set(size if isinstance(size, list) else [size]) == {1}
@@ -145,7 +145,7 @@ def _resample(call: OpCall) -> Amount | None:
     return call.bytes(value_type, *call.results[:1])
 
 
-def _masked(call: OpCall) -> Amount | None:
+def _mask_indices(call: OpCall) -> Amount | None:
     """A mask is turned into as many indices as it has dims."""
     masks = [call.type_of(node) for node in call.nodes("indices")]
     masks = [mask for mask in masks if mask.dtype == "bool"]
@@ -193,7 +193,7 @@ _RULES: dict[str, Rule] = {
     **_of_names("rms_norm", _rms_norm),
     **_of_names("max_pool2d max_pool3d", _indices),
     **_of_names("mean", _mean),
-    **_of_names("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d", _pooled_mean),
+    **_of_names("adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d", _adaptive_mean),
     **_of_names("softmax log_softmax sum cumsum cumprod prod nansum", _cast),
     **_of_names("logsumexp", _log_sum),
     **_of_names("cross_entropy_loss argsort", _copies(1)),
@@ -203,7 +203,7 @@ _RULES: dict[str, Rule] = {
     **_of_names("mse_loss l1_loss smooth_l1_loss binary_cross_entropy_with_logits", _loss(2)),
     **_of_names("kl_div", _copies(3)),
     **_of_names("upsample_bilinear2d upsample_nearest2d", _resample),
-    **_of_names("index", _masked),
+    **_of_names("index", _mask_indices),
     **_of_names("cdist", _distances),
     **_of_names("scatter_add", _sum_of_halves),
 }

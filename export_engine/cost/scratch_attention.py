@@ -100,10 +100,10 @@ def _sizes(call: OpCall, query: ValueType, key: ValueType, value: ValueType) -> 
     if keys is None or rows is None or width is None:
         return None
     mask: Amount | None = Amount(0)
-    given = call.type("attn_mask")
-    if given is not None and given.dtype == "bool":
-        mask = call.elements(given)
-    elif given is None and call.value("is_causal", False) is True:
+    mask_type = call.type("attn_mask")
+    if mask_type is not None and mask_type.dtype == "bool":
+        mask = call.elements(mask_type)
+    elif mask_type is None and call.value("is_causal", False) is True:
         mask = call.product([query.shape[-2], key.shape[-2]])
     if mask is None or any(count is None for count in counts):
         return None

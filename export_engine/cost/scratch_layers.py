@@ -31,18 +31,18 @@ class _Convolution(NamedTuple):
 
 def convolution_scratch(call: OpCall) -> Amount | None:
     """Bytes inside of a convolution: oneDNN's copies, or the columns of the kernels without it."""
-    given = _read(call)
-    if given is None or len(given.input.shape) != len(given.weight.shape):
+    conv = _read(call)
+    if conv is None or len(conv.input.shape) != len(conv.weight.shape):
         return None
-    columns, blocked = _columns(call, given), _blocked(call, given)
-    if given.input.dtype == "bfloat16":
-        return blocked
-    if given.input.dtype != "float32":
+    columns, blocks = _columns(call, conv), _onednn_blocks(call, conv)
+    if conv.input.dtype == "bfloat16":
+        return blocks
+    if conv.input.dtype != "float32":
         return columns
-    is_native = _is_native(call, given)
-    if is_native is None or columns is None or blocked is None:
+    is_native = _is_native(call, conv)
+    if is_native is None or columns is None or blocks is None:
         return None
-    return columns * is_native + blocked * (Amount(1) - is_native)
+    return columns * is_native + blocks * (Amount(1) - is_native)
 
 
 def _read(call: OpCall) -> _Convolution | None:
@@ -58,17 +58,17 @@ def _read(call: OpCall) -> _Convolution | None:
     return _Convolution(source, weight, result, items, kernel, transposed, width)
 
 
-def _is_native(call: OpCall, given: _Convolution) -> Amount | None:
+def _is_native(call: OpCall, conv: _Convolution) -> Amount | None:
     """1 where torch does without oneDNN in float32, else 0.
 
     As `use_mkldnn` of `Convolution.cpp` decides with one thread: for a kernel of one, and for a
     small input that is one sample.
     """
-    batch = call.size(given.input.shape[0])
-    count = call.product(given.input.shape[:4])
+    batch = call.size(conv.input.shape[0])
+    count = call.product(conv.input.shape[:4])
     if batch is None or count is None:
         return None
-    window = given.window
+    window = conv.window
     steps = {str(call.value(name, 1)).strip("[]") for name in ("stride", "dilation")}
     plain = all(set(text.replace(" ", "").split(",")) == {"1"} for text in steps)
     if plain and set(window[-2:]) == {1}:
@@ -79,47 +79,47 @@ def _is_native(call: OpCall, given: _Convolution) -> Amount | None:
     return (Amount(1) - is_at_least(batch, 2)) * (Amount(1) - is_at_least(count, _SMALL + 1))
 
 
-def _columns(call: OpCall, given: _Convolution) -> Amount | None:
+def _columns(call: OpCall, conv: _Convolution) -> Amount | None:
     """The input once for each element of the window, as `slow_conv2d` unfolds it."""
-    window = call.product(list(given.window))
+    window = call.product(list(conv.window))
     if window is None or window == 1:
         return Amount(0)
-    points = given.input.shape[2:] if given.transposed else call.results[0].shape[2:]
-    batch = 1 if given.transposed else given.input.shape[0]
-    channels = given.weight.shape[1] if given.transposed else given.input.shape[1]
+    points = conv.input.shape[2:] if conv.transposed else call.results[0].shape[2:]
+    batch = 1 if conv.transposed else conv.input.shape[0]
+    channels = conv.weight.shape[1] if conv.transposed else conv.input.shape[1]
     columns = call.product([batch, channels, *points])
-    return None if columns is None else columns * window * given.width
+    return None if columns is None else columns * window * conv.width
 
 
-def _blocked(call: OpCall, given: _Convolution) -> Amount | None:
+def _onednn_blocks(call: OpCall, conv: _Convolution) -> Amount | None:
     """Input, weight and result in blocks of 16 channels; then the result beside its blocks."""
-    channels, filters = given.input.shape[1], call.results[0].shape[1]
+    channels, filters = conv.input.shape[1], call.results[0].shape[1]
     if not isinstance(channels, int) or not isinstance(filters, int):
         return None
-    if given.input.stride and call.size(given.input.stride[1]) == 1 and channels > 1:
-        return given.kernel * given.width  # the channels are last: the result is made in place
+    if conv.input.stride and call.size(conv.input.stride[1]) == 1 and channels > 1:
+        return conv.kernel * conv.width  # the channels are last: the result is made in place
     groups = call.value("groups", 1)
-    result = _pad(given.result, filters, groups)
-    items = _pad(given.items, channels, groups) if channels > _FEW else Amount(0)
-    kernel = given.kernel
+    result = _pad(conv.result, filters, groups)
+    items = _pad(conv.items, channels, groups) if channels > _FEW else Amount(0)
+    kernel = conv.kernel
     if groups == 1:
         kernel = _pad(_pad(kernel, channels, 1) if channels > _FEW else kernel, filters, 1)
-    begin = items + kernel + result - given.result
-    if not given.transposed:
-        return largest(begin, result) * given.width
+    begin = items + kernel + result - conv.result
+    if not conv.transposed:
+        return largest(begin, result) * conv.width
     strided = call.value("stride", 1) not in (1, [1], [1, 1], [1, 1, 1])
-    sums = result * _FLOAT if _overlaps(call, given) else Amount(0)
+    sums = result * _FLOAT if _overlaps(call, conv) else Amount(0)
     end = result * (2 if strided else 1)
-    return largest(begin * given.width + sums, end * given.width)
+    return largest(begin * conv.width + sums, end * conv.width)
 
 
-def _overlaps(call: OpCall, given: _Convolution) -> bool:
+def _overlaps(call: OpCall, conv: _Convolution) -> bool:
     """Whether windows of a transposed convolution meet, so that oneDNN adds up in a buffer."""
     stride = call.value("stride", 1)
     steps = stride if isinstance(stride, list) else [stride]
     return any(
         isinstance(size, int) and isinstance(step, int) and size > step
-        for size, step in zip(given.window, steps * len(given.window), strict=False)
+        for size, step in zip(conv.window, steps * len(conv.window), strict=False)
     )
 
 
@@ -132,20 +132,20 @@ def _pad(elements: Amount, channels: int, groups: object) -> Amount:
 
 def recurrent_scratch(call: OpCall) -> Amount | None:
     """Bytes inside of an LSTM, GRU or RNN: what the gates need, and what is between layers."""
-    given = call.type("input")
+    source = call.type("input")
     states = call.nodes("hx")
-    width = width_of(given.dtype) if given is not None else None
-    if given is None or not states or width is None or len(given.shape) != _WINDOW:
+    width = width_of(source.dtype) if source is not None else None
+    if source is None or not states or width is None or len(source.shape) != _WINDOW:
         return None
     first = call.value("batch_first", False) is True
-    steps, batch = (call.size(given.shape[at]) for at in ((1, 0) if first else (0, 1)))
-    inner, hidden = call.size(given.shape[2]), call.size(call.type_of(states[0]).shape[-1])
+    steps, batch = (call.size(source.shape[at]) for at in ((1, 0) if first else (0, 1)))
+    inner, hidden = call.size(source.shape[2]), call.size(call.type_of(states[0]).shape[-1])
     if steps is None or batch is None or inner is None or hidden is None:
         return None
     layers, both = call.value("num_layers", 1), call.value("bidirectional", False) is True
     deep = isinstance(layers, int) and layers > 1
     outputs = steps * batch * hidden
-    if call.name == "aten.lstm" and given.dtype in ("float32", "bfloat16"):
+    if call.name == "aten.lstm" and source.dtype in ("float32", "bfloat16"):
         total = _onednn_lstm(steps, batch, inner, hidden)
         if deep:  # beside what the layer before gave
             between = outputs * (3 if both else 1)

@@ -51,7 +51,7 @@ def matmul_scratch(call: OpCall) -> Amount | None:
     if result is None:
         return None
     batch = result.shape[:-_MATRIX]
-    copies = [_laid_out(call, item, batch) for item in (one, other) if len(batch) > 1]
+    copies = [_copy_of(call, item, batch) for item in (one, other) if len(batch) > 1]
     rows = call.size(result.shape[-2])
     if len(other.shape) == _MATRIX < len(one.shape) and _folds(call, one, len(one.shape) - 1):
         copies, rows = [], call.product(result.shape[:-1])
@@ -59,7 +59,7 @@ def matmul_scratch(call: OpCall) -> Amount | None:
     return _add(*copies, _blocks(one.dtype, rows, inner, columns))
 
 
-def _laid_out(call: OpCall, value: ValueType, batch: Sequence[Size]) -> Amount | None:
+def _copy_of(call: OpCall, value: ValueType, batch: Sequence[Size]) -> Amount | None:
     """Bytes of an operand that is copied so that its batch dims are one."""
     own, width = value.shape[:-_MATRIX], width_of(value.dtype)
     if all(call.size(size) == 1 for size in own):
@@ -93,13 +93,13 @@ def einsum_scratch(call: OpCall) -> Amount | None:
         return None
     if len(types) > _MATRIX:
         width = width_of(types[0].dtype)
-        steps = [call.product(sizes) for sizes in contraction.between]
-        known = [step for step in steps if step is not None]
-        return largest(*known) * width if known and width is not None else None
+        steps = [call.product(sizes) for sizes in contraction.intermediates]
+        amounts = [step for step in steps if step is not None]
+        return largest(*amounts) * width if amounts and width is not None else None
     copies = [
         call.bytes(value_type)
         for at, value_type in enumerate(types)
-        if not all(_merges(call, value_type, dims) for dims in contraction.merged(at))
+        if not all(_merges(call, value_type, dims) for dims in contraction.dims_merging(at))
     ]
     if not contraction.is_sum:
         return _add(*copies)
@@ -108,8 +108,8 @@ def einsum_scratch(call: OpCall) -> Amount | None:
 
 
 def _add(*parts: Amount | None) -> Amount | None:
-    known = [part for part in parts if part is not None]
-    return sum(known, Amount(0)) if known else None
+    amounts = [part for part in parts if part is not None]
+    return sum(amounts, Amount(0)) if amounts else None
 
 
 _LEFT = ("input", "mat1", "batch1", "self")
