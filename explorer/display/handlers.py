@@ -218,6 +218,32 @@ class MessageHandlers:
             self._session, number, backend, device, options=options or None, progress=report
         )
 
+    def _delegate(self, asked: m.DelegateRequest) -> None:
+        from explorer.results.delegation import delegate
+
+        delegate(self._session, asked.attempt, asked.backend, self._report)
+
+    def _can_take(self, asked: m.OfAttempt) -> None:
+        from explorer.results.delegation import make_table
+
+        make_table(self._session, asked.attempt, "all")
+
+    def _delegation_fixes(self, asked: m.DelegateRequest) -> None:
+        from explorer.results.delegation import find_delegation
+
+        find_delegation(self._session, asked.attempt, asked.backend).fixes(self._report)
+
+    def _fix_delegation(self, asked: m.DelegationFixChoice) -> m.Autofixed:
+        from explorer.results.delegation import find_delegation
+        from explorer.text.delegation_text import fix_sentence
+
+        delegation = find_delegation(self._session, asked.attempt, asked.backend)
+        kinds, report = asked.kinds, self._report
+        fix = delegation.apply_kinds(kinds, report) if kinds else delegation.autofix(report)
+        if fix is None:
+            return m.Autofixed(asked.attempt, "No rewrite is lossless and brings ops in.")
+        return m.Autofixed(len(self._session.entries) - 1, fix_sentence(fix.data))
+
     def _watch(self, asked: m.ProfileRequest) -> None:
         from explorer.results.watching import watch
 

@@ -143,6 +143,19 @@ class StagesRequest(OfAttempt):
     """Of the compiler, on or off: `max_autotune`."""
 
 
+class DelegateRequest(OfAttempt):
+    """A delegation backend for an attempt's program."""
+
+    backend: str
+
+
+class DelegationFixChoice(DelegateRequest):
+    """Rewrites that bring ops into a delegate."""
+
+    kinds: str
+    """Of one fix, as the Record has it; empty for all together that are lossless and gain."""
+
+
 class RunRequest(ProfileRequest, kw_only=True):
     """The same, and by which backends."""
 
@@ -268,11 +281,21 @@ class BackendHere(Struct):
     """Why it tells no values of ops, to be compared op by op; null if it does."""
 
 
+class DelegateHere(Struct):
+    """A delegation backend on the kernel's machine."""
+
+    name: str
+    title: str
+    missing: str | None
+    """Why it cannot be asked here; null if it can."""
+
+
 class Setups(Struct):
     """What can be run on the kernel's machine."""
 
     devices: list[str]
     backends: list[BackendHere]
+    delegates: list[DelegateHere] = []
 
 
 class CasePage(Lines):
@@ -456,6 +479,30 @@ ASKS = {
         StagesRequest,
         None,
         "Compiles the program and times its kernels; the Record has them then.",
+        acts=True,
+    ),
+    "delegate": Message(
+        DelegateRequest,
+        None,
+        "Lowers a copy of the program for a backend; the Record has what it takes then.",
+        acts=True,
+    ),
+    "can_take": Message(
+        OfAttempt,
+        None,
+        "Asks every backend which ops it can take; the Record has the table then.",
+        acts=True,
+    ),
+    "delegation_fixes": Message(
+        DelegateRequest,
+        None,
+        "Tries rewrites that bring ops into a delegate; the Record has those that gain then.",
+        acts=True,
+    ),
+    "fix_delegation": Message(
+        DelegationFixChoice,
+        Autofixed,
+        "Rewrites ops that a delegate leaves, lowers again and compares with eager.",
         acts=True,
     ),
     "watch": Message(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from explorer.session.session import FixError, Session
 from explorer.text.delegation_text import (
@@ -18,20 +18,9 @@ from explorer.text.escape import harmless
 from explorer.text.validate_options import check_writable
 
 if TYPE_CHECKING:
-    from export_engine.delegate import (
-        DelegatedOp,
-        Delegation,
-        DelegationBackend,
-        DelegationFix,
-        OpTable,
-        Partition,
-    )
+    from export_engine.delegate import Delegated, DelegationBackend, DelegationFix
     from export_engine.progress import Progress
-    from export_engine.record import Overlay, Record
-
-_INSIDE = "#2f7d4f"
-_OUTSIDE = "#b4501e"
-_PARTLY = "#8a6d1a"
+    from export_engine.record import DelegatedOp, Delegation, OpTable, Partition, TriedFix
 
 
 class DelegationResult:
@@ -98,14 +87,19 @@ class DelegationResult:
         from export_engine.delegate import find_backend, find_fixes
 
         attempt = self._session.exported(self._number, "fix", progress)
-        record = self._session.entries[self._number].record
-        backend = find_backend(self.data.backend)
-        return tuple(find_fixes(attempt, record, backend, self.data, progress))
+        fixes = find_fixes(attempt, find_backend(self.data.backend), self.data, progress)
+        self._keep_fixes([fix.data for fix in fixes])
+        return tuple(fixes)
 
     def apply(self, fix: DelegationFix) -> int:
-        """Makes the rewritten program a new attempt, and the current one; returns its number."""
+        """Makes the rewritten program a new attempt, and the current one; returns its number.
+
+        What the backend takes of it, and the stage that shows it, come with it.
+        """
         attempt = self._session.exported(self._number, "fix")
-        return self._session.add_rewritten(attempt, self._number, fix, f"For {self.data.title}")
+        number = self._session.add_rewritten(attempt, self._number, fix, f"For {self.data.title}")
+        _keep_delegated(self._session, number, fix.delegated)
+        return number
 
     def autofix(self, progress: Callable[[Progress], None] | None = None) -> DelegationFix | None:
         """Applies all rewrites that are lossless and gain, together; None where none is.
@@ -119,11 +113,38 @@ class DelegationResult:
         from export_engine.delegate import find_backend, fix_all
 
         attempt = self._session.exported(self._number, "fix", progress)
-        record = self._session.entries[self._number].record
-        fix = fix_all(attempt, record, find_backend(self.data.backend), self.data, progress)
+        fix = fix_all(attempt, find_backend(self.data.backend), self.data, progress)
         if fix is not None:
             self.apply(fix)
         return fix
+
+    def apply_kinds(
+        self, kinds: str, progress: Callable[[Progress], None] | None = None
+    ) -> DelegationFix:
+        """Applies a fix by its `kind`, as `fixes()` told it: it is made, lowered and compared.
+
+        Raises:
+            FixError: there is no such kind, or it applies to no op outside.
+            KeyboardInterrupt: interrupted; nothing has changed.
+        """
+        from export_engine.delegate import find_backend, try_kinds
+        from export_engine.progress import Progress
+
+        attempt = self._session.exported(self._number, "fix", progress)
+        if progress is not None:
+            progress(Progress(0, 0, f"lowering with {kinds} rewritten", "fix"))
+        fix = try_kinds(attempt, find_backend(self.data.backend), self.data, kinds.split(", "))
+        if fix is None:
+            raise FixError(f"No op outside of {self.data.title} can be rewritten by {kinds!r}.")
+        self.apply(fix)
+        return fix
+
+    def _keep_fixes(self, fixes: list[TriedFix]) -> None:
+        """Adds fixes to the delegation that the view shows."""
+        import msgspec
+
+        self.data = msgspec.structs.replace(self.data, fixes=fixes)
+        _keep(self._session, self._number, self.data)
 
     def to_json(self, path: str | Path) -> Path:
         """Writes the delegation as JSON.
@@ -166,7 +187,8 @@ class OpTableResult:
 
     def why(self, backend: str) -> dict[str, str]:
         """Why a backend does not take an op, by the name of the op's node."""
-        return dict(self.data.reasons.get(backend, {}))
+        answers = (answer for answer in self.data.answers if answer.backend == backend)
+        return {name: reason for answer in answers for name, reason in answer.refused.items()}
 
     def __repr__(self) -> str:
         return harmless("\n".join(table_lines(self.data)))
@@ -208,12 +230,39 @@ def delegate(
         raise FixError(
             f"{chosen.title} cannot take this program: {format_with_type(error)}"
         ) from error
-    stage = -1
-    if delegated.stage is not None:
-        stage = session.add_stage(delegated.stage, number, f"Lowered for {chosen.title}")
-        _lay(session, stage, chosen.title, _stage_marks(delegated.delegation))
-    _lay(session, number, chosen.title, _marks(delegated.delegation, record))
+    stage = _keep_delegated(session, number, delegated)
     return DelegationResult(session, number, delegated.delegation, stage)
+
+
+def find_delegation(session: Session, number: int, backend: str) -> DelegationResult:
+    """What a backend was found to take of an attempt's program.
+
+    Raises:
+        FixError: it was not asked.
+    """
+    for delegation in session.entries[number].record.delegations:
+        if delegation.backend == backend and not delegation.is_stage:
+            return DelegationResult(session, number, delegation, -1)
+    raise FixError(f"This program was not lowered for {backend!r}.")
+
+
+def _keep_delegated(session: Session, number: int, delegated: Delegated) -> int:
+    """Adds a delegation to an attempt, and the stage that shows it; returns the stage's number."""
+    import msgspec
+
+    delegation, stage = delegated.delegation, -1
+    if delegated.stage is not None:
+        stage = session.add_stage(delegated.stage, number, f"Lowered for {delegation.title}")
+        _keep(session, stage, msgspec.structs.replace(delegation, is_stage=True))
+    _keep(session, number, delegation)
+    return stage
+
+
+def _keep(session: Session, number: int, delegation: Delegation) -> None:
+    others = (
+        item for item in session.entries[number].delegations if item.backend != delegation.backend
+    )
+    session.keep(number, delegations=(*others, delegation))
 
 
 def make_table(session: Session, number: int, backends: str | Sequence[str]) -> OpTableResult:
@@ -233,73 +282,6 @@ def make_table(session: Session, number: int, backends: str | Sequence[str]) -> 
         there = ", ".join(entries)
         raise FixError(f"There is no delegation backend {unknown[0]!r}. There are: {there}.")
     chosen: list[DelegationBackend] = [entries[backend] for backend in names]
-    return OpTableResult(make_op_table(attempt.program, chosen))
-
-
-Marks = dict[str, tuple[str, str]]
-"""Per node by name: a colour and a note."""
-
-
-def _marks(found: Delegation, record: Record) -> Marks:
-    """The ops of the program: inside, outside, or partly, and why."""
-    ops: dict[str, list[DelegatedOp]] = {}
-    for op in found.ops:
-        if op.origin and op.kind == "tensor":
-            ops.setdefault(op.origin, []).append(op)
-    marks: Marks = {}
-    for origin, other_op in ops.items():
-        outside = [item for item in other_op if not item.is_inside]
-        partitions = sorted({item.partition for item in other_op if item.is_inside})
-        told = [f"outside: {reason_of(item)}" for item in outside]
-        if partitions:
-            numbers = ", ".join(map(str, partitions))
-            told.insert(0, f"in partition {numbers}")
-        colour = _INSIDE if not outside else _OUTSIDE if not partitions else _PARTLY
-        marks[origin] = colour, "; ".join(dict.fromkeys(told))
-    names = {record.strings[name] for name in record.graphs[0].name}
-    return {name: mark for name, mark in marks.items() if name in names}
-
-
-def _stage_marks(found: Delegation) -> Marks:
-    """The ops of the lowered program that stayed outside."""
-    return {
-        op.name: (_OUTSIDE, f"outside: {reason_of(op)}") for op in found.outside if not op.graph
-    }
-
-
-def _lay(session: Session, number: int, title: str, marks: Marks) -> None:
-    """Lays colours and notes over an attempt's ops, in place of those of an earlier delegation."""
-    entry = session.entries[number]
-    graph = entry.record.graphs[0]
-    places = {entry.record.strings[name]: at for at, name in enumerate(graph.name)}
-    entries = {name: mark for name, mark in marks.items() if name in places}
-    overlays = [
-        _overlay(f"{title}: {text}", "colour", dict.fromkeys(names, colour), places)
-        for colour, text in _SAID.items()
-        if (names := [name for name, mark in entries.items() if mark[0] == colour])
-    ]
-    notes = {name: note[:_MOST_TEXT] for name, (_, note) in entries.items()}
-    overlays += [_overlay(f"{title}: why", "text", notes, places)] if notes else []
-    replaced = {f"{title}: {text}" for text in (*_SAID.values(), "why")}
-    kept = [overlay for overlay in entry.overlays if overlay.name not in replaced]
-    session.keep(number, overlays=(*kept, *overlays))
-
-
-_SAID = {_INSIDE: "inside", _OUTSIDE: "outside", _PARTLY: "partly inside"}
-
-
-def _overlay(
-    name: str, kind: Literal["colour", "text"], texts: dict[str, str], places: dict[str, int]
-) -> Overlay:
-    from export_engine.record import Overlay
-
-    return Overlay(
-        name=name,
-        kind=kind,
-        graphs=[0] * len(texts),
-        nodes=[places[text] for text in texts],
-        texts=list(texts.values()),
-    )
-
-
-_MOST_TEXT = 400
+    table = make_op_table(attempt.program, chosen)
+    session.keep(number, op_table=table)
+    return OpTableResult(table)

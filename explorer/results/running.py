@@ -153,7 +153,8 @@ def backends(device: str = "cpu") -> Backends:
 
 def available() -> Setups:
     """The devices here, and why each backend cannot run on them."""
-    from explorer.page.messages import BackendHere, Setups
+    from explorer.page.messages import BackendHere, DelegateHere, Setups
+    from export_engine.delegate import delegation_backends, why_missing
     from export_engine.run import backends, devices, missing_for, without_values
 
     here = devices()
@@ -166,4 +167,8 @@ def available() -> Setups:
         )
         for backend in backends().values()
     ]
-    return Setups(here, items)
+    delegates = [
+        DelegateHere(backend.name, backend.title, why_missing(backend))
+        for backend in delegation_backends().values()
+    ]
+    return Setups(here, items, delegates)

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from explorer.text.release_verdict import Release
     from export_engine.attempt import Attempt, Fix, Request
     from export_engine.findings import Finding
-    from export_engine.record import Overlay, Profile, Record, RunRow, Stages
+    from export_engine.record import (
+        Delegation,
+        OpTable,
+        Overlay,
+        Profile,
+        Record,
+        RunRow,
+        Stages,
+    )
     from export_engine.values import Compared, Watched
     from export_engine.verify import Verified
 
@@ -40,6 +48,10 @@ class Entry:
     """The profile of its program, if measured."""
     stages: tuple[Stages, ...] = ()
     """What backends made of its program, oldest first."""
+    delegations: tuple[Delegation, ...] = ()
+    """What delegation backends take of its program, the last of each."""
+    op_table: OpTable | None = None
+    """Which ops of its program which backends can take, if they were asked."""
     watched: Watched | None = None
     """The last run that was watched, if any."""
     compared: Compared | None = None
@@ -118,10 +130,17 @@ class Entry:
         return msgspec.structs.replace(
             record,
             stages=[*record.stages, *self.stages],
+            delegations=self._all_delegations(record),
+            op_table=self.op_table or record.op_table,
             values=self.watched.values if self.watched else record.values,
             pairs=self.compared.pairs if self.compared else record.pairs,
             overlays=[*record.overlays, *self.overlays],
         )
+
+    def _all_delegations(self, record: Record) -> list[Delegation]:
+        """One of each backend: a later one takes the place of an earlier one."""
+        by_name = {item.backend: item for item in (*record.delegations, *self.delegations)}
+        return list(by_name.values())
 
     @property
     def has_values(self) -> bool:

@@ -23,6 +23,7 @@ PANES = (
     "cost",
     "values",
     "stages",
+    "delegate",
     "code",
 )
 """Those that a view always has, by their names in `view_state.ts`."""

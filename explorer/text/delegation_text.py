@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from explorer.text.attempt_text import cut, format_count, pair
 from explorer.text.cost_text import format_scaled
+from explorer.text.escape import harmless
 from explorer.text.run_text import amount
 
 if TYPE_CHECKING:
-    from export_engine.delegate import DelegatedOp, Delegation, OpTable
+    from export_engine.record import BackendAnswer, DelegatedOp, Delegation, OpTable, TriedFix
 
 _FEW = 12
 _FEW_SPLITS = 5
@@ -47,6 +48,11 @@ def outside_line(op: DelegatedOp) -> str:
     """An op outside, its reason and its line."""
     place = f"  {op.place}" if str(op.place) else ""
     return f"{op.op}: {reason_of(op)}.{place}"
+
+
+def fix_sentence(fix: TriedFix) -> str:
+    """What a fix that was applied gained, and whether it is equal to eager."""
+    return harmless(f"{fix.gain}. {fix.agreement}")
 
 
 def reason_of(op: DelegatedOp) -> str:
@@ -104,19 +110,20 @@ def _pairs(found: Delegation) -> Iterator[str]:
 
 def table_lines(table: OpTable) -> list[str]:
     """Ops by backend: ✓ taken, ✗ not, · not known."""
-    names = list(table.backends)
-    width = max((len(row.op) for row in table.rows), default=2)
-    head = "  ".join(names)
-    lines = [f"{'':<{width}}  {head}"]
-    for row in table.rows:
-        marks = "  ".join(f"{_mark(row.taken.get(name, (0, 0, 0))):^{len(name)}}" for name in names)
-        lines.append(f"{row.op:<{width}}  {marks}".rstrip())
+    width = max((len(op) for op in table.calls), default=2)
+    lines = [f"{'':<{width}}  {'  '.join(table.backends)}"]
+    for op, names in table.calls.items():
+        marks = "  ".join(
+            f"{_mark(answer, names):^{len(answer.backend)}}" for answer in table.answers
+        )
+        lines.append(f"{op:<{width}}  {marks}".rstrip())
     lines += [f"{name}: {reason}" for name, reason in table.unavailable.items()]
     return lines
 
 
-def _mark(counts: tuple[int, int, int]) -> str:
-    taken, left, _ = counts
+def _mark(answer: BackendAnswer, names: list[str]) -> str:
+    taken = len({*names} & {*answer.taken})
+    left = len({*names} & {*answer.refused})
     if taken and left:
         return f"{taken}/{taken + left}"
     return "✓" if taken else "✗" if left else "·"

@@ -18,15 +18,10 @@ if TYPE_CHECKING:
     from export_engine.delegate.backend_registry import delegation_backends as delegation_backends
     from export_engine.delegate.backend_registry import find_backend as find_backend
     from export_engine.delegate.backend_registry import why_missing as why_missing
-    from export_engine.delegate.delegation import DelegatedOp as DelegatedOp
-    from export_engine.delegate.delegation import Delegation as Delegation
-    from export_engine.delegate.delegation import Partition as Partition
-    from export_engine.delegate.delegation import Place as Place
-    from export_engine.delegate.delegation import Rule as Rule
     from export_engine.delegate.fixes import DelegationFix as DelegationFix
     from export_engine.delegate.fixes import find_fixes as find_fixes
     from export_engine.delegate.fixes import fix_all as fix_all
-    from export_engine.delegate.op_table import OpTable as OpTable
+    from export_engine.delegate.fixes import try_kinds as try_kinds
     from export_engine.delegate.op_table import make_op_table as make_op_table
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -13,19 +14,20 @@ from export_engine.attempt import Exported
 from export_engine.cost import Amount, cost_of
 from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import DelegationBackend, Lowered, Verdict
-from export_engine.delegate.delegation import (
-    DelegatedOp,
-    Delegation,
-    Kind,
-    Pair,
-    Partition,
-    Place,
-)
 from export_engine.delegate.kernels import find_missing_kernels
 from export_engine.delegate.origins import Origins
+from export_engine.delegate.rewrites import find_kinds
 from export_engine.delegate.splits import find_splits
 from export_engine.describe import describe
-from export_engine.record import Record
+from export_engine.record import (
+    DelegatedOp,
+    Delegation,
+    LinePlace,
+    OpKind,
+    Partition,
+    QuantizeOp,
+    Record,
+)
 from export_engine.source import find_last_user_frame, source_line
 from export_engine.torch_internals import OpOverload, size_hint
 from export_engine.trace import Recording
@@ -48,7 +50,9 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
         record: its Record.
         backend: one that can be asked here; see `find_backend`.
     """
+    started = time.perf_counter()
     lowered = backend.lower(attempt.program)
+    seconds = time.perf_counter() - started
     places = _places(record)
     if lowered.program is None:
         ops = [*_iter_placements(lowered, places, _flops_of(record))]
@@ -56,6 +60,7 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
             backend=backend.name,
             title=backend.title,
             version=lowered.version,
+            seconds=seconds,
             ops=ops,
             partitions=_partitions(ops, {}),
             notes=list(lowered.notes),
@@ -76,6 +81,10 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
         backend=backend.name,
         title=backend.title,
         version=lowered.version,
+        seconds=seconds,
+        kinds=find_kinds(
+            attempt.program, {op.origin for op in ops if not op.is_inside and not op.graph}
+        ),
         ops=ops,
         partitions=_partitions(ops, graph.edges()),
         splits=find_splits(lowered),
@@ -91,7 +100,7 @@ class _Graph:
     """The ops of a lowered program, of its main graph and of the nested ones."""
 
     def __init__(
-        self, lowered: Lowered, sources: Origins, places: Mapping[str, Place], record: Record
+        self, lowered: Lowered, sources: Origins, places: Mapping[str, LinePlace], record: Record
     ) -> None:
         assert lowered.program is not None
         self._lowered = lowered
@@ -143,7 +152,7 @@ class _Graph:
             by=verdict.by,
             rule=verdict.rule,
             origin=origin,
-            place=self._places.get(origin, Place()),
+            place=self._places.get(origin, LinePlace()),
             flops=self._flops.get((path, node.name), 0),
             bytes=self._bytes(node),
         )
@@ -166,8 +175,13 @@ class _Graph:
         return verdict
 
 
+def _find_rewritable(ops: Sequence[DelegatedOp]) -> set[str]:
+    """The ops of the program that a rewrite may replace."""
+    return {op.origin for op in ops if not op.is_inside and not op.graph}
+
+
 def _iter_placements(
-    lowered: Lowered, places: Mapping[str, Place], flops: Mapping[tuple[str, str], int | None]
+    lowered: Lowered, places: Mapping[str, LinePlace], flops: Mapping[tuple[str, str], int | None]
 ) -> Iterator[DelegatedOp]:
     """The ops of a backend that has no graph of torch's."""
     where = list(
@@ -192,21 +206,21 @@ def _iter_placements(
             by=verdict.by,
             rule=verdict.rule,
             origin=placement.origin,
-            place=places.get(placement.origin, Place()),
+            place=places.get(placement.origin, LinePlace()),
             flops=flops.get(("", placement.origin), 0) if first else 0,
         )
 
 
-def _places(record: Record) -> dict[str, Place]:
+def _places(record: Record) -> dict[str, LinePlace]:
     """Per op of the program: its line and its module."""
-    places: dict[str, Place] = {}
+    places: dict[str, LinePlace] = {}
     for graph in record.graphs:
         for node, name in enumerate(graph.name):
             frame = find_last_user_frame(record, graph.stack[node])
             scope = graph.scope[node]
             places.setdefault(
                 record.strings[name],
-                Place(
+                LinePlace(
                     file=frame.name if frame else "",
                     line=frame.line if frame else 0,
                     code=source_line(record, frame.file, frame.line).strip() if frame else "",
@@ -274,12 +288,12 @@ def _partitions(
 _QUANTIZING = ("quantize_", "dequantize_", "choose_qparams")
 
 
-def _pairs(ops: Sequence[DelegatedOp]) -> Iterator[Pair]:
+def _pairs(ops: Sequence[DelegatedOp]) -> Iterator[QuantizeOp]:
     """The quantize and dequantize ops: folded where the backend took them."""
     for op in ops:
         name = op.op.partition(".")[2]
         if name.startswith(_QUANTIZING):
-            yield Pair(
+            yield QuantizeOp(
                 name=op.name,
                 op=op.op,
                 is_folded=op.is_inside,
@@ -318,7 +332,7 @@ def _plain_name(target: object) -> str:
     return str(getattr(target, "__name__", target))
 
 
-def _kind(node: torch.fx.Node) -> Kind:
+def _kind(node: torch.fx.Node) -> OpKind:
     if _plain_name(node.target) == "getitem":
         return "pick"
     return "tensor" if _tensors(node) else "size"

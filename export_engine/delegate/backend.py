@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 
-from export_engine.delegate.delegation import By, Counted, Rule
+from export_engine.record import BackendRule, CountedNodes, ReasonBy
 
 
 class Verdict(NamedTuple):
@@ -21,8 +21,8 @@ class Verdict(NamedTuple):
     is_taken: bool | None
     """None where it does not say."""
     reason: str = ""
-    by: By = ""
-    rule: Rule | None = None
+    by: ReasonBy = ""
+    rule: BackendRule | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Lowered:
     """Per op of the program: of those that were refused and then decomposed."""
     placements: tuple[Placement, ...] = ()
     """Of a backend without a graph of torch's: its ops, each with what it was made of."""
-    counted: Counted | None = None
+    counted: CountedNodes | None = None
     kernels: Mapping[str, str] = field(default_factory=dict)
     """Per node outside that the runtime runs: the kernel that it needs."""
     version: str = ""

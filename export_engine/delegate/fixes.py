@@ -10,14 +10,14 @@ import torch
 
 from export_engine.attempt import Agreement, Exported
 from export_engine.defects import log_internal_error
-from export_engine.delegate.assemble import delegate
+from export_engine.delegate.assemble import Delegated, delegate
 from export_engine.delegate.backend import DelegationBackend
-from export_engine.delegate.delegation import Delegation, Place
 from export_engine.delegate.graph_edit import GraphEdit
 from export_engine.delegate.rewrites import REWRITES, Rewrite
+from export_engine.describe import describe, describe_check
 from export_engine.error_text import format_with_type
 from export_engine.progress import Progress
-from export_engine.record import Record
+from export_engine.record import Delegation, LinePlace, TriedFix
 from export_engine.torch_internals import copy_program
 from export_engine.verify import check
 
@@ -61,19 +61,37 @@ class DelegationFix:
     title: str
     ops: tuple[str, ...]
     """The ops of the program that it replaces."""
-    places: tuple[Place, ...]
+    places: tuple[LinePlace, ...]
     program: torch.export.ExportedProgram = field(repr=False)
     """The rewritten copy."""
-    found: Delegation = field(repr=False)
-    """What the backend takes of it."""
+    delegated: Delegated = field(repr=False)
+    """What the backend takes of it, and the stage that shows it."""
     gain: Gain
     agreement: Agreement
     """How the rewritten program compares with eager."""
 
     @property
+    def found(self) -> Delegation:
+        """What the backend takes of the rewritten program."""
+        return self.delegated.delegation
+
+    @property
     def is_lossless(self) -> bool:
         """Whether it agrees with eager wherever it was compared."""
         return self.agreement.verdict == "agrees"
+
+    @property
+    def data(self) -> TriedFix:
+        """As plain data, for the Record."""
+        return TriedFix(
+            kind=self.kind,
+            title=self.title,
+            ops=list(self.ops),
+            places=list(self.places),
+            gain=str(self.gain),
+            is_lossless=self.is_lossless,
+            agreement=describe_check(self.agreement).sentence,
+        )
 
     def __str__(self) -> str:
         times = f" ×{len(self.ops)}" if len(self.ops) > 1 else ""
@@ -82,7 +100,6 @@ class DelegationFix:
 
 def find_fixes(
     attempt: Exported,
-    record: Record,
     backend: DelegationBackend,
     before: Delegation,
     progress: Callable[[Progress], None] | None = None,
@@ -97,7 +114,7 @@ def find_fixes(
     for number, rewrite in enumerate(kinds):
         if progress is not None:
             progress(Progress(number, len(kinds), rewrite.title, "fix"))
-        fix = try_rewrites(attempt, record, backend, before, [rewrite])
+        fix = try_rewrites(attempt, backend, before, [rewrite])
         if fix is not None and fix.gain.is_gain:
             tried.append(fix)
     return sorted(tried, key=lambda fix: (-fix.gain.flops, fix.gain.partitions))
@@ -105,7 +122,6 @@ def find_fixes(
 
 def fix_all(
     attempt: Exported,
-    record: Record,
     backend: DelegationBackend,
     before: Delegation,
     progress: Callable[[Progress], None] | None = None,
@@ -122,23 +138,31 @@ def fix_all(
         return None
     if progress is not None:
         progress(Progress(0, len(kinds), "all rewrites together", "fix"))
-    fix = try_rewrites(attempt, record, backend, before, kinds)
+    fix = try_rewrites(attempt, backend, before, kinds)
     if fix is not None and fix.gain.is_gain and fix.is_lossless:
         return fix
     best, kept = None, list[Rewrite]()
     for number, rewrite in enumerate(kinds):
         if progress is not None:
             progress(Progress(number + 1, len(kinds), rewrite.title, "fix"))
-        fix = try_rewrites(attempt, record, backend, before, [*kept, rewrite])
+        fix = try_rewrites(attempt, backend, before, [*kept, rewrite])
         is_better = fix is not None and fix.gain.is_gain and fix.is_lossless
         if fix is not None and is_better and (best is None or fix.gain.flops >= best.gain.flops):
             best, kept = fix, [*kept, rewrite]
     return best
 
 
+def try_kinds(
+    attempt: Exported, backend: DelegationBackend, before: Delegation, kinds: Iterable[str]
+) -> DelegationFix | None:
+    """Rewrites by kinds, named as `Rewrite.kind` is; see `try_rewrites`."""
+    names = set(kinds)
+    chosen = [rewrite for rewrite in REWRITES if rewrite.kind in names]
+    return try_rewrites(attempt, backend, before, chosen)
+
+
 def try_rewrites(
     attempt: Exported,
-    record: Record,
     backend: DelegationBackend,
     before: Delegation,
     rewrites: Iterable[Rewrite],
@@ -154,10 +178,11 @@ def try_rewrites(
         return None
     exported = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
     try:
-        delegation = delegate(exported, record, backend).delegation
+        delegated = delegate(exported, describe(exported), backend)
     except Exception as error:  # noqa: BLE001 - it is left out
         log_internal_error(error, f"lowering a program with {chosen[0].kind} rewritten")
         return None
+    delegation = delegated.delegation
     outside = {op.origin: op for op in before.outside}
     return DelegationFix(
         kind=", ".join(rewrite.kind for rewrite in chosen),
@@ -165,7 +190,7 @@ def try_rewrites(
         ops=tuple(ops),
         places=tuple(dict.fromkeys(outside[op].place for op in ops if op in outside)),
         program=program,
-        found=delegation,
+        delegated=delegated,
         gain=Gain(
             len(before.outside) - len(delegation.outside),
             len(before.partitions),

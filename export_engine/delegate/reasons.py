@@ -19,10 +19,10 @@ import torch
 
 from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import Verdict
-from export_engine.delegate.delegation import Rule
 from export_engine.delegate.executorch_names import WHY, rules_of
 from export_engine.delegate.origins import Origins
 from export_engine.process import undone
+from export_engine.record import BackendRule
 from export_engine.torch_internals import is_edge_op, origins
 
 REFUSED = "export_explorer_verdict"
@@ -133,7 +133,7 @@ class _Call(NamedTuple):
     inner: list[_Call]
 
 
-def find_refusing_line(rule: Any, ask: Callable[[], object]) -> tuple[Rule | None, str]:
+def find_refusing_line(rule: Any, ask: Callable[[], object]) -> tuple[BackendRule | None, str]:
     """The line of a rule's code that made it refuse, and what it refused there.
 
     Args:
@@ -152,7 +152,7 @@ def find_refusing_line(rule: Any, ask: Callable[[], object]) -> tuple[Rule | Non
     start = parts.index("executorch") if "executorch" in parts else max(len(parts) - 2, 0)
     named = f"{type(rule).__name__}.{call.name}"
     return (
-        Rule(name=named, file="/".join(parts[start:]), line=call.line, text=text),
+        BackendRule(name=named, file="/".join(parts[start:]), line=call.line, text=text),
         call.detail,
     )
 

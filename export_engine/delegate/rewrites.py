@@ -7,7 +7,7 @@ the rewrite does not apply.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -416,3 +416,14 @@ def _is_float(node: Node) -> bool:
     value = node.meta.get("val")
     value = value[0] if isinstance(value, tuple | list) and value else value
     return isinstance(value, torch.Tensor) and value.dtype in (torch.float32, torch.float16)
+
+
+def find_kinds(program: torch.export.ExportedProgram, outside: Collection[str]) -> list[str]:
+    """The kinds of rewrites for ops that a backend left, by the ops' names alone.
+
+    Args:
+        program: that was lowered.
+        outside: names of its nodes that stayed outside.
+    """
+    targets = {str(node.target) for node in program.graph.nodes if node.name in outside}
+    return [rewrite.kind for rewrite in REWRITES if rewrite.ops & targets]

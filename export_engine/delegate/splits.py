@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import torch
 
 from export_engine.delegate.backend import Lowered
-from export_engine.delegate.delegation import Split
+from export_engine.record import PartitionSplit
 
 
-def find_splits(lowered: Lowered) -> list[Split]:
+def find_splits(lowered: Lowered) -> list[PartitionSplit]:
     """Per two partitions with nothing but ops outside between them: these ops, in order.
 
     Only of the main graph; a graph of a branch or a loop is not a partition's neighbour.
@@ -31,7 +31,10 @@ def find_splits(lowered: Lowered) -> list[Split]:
         for first in before[node]:
             for last in after[node] - {first}:
                 between.setdefault((first, last), []).append(node.name)
-    return [Split(before=first, after=last, ops=names) for (first, last), names in between.items()]
+    return [
+        PartitionSplit(before=first, after=last, ops=names)
+        for (first, last), names in between.items()
+    ]
 
 
 def _calls(graph: torch.fx.Graph, partitions: tuple[str, ...]) -> dict[torch.fx.Node, int]:

@@ -35,6 +35,19 @@ if TYPE_CHECKING:
     from export_engine.record.contract import sizes_said as sizes_said
     from export_engine.record.decomposition import LevelRow as LevelRow
     from export_engine.record.decomposition import ReplacedOp as ReplacedOp
+    from export_engine.record.delegation import BackendAnswer as BackendAnswer
+    from export_engine.record.delegation import BackendRule as BackendRule
+    from export_engine.record.delegation import CountedNodes as CountedNodes
+    from export_engine.record.delegation import DelegatedOp as DelegatedOp
+    from export_engine.record.delegation import Delegation as Delegation
+    from export_engine.record.delegation import LinePlace as LinePlace
+    from export_engine.record.delegation import OpKind as OpKind
+    from export_engine.record.delegation import OpTable as OpTable
+    from export_engine.record.delegation import Partition as Partition
+    from export_engine.record.delegation import PartitionSplit as PartitionSplit
+    from export_engine.record.delegation import QuantizeOp as QuantizeOp
+    from export_engine.record.delegation import ReasonBy as ReasonBy
+    from export_engine.record.delegation import TriedFix as TriedFix
     from export_engine.record.exportdb import CaseCheck as CaseCheck
     from export_engine.record.exportdb import CaseInput as CaseInput
     from export_engine.record.exportdb import ExportCase as ExportCase

@@ -18,6 +18,7 @@ import msgspec
 
 from export_engine.record.contract import Event, Guard, Probe, Symbol
 from export_engine.record.decomposition import LevelRow
+from export_engine.record.delegation import Delegation, OpTable
 from export_engine.record.failure import Failure
 from export_engine.record.graph import (
     Expression,
@@ -117,6 +118,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The profile, if measured."""
     stages: list[Stages] = []
     """What backends made of the program, oldest first."""
+    delegations: list[Delegation] = []
+    """What delegation backends take of the program, the last of each."""
+    op_table: OpTable | None = None
+    """Which ops which backends can take, if they were asked."""
     values: Values | None = None
     """Statistics of a run op by op, if one was watched. No file keeps them unless asked to."""
     pairs: ValuePairs | None = None

@@ -16,8 +16,7 @@ from explorer.text.delegation_text import reason_of
 if TYPE_CHECKING:
     from explorer.cli.check.config import Target
     from explorer.exploration import Exploration
-    from export_engine.delegate import DelegatedOp
-    from export_engine.record import Record
+    from export_engine.record import DelegatedOp, Record
 
 DELEGATE = "delegate"
 """What stands for a code."""

@@ -14,7 +14,6 @@ import torch
 from export_engine.capture import descriptors_quiet
 from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import Lowered, Placement, Verdict
-from export_engine.delegate.delegation import Counted
 from export_engine.delegate.executorch_names import (
     COUNTS,
     TARGET_NAME,
@@ -27,6 +26,7 @@ from export_engine.delegate.reasons import REFUSED, Refusals
 from export_engine.error_text import error_text, format_with_type
 from export_engine.listing import join_names
 from export_engine.process import undone
+from export_engine.record import CountedNodes
 from export_engine.run import edge_options, packages
 from export_engine.torch_internals import (
     OpOverload,
@@ -170,7 +170,7 @@ class LoweringBackend(AskedBackend):
             refused_before=_by_origin(program, refusals),
             counted=None
             if counted is None
-            else Counted(
+            else CountedNodes(
                 inside=counted.num_delegated_nodes,
                 outside=counted.num_non_delegated_nodes,
                 partitions=counted.num_delegated_subgraphs,

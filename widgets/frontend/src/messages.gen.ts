@@ -170,6 +170,17 @@ export interface StagesRequest {
   options: { [key: string]: boolean };
 }
 
+export interface DelegateRequest {
+  attempt: number;
+  backend: string;
+}
+
+export interface DelegationFixChoice {
+  attempt: number;
+  backend: string;
+  kinds: string;
+}
+
 export interface ValuesAgainst {
   attempt: number;
   other: string;
@@ -226,9 +237,16 @@ export interface BackendHere {
   without_values: string | null;
 }
 
+export interface DelegateHere {
+  name: string;
+  title: string;
+  missing: string | null;
+}
+
 export interface Setups {
   devices: string[];
   backends: BackendHere[];
+  delegates: DelegateHere[];
 }
 
 export interface CasePage {
@@ -350,6 +368,14 @@ export interface Asks {
   profile: { request: ProfileRequest; reply: null };
   /** Compiles the program and times its kernels; the Record has them then. */
   stages: { request: StagesRequest; reply: null };
+  /** Lowers a copy of the program for a backend; the Record has what it takes then. */
+  delegate: { request: DelegateRequest; reply: null };
+  /** Asks every backend which ops it can take; the Record has the table then. */
+  can_take: { request: OfAttempt; reply: null };
+  /** Tries rewrites that bring ops into a delegate; the Record has those that gain then. */
+  delegation_fixes: { request: DelegateRequest; reply: null };
+  /** Rewrites ops that a delegate leaves, lowers again and compares with eager. */
+  fix_delegation: { request: DelegationFixChoice; reply: Autofixed };
   /** Records the value of every op in the Record. */
   watch: { request: ProfileRequest; reply: null };
   /** Holds a run against another; the Record has it then. */

@@ -459,6 +459,105 @@ export interface Stages {
   left_out: string[];
 }
 
+export interface LinePlace {
+  file: string;
+  line: number;
+  code: string;
+  module: string;
+}
+
+export interface TriedFix {
+  kind: string;
+  title: string;
+  ops: string[];
+  places: LinePlace[];
+  gain: string;
+  is_lossless: boolean;
+  agreement: string;
+}
+
+export interface BackendRule {
+  name: string;
+  file: string;
+  line: number;
+  text: string;
+}
+
+export interface DelegatedOp {
+  name: string;
+  op: string;
+  kind: "pick" | "size" | "tensor";
+  partition: number;
+  graph: string;
+  reason: string;
+  by: "" | "backend" | "follows" | "no rule" | "rule";
+  rule: BackendRule | null;
+  origin: string;
+  place: LinePlace;
+  flops: number | null;
+  bytes: number;
+  missing_kernel: string;
+}
+
+export interface Partition {
+  number: number;
+  name: string;
+  ops: number;
+  flops: number;
+  bytes_in: number;
+  bytes_out: number;
+}
+
+export interface PartitionSplit {
+  before: number;
+  after: number;
+  ops: string[];
+}
+
+export interface QuantizeOp {
+  name: string;
+  op: string;
+  is_folded: boolean;
+  reason: string;
+  place: LinePlace;
+}
+
+export interface CountedNodes {
+  inside: number;
+  outside: number;
+  partitions: number;
+}
+
+export interface Delegation {
+  backend: string;
+  title: string;
+  version: string;
+  is_stage: boolean;
+  seconds: number;
+  kinds: string[];
+  fixes: TriedFix[] | null;
+  ops: DelegatedOp[];
+  partitions: Partition[];
+  splits: PartitionSplit[];
+  pairs: QuantizeOp[];
+  counted: CountedNodes | null;
+  runtime: string;
+  notes: string[];
+}
+
+export interface BackendAnswer {
+  backend: string;
+  title: string;
+  taken: string[];
+  refused: { [key: string]: string };
+}
+
+export interface OpTable {
+  answers: BackendAnswer[];
+  calls: { [key: string]: string[] };
+  unavailable: { [key: string]: string };
+}
+
 export interface OpValues {
   graph: number;
   runs: Column;
@@ -605,6 +704,8 @@ export interface Record {
   runs: RunRow[];
   profile: Profile | null;
   stages: Stages[];
+  delegations: Delegation[];
+  op_table: OpTable | null;
   values: Values | null;
   pairs: ValuePairs | null;
   quantization: Quantization | null;

@@ -8,6 +8,7 @@ import { type Arrangement, Comparison } from "./compare/comparison";
 import { type CostAt, CostModel, exampleValues } from "./cost";
 import { costs } from "./decorations/cost";
 import type { Decoration } from "./decorations/decoration";
+import { delegationName, takeName } from "./decorations/delegation";
 import { KERNELS } from "./decorations/kernels";
 import { LINE } from "./decorations/lines";
 import { colourings, decorationsOf } from "./decorations/registry";
@@ -364,6 +365,53 @@ export class Store extends ViewState {
       this.forgetStages();
       this.chosen.value = KERNELS;
     });
+  }
+
+  /** Lowers a copy of the program on screen for a backend, and colours the graph by what it takes. */
+  delegate(backend: string): Promise<void> {
+    const attempt = this.current.peek();
+    return this.occupy("Lowering", async () => {
+      await this.host.ask("delegate", { attempt, backend });
+      await this.renew(attempt);
+      this.chosen.value = delegationName(backend);
+    });
+  }
+
+  /** Asks every delegation backend which ops of the program on screen it can take. */
+  canTake(): Promise<void> {
+    const attempt = this.current.peek();
+    return this.occupy("Asking backends", async () => {
+      await this.host.ask("can_take", { attempt });
+      await this.renew(attempt);
+      const [first] = this.program.peek()?.record.op_table?.answers ?? [];
+      if (first) this.chosen.value = takeName(first.backend);
+    });
+  }
+
+  /** Tries rewrites that bring ops of the program on screen into a delegate. */
+  findDelegationFixes(backend: string): Promise<void> {
+    const attempt = this.current.peek();
+    return this.occupy("Trying rewrites", async () => {
+      await this.host.ask("delegation_fixes", { attempt, backend });
+      await this.renew(attempt);
+    });
+  }
+
+  /** Rewrites ops that a delegate leaves, by one kind, or by all that are lossless and gain. */
+  fixDelegation(backend: string, kinds: string): Promise<void> {
+    const attempt = this.current.peek();
+    return this.occupy(kinds ? "Rewriting" : "Fixing the delegation", async () => {
+      const reply = await this.host.ask("fix_delegation", { attempt, backend, kinds });
+      await this.show(reply.attempt);
+      this.chosen.value = delegationName(backend);
+      this.ended.value = reply.report;
+    });
+  }
+
+  /** The attempt that shows what a backend lowered the one on screen to; -1 for none. */
+  delegatedStage(title: string): number {
+    const [attempt, step] = [this.current.value, `Lowered for ${title}`];
+    return this.attempts.value.findIndex((each) => each.parent === attempt && each.step === step);
   }
 
   /** Runs the program on screen op by op, and notes what every op gives. */

@@ -71,8 +71,10 @@ export function openStatus(tab: Tab, { record, release }: Known): TabStatus | nu
 }
 
 /** Whether more was asked for than an export. */
-export const wasAsked = ({ profile, runs, stages, verification }: Record): boolean =>
-  verification !== null || runs.length > 0 || profile !== null || stages.length > 0;
+export const wasAsked = ({ delegations, profile, runs, stages, verification }: Record): boolean =>
+  verification !== null ||
+  profile !== null ||
+  [delegations, runs, stages].some((each) => each.length > 0);
 
 /** The header's sign: the worst of what was looked at. */
 export function signOf({ record, release }: Known): Tone | "failed" {
@@ -84,6 +86,7 @@ export function signOf({ record, release }: Known): Tone | "failed" {
 export function firstTab(record: Record): Tab {
   if (record.verification?.verdict === "broken") return "guarantees";
   if (record.stages.length > 0) return "stages";
+  if (record.delegations.length > 0) return "delegate";
   if (record.runs.length > 0 || record.profile) return "runs";
   return record.verification ? "guarantees" : "inspector";
 }

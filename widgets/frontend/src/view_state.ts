@@ -19,6 +19,7 @@ export type Origin =
   | "cost"
   | "values"
   | "stages"
+  | "delegate"
   | "differences"
   | "code"
   | "inspector"
@@ -35,6 +36,7 @@ export type Facts =
   | "cost"
   | "values"
   | "stages"
+  | "delegate"
   | "differences";
 export type Text = "source" | "code";
 export type Tab = Facts | Text;

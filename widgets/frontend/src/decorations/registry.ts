@@ -4,6 +4,7 @@ import type { Program } from "../program";
 import type { Merged } from "../two_programs";
 import { runs, verification } from "./checks";
 import type { Decoration } from "./decoration";
+import { delegations } from "./delegation";
 import { differences } from "./differences";
 import { findings } from "./findings";
 import { kernels } from "./kernels";
@@ -50,6 +51,7 @@ export function decorationsOf(
     // Of every op there is: made where it is asked for.
     chosen === LINE ? lines(program) : null,
     ...OF_A_PROGRAM.map((make) => make(program)),
+    ...delegations(program),
     ...overlays(program),
   ];
   return all.filter((each) => each !== null);

@@ -28,7 +28,7 @@ interface LegendProps {
 
 export function Legend({ store, program, aside }: LegendProps) {
   const decorations = store.decorations.value;
-  const choices = colourings(decorations).filter(({ measure }) => measure);
+  const choices = colourings(decorations).filter(({ name }) => name !== LINE);
   const colouring = store.colouring.value;
   const kinds = useMemo(() => kindsOf(program), [program]);
   const most = store.most.value;
@@ -85,13 +85,15 @@ export function Legend({ store, program, aside }: LegendProps) {
               {text}
             </Entry>
           ))}
-        {decorations.flatMap(({ name, legend }) =>
-          legend.map((entry) => (
-            <Entry key={`${name} ${entry.text}`} badge={entry.badge} colour={entry.colour}>
-              {capped(entry.text, 80)}
-            </Entry>
-          )),
-        )}
+        {decorations
+          .filter((each) => !each.colours || each === colouring)
+          .flatMap(({ name, legend }) =>
+            legend.map((entry) => (
+              <Entry key={`${name} ${entry.text}`} badge={entry.badge} colour={entry.colour}>
+                {capped(entry.text, 80)}
+              </Entry>
+            )),
+          )}
         <Entry sign="▸">Holds ops: Enter or a double click opens it</Entry>
         <Entry sign="⇧">Shift: a click adds to the selection, a drag frames it</Entry>
         <Entry sign="◂">Read from elsewhere, named instead of drawn</Entry>

@@ -3,6 +3,7 @@
 import { Findings } from "../panes/checks/Findings";
 import { Guarantees } from "../panes/checks/Guarantees";
 import { Cost } from "../panes/cost/Cost";
+import { Delegate } from "../panes/delegate/Delegate";
 import { Differences } from "../panes/differences/Differences";
 import { Inspector } from "../panes/inspector/Inspector";
 import { Runs } from "../panes/runs/Runs";
@@ -31,6 +32,7 @@ const FACTS: [Facts, string][] = [
   ["cost", "Cost"],
   ["values", "Values"],
   ["stages", "Stages"],
+  ["delegate", "Delegate"],
 ];
 const DIFFERENCES: [Facts, string] = ["differences", "Diff"];
 const TEXTS: [Text, string][] = [
@@ -191,6 +193,8 @@ function Pane({ tab, store, program }: DetailProps) {
       return <Values store={store} program={program} />;
     case "stages":
       return <Stages store={store} program={program} />;
+    case "delegate":
+      return <Delegate store={store} program={program} />;
     case "differences":
       return <Differences store={store} program={program} />;
     case "code":

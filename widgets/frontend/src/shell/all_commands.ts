@@ -45,6 +45,7 @@ const PANES: readonly [Tab, string, string][] = [
   ["cost", "Cost", "FLOPs, bytes and memory at any sizes"],
   ["values", "Values", "what each op computes"],
   ["stages", "Stages", "kernels after export, with their lines and times"],
+  ["delegate", "Delegate", "what a backend takes, why not, and fixes"],
   ["code", "Code", "the graph as torch prints it"],
 ];
 
@@ -179,6 +180,12 @@ function ofActions(store: Store, program: Program): Command[] {
       means: "compile, and time each kernel",
       run: () => store.open("stages"),
     },
+    {
+      group,
+      name: "Delegate…",
+      means: "lower for XNNPACK or another backend, and see why ops stay outside",
+      run: () => store.open("delegate"),
+    },
     { group, name: "Try sizes…", means: "without running", run: () => store.open("shapes") },
     {
       group,
@@ -225,7 +232,7 @@ function ofComparing(store: Store): Command[] {
 
 function ofColours(store: Store): Command[] {
   const group = "Colour by";
-  const choices = colourings(store.decorations.value).filter(({ measure }) => measure);
+  const choices = colourings(store.decorations.value).filter(({ name }) => name !== LINE);
   return [
     { group, name: "Kind of op", run: () => store.colourBy("none") },
     { group, name: "Source line", run: () => store.colourBy(LINE) },

@@ -86,7 +86,7 @@ describe("what is known of a program", () => {
       new FakeHost({
         record: record({ runs: [run("unavailable", "cuda:0")] }),
         attempts: [headOf(judged("open", DID_NOT_RUN))],
-        setups: { devices: ["cpu"], backends: [] },
+        setups: { devices: ["cpu"], backends: [], delegates: [] },
       }),
     );
     await store.show(0);
@@ -117,7 +117,9 @@ describe("what is known of a program", () => {
   });
 
   test("says where the click was that an action runs", async () => {
-    const { store } = storeOf(record(), { setups: { devices: ["cpu"], backends: [] } });
+    const { store } = storeOf(record(), {
+      setups: { devices: ["cpu"], backends: [], delegates: [] },
+    });
     store.open("guarantees");
     await act(() => render(<App store={store} />, page));
     const button = page.querySelector<HTMLElement>("[data-testid=verify]");

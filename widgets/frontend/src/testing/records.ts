@@ -327,6 +327,8 @@ export class RecordBuilder {
       quantization: null,
       overlays: [],
       stages: [],
+      delegations: [],
+      op_table: null,
     };
   }
 

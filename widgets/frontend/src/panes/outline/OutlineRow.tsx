@@ -123,7 +123,8 @@ function lookOf(store: Store, forest: Forest, { item, open }: Row) {
     const mark = gathered(each, forest).get(item);
     if (!mark) continue;
     look.notes.push(capped(noteOf(each, mark), MOST_NOTE));
-    if (open && (!mark.own || each.colours)) continue;
+    if (each.colours && (open || each !== colouring)) continue;
+    if (open && !mark.own) continue;
     if (mark.badge) look.badges.push(mark.badge);
     if (mark.colour) look.colour = mark.colour;
   }

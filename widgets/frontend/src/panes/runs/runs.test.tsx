@@ -57,6 +57,7 @@ const SETUPS: Setups = {
     { name: "onnx", title: "ONNX Runtime", missing: [null, "no provider"], without_values: "none" },
     { name: "tensorrt", title: MARKUP, missing: ["needs a GPU", null], without_values: "none" },
   ],
+  delegates: [],
 };
 
 /** x → relu → sin → output. */

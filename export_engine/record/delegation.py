@@ -7,14 +7,14 @@ from typing import Literal
 
 import msgspec
 
-By = Literal["backend", "rule", "no rule", "follows", ""]
+ReasonBy = Literal["backend", "rule", "no rule", "follows", ""]
 """Who gave the reason: the backend in its own words; the line of its rule that refused; nobody,
 since it has no rule for the op; or the op before, which needs it outside."""
-Kind = Literal["tensor", "size", "pick"]
+OpKind = Literal["tensor", "size", "pick"]
 """`tensor`: computes tensors. `size`: computes numbers. `pick`: takes one of several results."""
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class BackendRule(msgspec.Struct, frozen=True, kw_only=True):
     """The lines of a backend's own code that refused an op."""
 
     name: str
@@ -26,7 +26,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """These lines."""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class LinePlace(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the user's code."""
 
     file: str = ""
@@ -47,18 +47,18 @@ class DelegatedOp(msgspec.Struct, frozen=True, kw_only=True):
     """The lowered node's."""
     op: str
     """`aten.add.Tensor`."""
-    kind: Kind = "tensor"
+    kind: OpKind = "tensor"
     partition: int = -1
     """The partition that has it; -1 outside."""
     graph: str = ""
     """The nested graph, of a cond or a loop, that it is in; empty in the main graph."""
     reason: str = ""
     """Why it is outside, as a sentence."""
-    by: By = ""
-    rule: Rule | None = None
+    by: ReasonBy = ""
+    rule: BackendRule | None = None
     origin: str = ""
     """The op of the program that it was made of."""
-    place: Place = Place()
+    place: LinePlace = LinePlace()
     flops: int | None = 0
     """At the sizes of the example; None where they are not known."""
     bytes: int = 0
@@ -84,7 +84,7 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
     bytes_out: int
 
 
-class Split(msgspec.Struct, frozen=True, kw_only=True):
+class PartitionSplit(msgspec.Struct, frozen=True, kw_only=True):
     """Ops outside that keep two partitions from being one."""
 
     before: int
@@ -92,7 +92,7 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     ops: list[str]
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class QuantizeOp(msgspec.Struct, frozen=True, kw_only=True):
     """A quantize or dequantize op of a quantized program."""
 
     name: str
@@ -100,15 +100,33 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     is_folded: bool
     """Whether the backend took it into an op on integers; else values pass it as floats."""
     reason: str = ""
-    place: Place = Place()
+    place: LinePlace = LinePlace()
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True):
+class CountedNodes(msgspec.Struct, frozen=True, kw_only=True):
     """What the backend's own tool counts; see `delegation.shares` for what is said of ops."""
 
     inside: int
     outside: int
     partitions: int
+
+
+class TriedFix(msgspec.Struct, frozen=True, kw_only=True):
+    """A rewrite of ops outside, lowered and compared with eager."""
+
+    kind: str
+    """`alpha`; of several together, with commas between."""
+    title: str
+    """What it does, as an order."""
+    ops: list[str]
+    """The ops of the program that it replaces."""
+    places: list[LinePlace]
+    gain: str
+    """`-2 ops outside, 3 → 1 partitions, …`."""
+    is_lossless: bool
+    """Whether it agrees with eager wherever it was compared."""
+    agreement: str
+    """At which sizes, as a sentence."""
 
 
 class Delegation(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,11 +135,19 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
     backend: str
     title: str
     version: str
+    is_stage: bool = False
+    """Whether the Record that has it is of the lowered program, whose nodes are `ops`."""
+    seconds: float = 0
+    """What lowering took."""
+    kinds: list[str] = []
+    """The kinds of rewrites that may bring ops in."""
+    fixes: list[TriedFix] | None = None
+    """Those that gain, tried; None where none was looked for."""
     ops: list[DelegatedOp]
     partitions: list[Partition] = []
-    splits: list[Split] = []
-    pairs: list[Pair] = []
-    counted: Counted | None = None
+    splits: list[PartitionSplit] = []
+    pairs: list[QuantizeOp] = []
+    counted: CountedNodes | None = None
     runtime: str = ""
     """The runtime whose kernels the ops outside were looked up in; empty where in none."""
     notes: list[str] = []
@@ -170,3 +196,29 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
     def outside_of(self, origin: str) -> list[DelegatedOp]:
         """The ops outside that an op of the program became."""
         return [op for op in self.outside if op.origin == origin]
+
+
+class BackendAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Which ops of a program a backend can take."""
+
+    backend: str
+    title: str
+    taken: list[str]
+    """The nodes of ops that it takes."""
+    refused: dict[str, str]
+    """Per node that it does not take: why."""
+
+
+class OpTable(msgspec.Struct, frozen=True, kw_only=True):
+    """Ops by backend, before anything is lowered."""
+
+    answers: list[BackendAnswer]
+    calls: dict[str, list[str]]
+    """Per op, `aten.add.Tensor`: the nodes that call it."""
+    unavailable: dict[str, str]
+    """Per backend that could not be asked: why."""
+
+    @property
+    def backends(self) -> list[str]:
+        """The backends that answered."""
+        return [answer.backend for answer in self.answers]

@@ -1,0 +1,70 @@
+"""Delegate in JupyterLab: what XNNPACK takes, the reason at its line, a fix with its gain."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from .axe import Axe
+from .lab import Lab, open_tab
+from .test_explorer import LOAD, explorer
+
+pytest.importorskip("executorch", reason="pip install '.[executorch]'")
+
+NET = """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.head = torch.nn.Linear(8, 4)
+
+    def forward(self, x):
+        y = torch.relu(self.conv(x))
+        y = torch.add(y, y, alpha=2)
+        y = torch.cumsum(torch.sigmoid(y), 1)
+        return self.head(y.mean((2, 3))).softmax(-1)
+
+net, x = Net().eval(), torch.randn(2, 3, 16, 16)
+"""
+PLAN = """
+from pathlib import Path
+from executorch.exir import to_edge
+Path("net.pte").write_bytes(to_edge(ex.program).to_executorch().buffer)
+explorer.view("net.pte")
+"""
+
+
+def test_ops_outside_have_reasons_and_fixes(lab: Lab) -> None:
+    axe = Axe()
+    lab.open([LOAD, NET, '%export -d "x: batch[2..16], _, _, _" --as ex net(x)'])
+    lab.run_all(240)
+    root = explorer(lab)
+    open_tab(root, "Delegate")
+    pane = root.get_by_test_id("delegate")
+    pane.get_by_test_id("delegate-run").click()
+    shares = pane.get_by_test_id("delegate-shares")
+    expect(shares).to_contain_text("XNNPACK takes")
+    expect(pane.get_by_test_id("outside").first).to_contain_text("alpha != 1")
+    lab.screenshot("delegate-outside", root)
+    pane.get_by_test_id("outside").first.get_by_role("button").first.click()
+    open_tab(root, "Source")
+    lab.screenshot("delegate-source", root)
+    open_tab(root, "Delegate")
+    pane.get_by_test_id("delegate-find-fixes").click()
+    expect(pane.get_by_test_id("delegation-fix").first).to_contain_text("lossless")
+    lab.screenshot("delegate-fixes", root)
+    axe.check(lab.page, "delegate", ".tx-root")
+    pane.get_by_test_id("show-delegated").click()
+    expect(pane.get_by_role("button", name="Back to the program")).to_be_visible()
+    lab.page.wait_for_timeout(500)
+    lab.screenshot("delegate-stage", root)
+    pane.get_by_role("button", name="Back to the program").click()
+    pane.get_by_test_id("delegate-autofix").click()
+    expect(root.locator(".tx-ended, [role=status]").filter(has_text="FLOPs inside")).to_be_visible()
+    expect(pane.get_by_test_id("outside")).to_have_count(1)
+    lab.set_theme("dark")
+    lab.page.set_viewport_size({"width": 700, "height": 900})
+    lab.page.wait_for_timeout(500)
+    lab.screenshot("delegate-dark-700", root)
+    axe.check(lab.page, "delegate, dark", ".tx-root")
+    assert not axe.problems, "\n".join(dict.fromkeys(axe.problems))
