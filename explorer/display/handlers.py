@@ -242,7 +242,7 @@ class MessageHandlers:
         fix = delegation.apply_kinds(kinds, report) if kinds else delegation.autofix(report)
         if fix is None:
             return m.Autofixed(asked.attempt, "No rewrite is lossless and brings ops in.")
-        return m.Autofixed(len(self._session.entries) - 1, fix_sentence(fix.data))
+        return m.Autofixed(self._session.current, fix_sentence(fix.data))
 
     def _watch(self, asked: m.ProfileRequest) -> None:
         from explorer.results.watching import watch

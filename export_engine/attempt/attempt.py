@@ -32,6 +32,8 @@ class Attempt:
     title: str = ""
     given: str = ""
     """Of a program that the user had already, its kind: `ExportedProgram`, `GraphModule`."""
+    named_by: Request | None = None
+    """Of a program that a backend lowered: the request whose cells and sizes have names."""
 
     @property
     def mode(self) -> str:

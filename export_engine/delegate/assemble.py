@@ -69,6 +69,7 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
     stage = Exported(
         request=None,
         recording=Recording(),
+        named_by=attempt.request,
         program=lowered.program,
         title=attempt.title or "program",
         given=backend.title,

@@ -44,7 +44,9 @@ class Gain(NamedTuple):
         return fewer and kept and self.flops >= self.flops_before - _LEAST
 
     def __str__(self) -> str:
-        ops = f"{-self.ops_outside:+d} ops outside"
+        word = "more" if self.ops_outside < 0 else "fewer"
+        count = abs(self.ops_outside)
+        ops = f"{count} {word} {'op' if count == 1 else 'ops'} outside"
         parts = f"{self.partitions_before} → {self.partitions} partitions"
         share = f"{self.flops_before:.1%} → {self.flops:.1%} of FLOPs inside"
         return f"{ops}, {parts}, {share}"

@@ -59,7 +59,8 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
     if isinstance(attempt, Exported) and attempt.kept is not None:
         return _complete_loaded(attempt, attempt.kept)
     strings = Strings()
-    cells = attempt.request.cells if attempt.request else {}
+    named_by = attempt.request or attempt.named_by
+    cells = named_by.cells if named_by else {}
     stacks = Stacks(strings, FileNames(cells))
     program = attempt.program if isinstance(attempt, Exported | GivenGraph) else None
     paths = _paths(program, attempt)
@@ -182,7 +183,8 @@ def _names(program: LiveProgram | None, paths: list[str], attempt: Attempt) -> d
         Leaf(path, values.get(name) if isinstance(name, str) else name)
         for path, name in zip(paths, user_inputs, strict=False)
     ]
-    return user_names(leaves, _shapes(attempt))
+    named_by = attempt.request or attempt.named_by
+    return user_names(leaves, named_by.shapes if named_by else None)
 
 
 def _shapes(attempt: Attempt) -> Shapes | None:

@@ -122,7 +122,7 @@ class TriedFix(msgspec.Struct, frozen=True, kw_only=True):
     """The ops of the program that it replaces."""
     places: list[LinePlace]
     gain: str
-    """`-2 ops outside, 3 → 1 partitions, …`."""
+    """`2 fewer ops outside, 3 → 1 partitions, …`."""
     is_lossless: bool
     """Whether it agrees with eager wherever it was compared."""
     agreement: str

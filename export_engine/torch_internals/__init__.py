@@ -103,6 +103,9 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.loading import load_program as load_program
     from export_engine.torch_internals.loading import nothing_run as nothing_run
     from export_engine.torch_internals.loading import texts_read_once as texts_read_once
+    from export_engine.torch_internals.onnx_converters import (
+        decompose_for_onnx as decompose_for_onnx,
+    )
     from export_engine.torch_internals.onnx_converters import onnx_converts as onnx_converts
     from export_engine.torch_internals.operator_table import operator_lines as operator_lines
     from export_engine.torch_internals.operators import calls_of_op as calls_of_op

@@ -380,6 +380,11 @@ ONNX_CONVERTERS = Capability(
     "Whether ONNX Runtime can take an op is known only after a conversion.",
     "run",
 )
+ONNX_DECOMPOSED = Capability(
+    "torch.onnx._internal.exporter._fx_passes.decompose_with_registry",
+    "Whether ONNX Runtime can take an op is known only after a conversion.",
+    "run",
+)
 GRAPH_SIGNATURE = Capability(
     f"{_PROGRAM}._graph_signature",
     "A program cannot be truncated to find where values diverge.",

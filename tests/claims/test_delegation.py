@@ -91,8 +91,10 @@ def test_what_the_compiler_refuses_is_left_out_and_said(planted: DelegationResul
 def test_the_stage_has_partitions_that_open(planted: DelegationResult) -> None:
     record = planted._session.entries[planted.stage].record
     assert len(record.graphs) == 1 + len(planted.partitions)
-    names = [each.name for each in planted._session.entries[0].overlays]
-    assert names == ["XNNPACK: inside", "XNNPACK: outside", "XNNPACK: why"]
+    assert [each.is_stage for each in record.delegations] == [True]
+    (shown,) = planted._session.entries[0].record.delegations
+    assert shown == planted.data
+    assert {symbol.name for symbol in record.symbols} >= {"batch"}
 
 
 def test_it_is_text_html_and_json(planted: DelegationResult, tmp_path: Path) -> None:

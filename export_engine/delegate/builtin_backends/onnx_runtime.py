@@ -13,8 +13,14 @@ import torch
 
 from export_engine.capture import descriptors_quiet
 from export_engine.delegate.backend import Lowered, Placement, Verdict
+from export_engine.delegate.origins import Origins
 from export_engine.run import packages
-from export_engine.torch_internals import OpOverload, copy_program, onnx_converts
+from export_engine.torch_internals import (
+    OpOverload,
+    copy_program,
+    decompose_for_onnx,
+    onnx_converts,
+)
 
 _ASSIGNMENT = "session.record_ep_graph_assignment_info"
 
@@ -34,7 +40,7 @@ class OnnxRuntime:
         import onnxruntime
 
         converted = _convert(program)
-        origin = {node.name: _fx_node(node) for node in converted.model.graph}
+        origin = _find_origins(program, converted)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "model.onnx"
             with descriptors_quiet():
@@ -51,17 +57,22 @@ class OnnxRuntime:
         )
 
     def can_take(self, program: torch.export.ExportedProgram) -> dict[str, Verdict]:
-        """Whether torch.onnx has a converter for each op, or for what it decomposes to."""
-        verdicts: dict[str, Verdict] = {}
-        for node in program.graph.nodes:
-            if node.op != "call_function" or not isinstance(node.target, OpOverload):
+        """Whether torch.onnx converts each op, or all that it decomposes it to."""
+        with descriptors_quiet():
+            decomposed = decompose_for_onnx(copy_program(program))
+        if decomposed is None:
+            return {}
+        origins, verdicts = Origins(program), dict[str, Verdict]()
+        for node in decomposed.graph.nodes:
+            origin = origins.of(node)
+            if node.op != "call_function" or not origin or not isinstance(node.target, OpOverload):
                 continue
-            is_known = onnx_converts(node.target)
-            if is_known is not False:
-                verdicts[node.name] = Verdict(is_known)
-            else:
+            verdict = Verdict(True)
+            if not onnx_converts(node.target):
                 told = f"torch.onnx has no converter for {node.target}"
-                verdicts[node.name] = Verdict(False, told, "no rule")
+                verdict = Verdict(False, told, "no rule")
+            if origin not in verdicts or verdicts[origin].is_taken:
+                verdicts[origin] = verdict
         return verdicts
 
 
@@ -83,8 +94,16 @@ def _iter_assignments(file: Path) -> Iterator[tuple[str, str, str]]:
             yield part.ep_name, node.name, node.op_type
 
 
+def _find_origins(program: torch.export.ExportedProgram, converted: Any) -> dict[str, str]:
+    """Per ONNX node, the op of the program; torch.onnx names ops of a decomposed copy."""
+    origins, copied = Origins(program), getattr(converted, "exported_program", None)
+    names = {} if copied is None else {node.name: origins.of(node) for node in copied.graph.nodes}
+    called = {node.name: _fx_node(node) for node in converted.model.graph}
+    return {name: names.get(text, text) for name, text in called.items()}
+
+
 def _fx_node(node: Any) -> str:
-    """The op of the program that an ONNX node was made of, as torch.onnx noted it."""
+    """The op that an ONNX node was made of, as torch.onnx noted it."""
     scopes = node.metadata_props.get("pkg.torch.onnx.name_scopes", "")
     try:
         names = ast.literal_eval(scopes) if scopes else []

@@ -10,9 +10,16 @@ import torch
 
 from export_engine.capture import descriptors_quiet
 from export_engine.delegate.backend import Lowered, Placement, Verdict
+from export_engine.delegate.executorch_names import PrivateName
+from export_engine.delegate.origins import Origins
 from export_engine.run import packages
 from export_engine.torch_internals import copy_program
 
+DECODER = PrivateName(
+    "openvino.frontend.pytorch.fx_decoder",
+    "TorchFXPythonDecoder",
+    "This OpenVINO does not say which op a layer comes from, unless names are equal.",
+)
 _PLUMBING = ("Constant", "Parameter", "Result")
 
 
@@ -32,12 +39,15 @@ class OpenVino:
         import openvino
 
         with descriptors_quiet():
-            core, model = openvino.Core(), openvino.convert_model(copy_program(program))
+            core = openvino.Core()
+            model, origins = _convert(program)
             compiled = core.compile_model(model, self.device)
             run = _layers(compiled.get_runtime_model())
         taken = core.query_model(model, self.device)
         placements = tuple(
-            Placement(name, kind, name.partition("/")[0], self.device if name in taken else "")
+            Placement(
+                name, kind, origins.get(_node(name), ""), self.device if name in taken else ""
+            )
             for name, kind in _ops(model)
         )
         notes = (
@@ -58,13 +68,15 @@ class OpenVino:
         with descriptors_quiet():
             core = openvino.Core()
             try:
-                model = openvino.convert_model(copy_program(program))
+                model, origins = _convert(program)
             except RuntimeError as error:
                 return _judge_unconverted(program, str(error))
             taken = core.query_model(model, self.device)
         verdicts: dict[str, Verdict] = {}
         for name, kind in _ops(model):
-            origin = name.partition("/")[0]
+            origin = origins.get(_node(name), "")
+            if not origin:
+                continue
             verdict = Verdict(True)
             if name not in taken:
                 verdict = Verdict(
@@ -73,6 +85,32 @@ class OpenVino:
             if origin not in verdicts or verdicts[origin].is_taken:
                 verdicts[origin] = verdict
         return verdicts
+
+
+def _convert(program: torch.export.ExportedProgram) -> tuple[Any, dict[str, str]]:
+    """The converted model, and the op of the program by the name of the op it was decomposed to.
+
+    Raises:
+        RuntimeError: it has no conversion for an op.
+    """
+    import openvino
+
+    decoder = DECODER.find()
+    if decoder is None:
+        model = openvino.convert_model(copy_program(program))
+        return model, {node.name: node.name for node in program.graph.nodes}
+    decoded, sources = decoder.from_exported_program(copy_program(program)), Origins(program)
+    named = {
+        node.name: sources.of(node)
+        for node in decoded.pt_module.graph.nodes
+        if node.op == "call_function"
+    }
+    return openvino.convert_model(decoded), named
+
+
+def _node(name: str) -> str:
+    """`relu` of OpenVINO's `relu/aten.relu.default/Relu`."""
+    return name.partition("/")[0]
 
 
 _NO_RULE = re.compile(r"No conversion rule found for operations: (.+)")
