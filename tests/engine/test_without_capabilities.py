@@ -46,6 +46,7 @@ AFTER_EXPORT = {
     "torch._inductor.list_options",
     "torch._logging._internal.trace_log",
     "torch._logging.structured.INTERN_TABLE",
+    "torch.onnx._internal.exporter._fx_passes.decompose_with_registry",
     "torch.onnx._internal.exporter._registration.ONNXRegistry",
 }
 """Names that stages, delegates and generated code look at: the story compiles nothing."""

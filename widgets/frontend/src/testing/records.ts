@@ -329,6 +329,7 @@ export class RecordBuilder {
       stages: [],
       delegations: [],
       op_table: null,
+      origins: null,
     };
   }
 
