@@ -73,7 +73,7 @@ class DelegationFix:
     """How the rewritten program compares with eager."""
 
     @property
-    def found(self) -> Delegation:
+    def delegation(self) -> Delegation:
         """What the backend takes of the rewritten program."""
         return self.delegated.delegation
 

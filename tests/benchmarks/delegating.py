@@ -42,7 +42,7 @@ def _of_model(model: Model) -> list[Row]:
         said = " ".join(str(error).split())[:160]
         return [Row(model.name, "delegation", None, means=f"{type(error).__name__}: {said}")]
     fix = found.autofix()
-    after = found.data if fix is None else fix.found
+    after = found.data if fix is None else fix.delegation
     agrees = fix is None or fix.is_lossless
     return [
         *_reasons(model.name, found),

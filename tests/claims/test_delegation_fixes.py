@@ -76,8 +76,8 @@ def test_a_rewrite_brings_the_op_in(kind: str) -> None:
     assert fix is not None
     assert fix.is_lossless, fix.agreement
     assert fix.gain.is_gain
-    assert not fix.found.outside, [(each.op, each.reason) for each in fix.found.outside]
-    assert len(fix.found.partitions) == 1
+    assert not fix.delegation.outside, [(each.op, each.reason) for each in fix.delegation.outside]
+    assert len(fix.delegation.partitions) == 1
     assert str(program.graph) == before
     assert ex.session.entries[ex.session.current].step.startswith("For XNNPACK")
     again = ex.delegate("xnnpack")
