@@ -16,7 +16,6 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
 
@@ -156,6 +155,8 @@ def _private(text: str) -> str:
 
 
 def _version_of(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     module = sys.modules.get(name)  # what runs, which may differ from the installed package
     result = getattr(module, "__version__", None)
     try:

@@ -1,7 +1,7 @@
 """JSON from an archive: depth and number of values are checked before it is decoded.
 
 Both are counted without decoding: strings are removed, then matching pairs of brackets, one level
-at a time, until none is left.
+at a time, until none is left. After an invalid escape the count may be wrong: no decoder gets there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from export_engine.archive.strict_decoding import StrictDecoder
 
 _T = TypeVar("_T")
 _BUT_BRACKETS = bytes(set(range(256)) - set(b'{}[]"'))
+_BUT_ESCAPES = bytes(set(range(256)) - set(b'{}[]"\\/bfnrtu'))
+"""All but brackets, quotes, and what escapes in texts are made of."""
 _TEXT = re.compile(rb'"[^"]*"')
 
 
@@ -47,13 +49,14 @@ def decode_json(
 
 def check(data: bytes, what: str) -> None:
     """Raises ArchiveError for a document of too many values, or nested too deeply."""
-    values = data.count(b",") + data.count(b"[") + data.count(b"{")
+    rest = data.translate(None, _BUT_ESCAPES)
+    values = data.count(b",") + rest.count(b"[") + rest.count(b"{")
     if values > limits.JSON_VALUES:
         raise ArchiveError(
             f"{what} has more than {values:,} values; {limits.JSON_VALUES:,} are read at most."
         )
-    brackets = data.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _BUT_BRACKETS)
-    brackets = _TEXT.sub(b"", brackets)
+    brackets = rest.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _BUT_BRACKETS)
+    brackets = _TEXT.sub(b"", brackets.replace(b'""', b""))  # most texts have no bracket
     for _ in range(limits.JSON_DEPTH):
         if not brackets:
             return

@@ -17,7 +17,6 @@ from export_engine.archive import limits
 from export_engine.archive.errors import ArchiveError
 from export_engine.archive.json_text import check
 from export_engine.archive.parts import RECORD, RECORD_OF
-from export_engine.archive.same_program import find_difference, is_same_path
 from export_engine.archive.zip_members import Members
 from export_engine.record import FindingRow, Probe, Record, Rule, Target, check_record, from_json
 
@@ -74,7 +73,11 @@ def paths_of(record: Record | None, read: Sequence[str]) -> Sequence[str]:
         record: the saved one.
         read: the paths that the file tells, which may have numbers in place of names.
     """
-    inputs = record.signature.inputs if record is not None else []
+    if record is None:
+        return read
+    from export_engine.archive.same_program import is_same_path
+
+    inputs = record.signature.inputs
     paths = [entry.path for entry in inputs if entry.kind == "user_input"]
     short = all(len(path) <= limits.TEXT for path in paths)
     fits = short and len(paths) == len(read) and all(map(is_same_path, read, paths))
@@ -92,6 +95,8 @@ def merge_records(
         findings: what was found in `read`. Of a kind that the kept one says nothing of, they are
             added.
     """
+    from export_engine.archive.same_program import find_difference
+
     difference = find_difference(read, kept)
     if difference:
         return None, f"{_OTHER}: {difference}. {PLAIN}"

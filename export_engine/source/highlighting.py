@@ -6,10 +6,10 @@ import math
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pygments.lexers.python import PythonLexer
-from pygments.token import STANDARD_TYPES, _TokenType
+if TYPE_CHECKING:
+    from pygments.token import _TokenType
 
 LONG_TEXT = 10_000
 """Characters. Pygments takes about a second for 150,000, and library files are longer."""
@@ -104,6 +104,8 @@ def _pieces(text: str, until: float) -> Iterator[tuple[str, str]]:
     """Pieces of a text with their classes; joined, they are the text."""
     done = 0
     # Line ends are unchanged, so that pieces can be counted.
+    from pygments.lexers.python import PythonLexer
+
     lexer = PythonLexer(stripnl=False, ensurenl=False)
     for number, (_, kind, value) in enumerate(lexer.get_tokens_unprocessed(text)):
         yield _short_class(kind), value
@@ -177,6 +179,8 @@ def _functions(lines: list[str]) -> Iterator[tuple[int, int]]:
 
 def _short_class(kind: _TokenType) -> str:
     """The class of a token type, or of the nearest type above it that has one."""
+    from pygments.token import STANDARD_TYPES
+
     nearest: _TokenType | None = kind
     while nearest is not None and nearest not in STANDARD_TYPES:
         nearest = nearest.parent

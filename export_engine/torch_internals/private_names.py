@@ -378,7 +378,7 @@ GRAPH_MODULE = Capability(f"{_PROGRAM}._graph_module", "", "run")
 ONNX_CONVERTERS = Capability(
     "torch.onnx._internal.exporter._registration.ONNXRegistry",
     "Whether ONNX Runtime can take an op is known only after a conversion.",
-    "run",
+    "delegate",
 )
 ONNX_DECOMPOSED = Capability(
     "torch.onnx._internal.exporter._fx_passes.decompose_with_registry",
