@@ -1,7 +1,7 @@
 """JSON from an archive: depth and number of values are checked before it is decoded.
 
 Both are counted without decoding: strings are removed, then matching pairs of brackets, one level
-at a time, until none is left. After an invalid escape the count may be wrong: no decoder gets there.
+at a time, until none is left. An invalid escape may spoil the count after it, where no decoder gets.
 """
 
 from __future__ import annotations
