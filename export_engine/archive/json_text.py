@@ -1,7 +1,8 @@
 """JSON from an archive: depth and number of values are checked before it is decoded.
 
 Both are counted without decoding: strings are removed, then matching pairs of brackets, one level
-at a time, until none is left. An invalid escape may spoil the count after it, where no decoder gets.
+at a time, until none is left. An invalid escape may spoil the rest of the count: no decoder gets
+there.
 """
 
 from __future__ import annotations
