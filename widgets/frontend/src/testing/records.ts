@@ -298,7 +298,7 @@ export class RecordBuilder {
       timeline: [],
       probe: { inputs: [], rules: [], outputs: [] },
       level: null,
-    origins: null,
+      origins: null,
       findings: [],
       not_looked_for: [],
       verification: null,
