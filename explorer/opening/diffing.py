@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from explorer.comparing.comparison import Comparison
+from explorer.exploration import Exploration
 from explorer.results.layers import LayerComparison
 from explorer.session.given_program import programs_in
 from explorer.session.other_program import lend_program
@@ -44,8 +45,11 @@ def diff(
     Raises:
         ArchiveError: a file is not a program that this torch can read.
         TypeError: something else was given.
-        ValueError: an export failed, so that there is no program; or one is a set and one is not.
+        ValueError: an export failed, so that there is no program; one is a set and one is not; or
+            both are one result, which was decomposed or fixed meanwhile.
     """
+    if before is after:
+        _refuse_attempts(before)
     both = _open(before), _open(after)
     if layers:
         whole, twin = (lend_program(program).record for program in both)
@@ -53,6 +57,16 @@ def diff(
     if isinstance(both[0], Programs) and isinstance(both[1], Programs):
         return SetComparison(both[0], both[1])
     return Comparison(*map(lend_program, both))
+
+
+def _refuse_attempts(given: Any) -> None:
+    """A second name of a result stands for its last attempt, as the first does."""
+    entry = given.session.entry if isinstance(given, Exploration) else None
+    if entry is not None and entry.parent >= 0:
+        raise ValueError(
+            f"Both names hold one result, which is now: {entry.step}. In its view, Compare with… "
+            "compares its attempts."
+        )
 
 
 def _open(given: Any) -> Any:

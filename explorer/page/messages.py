@@ -361,8 +361,8 @@ class AttemptHead(Struct):
     """Whether it is a file opened as data, whose program is not loaded until it is trusted."""
     release: Release | None = None
     """What may be said of it, claim by claim, and whether it can be shipped."""
-    name: str = "ex"
-    """What Python calls the result: the user's variable."""
+    name: str = ""
+    """The variable of the user that holds the result; empty for none."""
 
 
 class GeneratingBackend(Struct):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class StagesResult:
-    """The stages of a program after export. `print` it; the view has them under After export.
+    """The stages of a program after export. `print` it; the view has them under Stages.
 
     `.kernel(name)` tells of one kernel, `.of(line)` of the kernels of a line, `.diff(other)` what
     another compilation made differently.

@@ -196,11 +196,11 @@ class Entry:
 
         return release_of(self.record)
 
-    def head(self, name: str = "ex") -> AttemptHead:
+    def head(self, name: str = "") -> AttemptHead:
         """What a view knows about the attempt before its Record arrives.
 
         Args:
-            name: what Python calls the result.
+            name: the variable that holds the result; empty for none.
         """
         from explorer.page.messages import AttemptHead
 
@@ -212,7 +212,7 @@ class Entry:
             step=self.step,
             revision=self.revision,
             untrusted=bool(self.stored.untrusted),
-            release=self.release.called(name),
+            release=self.release.called(name or "ex"),
             name=name,
         )
 

@@ -100,7 +100,7 @@ class Session:
 
     def heads(self) -> list[AttemptHead]:
         """What a view knows of each attempt before its Record arrives."""
-        name = self.name
+        name = find_variable(self)
         return [entry.head(name) for entry in self.entries]
 
     def state(self) -> dict[str, Any]:

@@ -138,7 +138,8 @@ NOTE_PAINTING = """() => {
         return [(a * x + e) / devicePixelRatio, (d * y + f) / devicePixelRatio];
     };
     context.fillRect = function (...area) {
-        if (isGraph(this)) window.painted = { smallest: Infinity, boxes: [] }; // a new picture
+        // a new picture
+        if (isGraph(this)) window.painted = { smallest: Infinity, boxes: [], shortened: [] };
         return fillRect.apply(this, area);
     };
     context.fillText = function (...drawn) {
@@ -146,6 +147,7 @@ NOTE_PAINTING = """() => {
         const scale = this.getTransform().a / devicePixelRatio;
         const { painted } = window;
         if (isGraph(this)) painted.smallest = Math.min(painted.smallest, size * scale);
+        if (isGraph(this) && /\\d…/.test(drawn[0])) painted.shortened.push(drawn[0]);
         return fillText.apply(this, drawn);
     };
     context.roundRect = function (x, y, width, height, ...rest) {
@@ -167,6 +169,14 @@ MEASURE = """() => {
         const { left, right } = each.getBoundingClientRect();
         return left < view.left || right > view.right;
     });
+    const inRows = "button, input, .tx-title, .tx-verdict";
+    const rows = document.querySelectorAll(`:is(.tx-header, .tx-toolbar, .tx-search) :is(${inRows})`);
+    const placed = [...rows].map((each) => [each.textContent, each.getBoundingClientRect()]);
+    const overlapping = placed.flatMap(([name, a], at) => placed.slice(at + 1).filter(([, b]) =>
+        a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
+    ).map(([other]) => [name, other]));
+    const parts = [...document.querySelectorAll(".tx-verdict-parts > *")];
+    const below = graph.height - (document.querySelector(".tx-beyond-below") ? 26 : 0);
     const covered = ["legend", "minimap"].flatMap((name) => {
         const over = of(`.tx-${name}`);
         if (!over?.width) return [];
@@ -174,12 +184,17 @@ MEASURE = """() => {
         const [top, bottom] = [over.top - graph.top, over.bottom - graph.top];
         return window.painted.boxes.filter((box) => {
             const isFrame = box[2] - box[0] > graph.width / 2 || box[3] - box[1] > graph.height / 2;
-            const isOver = box[0] < right && box[2] > left && box[1] < bottom && box[3] > top;
+            const [boxTop, boxBottom] = [box[1], Math.min(box[3], below)];
+            const isOver = box[0] < right && box[2] > left && boxTop < bottom && boxBottom > top;
             return isOver && !isFrame;
         }).map((box) => [name, ...box]);
     });
     return {
         covered,
+        overlapping,
+        verdict: parts.filter((each) => each.scrollWidth > each.clientWidth + 1).map(
+            (each) => each.textContent),
+        shortened: window.painted.shortened,
         chrome: graph.top - view.top,
         graph: graph.width,
         view: view.width,
@@ -191,13 +206,15 @@ MEASURE = """() => {
         smallest: window.painted.smallest,
         cutBoxes: window.painted.boxes.filter(([left, top, right, bottom]) => {
             const isFrame = right - left > graph.width / 2 || bottom - top > graph.height / 2;
-            const below = graph.height - (document.querySelector(".tx-beyond-below") ? 26 : 0);
             const isCut = left < 0 || right > graph.width || (top < below && bottom > graph.height);
             return isCut && !(isFrame && document.querySelector(".tx-beyond"));
         }),
         boxes: window.painted.boxes.length,
     };
 }"""
+
+
+LOWER = "height => document.querySelector('.tx-app').style.setProperty('--tx-height', height)"
 
 
 @pytest.fixture(scope="module")
@@ -263,8 +280,27 @@ def test_the_first_sight_is_whole_legible_and_has_the_room(
         assert seen["cutBoxes"] == [], told
         if name not in TOO_LARGE:
             assert seen["beyond"] == [], told
+        assert seen["overlapping"] == [], told
+        assert seen["verdict"] == [], told
+        assert seen["shortened"] == [], told
         assert seen["rows"] == 1, told
         assert seen["tabs"] <= ROOM, told
+
+
+@pytest.mark.parametrize("height", [300, 340, 540])
+def test_a_low_view_covers_and_shortens_nothing(
+    page: Page, held: dict[str, str], height: int
+) -> None:
+    for width in (584, 1018):
+        for name in ("branches", "layers", "diffusion", SET):
+            look(page, held[name], width, "light")
+            page.evaluate(LOWER, f"{height}px")
+            page.evaluate("() => new Promise((done) => setTimeout(done, 120))")
+            seen = page.evaluate(MEASURE)
+            told = f"{name} at {width} by {height}: {seen}"
+            assert seen["smallest"] >= LEAST_TEXT - 0.01, told
+            for fault in ("cut", "covered", "overlapping", "shortened", "verdict"):
+                assert seen[fault] == [], told
 
 
 @pytest.mark.parametrize("width", WIDTHS)

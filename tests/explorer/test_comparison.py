@@ -202,6 +202,14 @@ def test_a_failed_export_has_nothing_to_compare() -> None:
 
 
 @pytest.mark.slow
+def test_two_names_of_one_result_are_not_compared_once_it_was_decomposed() -> None:
+    ex = explorer.explore(nn.Linear(4, 2), (torch.ones(1, 4),))
+    assert explorer.diff(ex, ex).ok
+    other = ex.decompose("core")
+    with pytest.raises(ValueError, match="one result, which is now: Decomposed: core"):
+        explorer.diff(ex, other)
+
+
 def test_a_golden_file_is_written_kept_and_defended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

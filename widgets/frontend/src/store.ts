@@ -479,8 +479,10 @@ export class Store extends ViewState {
 
   /** Says that the user's variable stands for another attempt than before. */
   private tellOfAnother(what: string): void {
-    const held = this.attempts.peek()[this.current.peek()]?.outcome === "exported";
-    if (held) this.ended.value = `${this.named.peek()} is now ${what}. History goes back.`;
+    const { name, outcome } = this.attempts.peek()[this.current.peek()] ?? {};
+    if (name && outcome === "exported") {
+      this.ended.value = `${name} is now ${what}. History goes back.`;
+    }
   }
 
   /** Says how something went that the kernel did not do; empty if it shows. */

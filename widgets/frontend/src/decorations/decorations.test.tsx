@@ -220,7 +220,7 @@ describe("panes", () => {
         <>
           <Outline store={store} program={program} />
           <Inspector store={store} program={program} />
-          <Legend store={store} program={program} aside={false} />
+          <Legend store={store} program={program} aside={false} low={false} />
         </>,
         page,
       ),
@@ -245,7 +245,9 @@ describe("panes", () => {
 
   test("colour by nothing, or by another, where that is chosen; a new profile colours again", async () => {
     const { store, program } = storeOf(decoratedRecord());
-    await act(() => render(<Legend store={store} program={program} aside={false} />, page));
+    await act(() =>
+      render(<Legend store={store} program={program} aside={false} low={false} />, page),
+    );
     const select = page.querySelector("select") as HTMLSelectElement;
     const choose = (value: string) =>
       act(() => {
@@ -261,7 +263,9 @@ describe("panes", () => {
 
   test("say on the scale that an amount is 0 everywhere", async () => {
     const { store, program } = storeOf(decoratedRecord());
-    await act(() => render(<Legend store={store} program={program} aside={false} />, page));
+    await act(() =>
+      render(<Legend store={store} program={program} aside={false} low={false} />, page),
+    );
     const scale = (): string | null =>
       page.querySelector("[data-testid=scale]")?.textContent ?? null;
     await act(() => {
@@ -276,7 +280,9 @@ describe("panes", () => {
 
   test("close the legend with Escape, and nothing else", async () => {
     const { store, program } = storeOf(decoratedRecord());
-    await act(() => render(<Legend store={store} program={program} aside={false} />, page));
+    await act(() =>
+      render(<Legend store={store} program={program} aside={false} low={false} />, page),
+    );
     const legend = page.querySelector("details") as HTMLDetailsElement;
     let heard = 0;
     page.addEventListener("keydown", () => {

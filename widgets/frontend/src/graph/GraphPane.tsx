@@ -48,6 +48,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
   const program = store.program.value;
   const empty = program?.record.graphs.length === 0;
   const aside = view?.stage.aside.value ?? false;
+  const low = (view?.stage.beyond.value?.below ?? 0) > 0;
   const comparison = store.comparison.value;
   const beside = comparison !== null && store.arrangement.value === "beside";
   const titleOf = (attempt: number): string => {
@@ -106,7 +107,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
             }}
             onPointerMove={(event) => event.buttons === 1 && goTo(event)}
           />
-          {program && !empty && <Legend store={store} program={program} aside={aside} />}
+          {program && !empty && <Legend store={store} program={program} aside={aside} low={low} />}
           {hinted && <p class="tx-graph-note">{SCROLL_HINT}</p>}
           <p class="tx-hidden" aria-live="polite" data-testid="graph-said">
             {view?.folding.said.value}

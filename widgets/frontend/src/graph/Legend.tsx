@@ -24,9 +24,11 @@ interface LegendProps {
   program: Program;
   /** Whether the minimap stands where the legend would. */
   aside: boolean;
+  /** Whether it stands in the strip that says what is below the view. */
+  low: boolean;
 }
 
-export function Legend({ store, program, aside }: LegendProps) {
+export function Legend({ store, program, aside, low }: LegendProps) {
   const decorations = store.decorations.value;
   const choices = colourings(decorations).filter(({ name }) => name !== LINE);
   const colouring = store.colouring.value;
@@ -34,7 +36,7 @@ export function Legend({ store, program, aside }: LegendProps) {
   const most = store.most.value;
   return (
     <details
-      class={`tx-legend${aside ? " tx-legend-aside" : ""}`}
+      class={`tx-legend${aside ? " tx-legend-aside" : ""}${low ? " tx-legend-low" : ""}`}
       data-testid="legend"
       onKeyDown={closeOnEscape}
     >

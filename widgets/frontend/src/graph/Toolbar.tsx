@@ -27,7 +27,11 @@ export function Toolbar({ view, store, children }: ToolbarProps) {
       )}
       <span class="tx-toolbar-gap" />
       <Popover name="More: what is shown, and saving" face="⋯">
-        {children && <Tools view={view} store={store} />}
+        {children ? (
+          <Tools view={view} store={store} />
+        ) : (
+          <Scopes view={view} kind="tx-tool-narrow" />
+        )}
         <More view={view} store={store} />
       </Popover>
     </div>
@@ -41,16 +45,7 @@ function Tools({ view, store }: { view: GraphView; store: Store }) {
       <Button name="Fit: show all (f)" text="Fit" press={() => folding.fit()} />
       <Button name="Zoom in (+)" text="+" press={() => stage.zoomBy(1.25)} />
       <Button name="Zoom out (-)" text="−" press={() => stage.zoomBy(0.8)} />
-      <Button
-        name="Expand: open every scope (e)"
-        text="Expand"
-        press={() => void folding.expandAll()}
-      />
-      <Button
-        name="Collapse: close every scope (c)"
-        text="Collapse"
-        press={() => void folding.collapseAll()}
-      />
+      <Scopes view={view} kind="tx-tool-wide" />
       {store.lit.value.nodes.size > 0 && (
         <Toggle
           name="Path: highlight everything upstream and downstream of the selection (p)"
@@ -74,6 +69,26 @@ function Tools({ view, store }: { view: GraphView; store: Store }) {
           press={() => store.colourBy(store.colouring.value?.measure ? "none" : "time")}
         />
       )}
+    </>
+  );
+}
+
+/** They stand in the row, or in the panel where the row is narrow. */
+function Scopes({ view: { folding }, kind }: { view: GraphView; kind: string }) {
+  return (
+    <>
+      <Button
+        name="Expand: open every scope (e)"
+        text="Expand"
+        kind={kind}
+        press={() => void folding.expandAll()}
+      />
+      <Button
+        name="Collapse: close every scope (c)"
+        text="Collapse"
+        kind={kind}
+        press={() => void folding.collapseAll()}
+      />
     </>
   );
 }
@@ -117,9 +132,23 @@ function More({ view, store }: { view: GraphView; store: Store }) {
   );
 }
 
-function Button({ name, text, press }: { name: string; text: string; press: () => void }) {
+interface ButtonProps {
+  name: string;
+  text: string;
+  /** A class of its own. */
+  kind?: string;
+  press: () => void;
+}
+
+function Button({ name, text, kind = "", press }: ButtonProps) {
   return (
-    <button type="button" class="tx-button" title={name} aria-label={name} onClick={press}>
+    <button
+      type="button"
+      class={`tx-button ${kind}`}
+      title={name}
+      aria-label={name}
+      onClick={press}
+    >
       {text}
     </button>
   );

@@ -37,7 +37,7 @@ export const TEACHING: Legibility = { whole: 1, least: 1, comfortable: 1.1, most
 const MARGIN = 16;
 /** Below the scene, where there is room: what the legend's one line takes. */
 const SHELF = 40;
-/** At the lower edge of a view that is too low: what says that there is more below. */
+/** At an edge of a view that is too small: what says that there is more outside. */
 const HINT = 26;
 /** Of a scene that is too large: which zooms are tried, and of how many boxes the left edges. */
 const ZOOM_STEP = 0.02;
@@ -90,8 +90,10 @@ export function firstView(
   const end = wide >= least ? Math.min(wide, most) : most;
   for (let zoom = largest + ZOOM_STEP; zoom <= end; zoom += ZOOM_STEP) zooms.push(zoom);
   for (const zoom of zooms) {
+    const isWide = (scene.width + (2 * MARGIN) / zoom) * zoom > view.width;
+    const above = isWide ? HINT : MARGIN;
     for (const x of leftEdges(scene, boxes, middle, view, zoom)) {
-      const camera = { x, y: -MARGIN / zoom, zoom };
+      const camera = { x, y: -above / zoom, zoom };
       const cuts = countCut(boxes, visible(camera, { ...view, height: view.height - HINT }));
       if (!best || cuts < best.cuts) best = { camera, cuts };
     }

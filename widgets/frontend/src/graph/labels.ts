@@ -14,6 +14,8 @@ export interface Piece {
   text: string;
   /** Symbol whose colour it has; -1 for none. */
   symbol: number;
+  /** Whether it stays whole where the line has too little room: what is before it is cut. */
+  firm?: boolean;
 }
 
 const MOST_SIZE = 24;
@@ -80,8 +82,10 @@ export function boxLines(
     else if (type?.text) lines.push(typePieces(program, type));
   } else {
     const inside = item.children.length > 0 ? ops : "";
-    const text = [isNumbered(item) ? "" : item.subtitle, inside].filter(Boolean).join(" · ");
-    if (text) lines.push([plain(text)]);
+    const name = isNumbered(item) ? "" : item.subtitle;
+    const count = { ...plain(name ? ` · ${inside}` : inside), firm: true };
+    const line = [...(name ? [plain(name)] : []), ...(inside ? [count] : [])];
+    if (line.length > 0) lines.push(line);
     const settings = item.kind === "op" ? settingsOf(program, item.node) : "";
     if (settings) lines.push([plain(capped(settings, MOST_SETTINGS))]);
   }

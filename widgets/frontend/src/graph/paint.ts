@@ -14,25 +14,23 @@ import {
   HEADER,
   LINE,
   type Line,
+  labelRoom,
+  leastSize,
   PAD_X,
   type Scene,
   type SceneBox,
   type SceneEdge,
   SIGN,
+  sizeOf,
   TITLE,
-  WIDEST_LABEL,
   type Words,
 } from "./scene";
 import type { Stroke, Surface } from "./surface";
 
-/** No text is smaller on the screen, in CSS pixels: it is cut where that makes it too wide. */
-export const LEAST_FONT = 9;
 /** Nothing that would be smaller than this is drawn: titles, other texts, boxes and edges. */
 const LEAST_TITLE = 6.5;
 const LEAST_TEXT = 6.5;
 const LEAST_BOX = 1.2;
-/** Sizes of fonts are in such parts of a pixel, so that few of them are measured. */
-const FONT_STEPS = 4;
 const LEAST_EDGE = 3;
 type Fonts = { readonly [kind in keyof typeof FONT]: string };
 /** Opacity of what is not on the highlighted path. */
@@ -246,7 +244,7 @@ class Painter {
     });
   }
 
-  /** A text of several colours, cut where there is no more room. */
+  /** A text of several colours, cut where there is no more room for it and what stays whole. */
   private line(
     line: Line,
     x: number,
@@ -258,10 +256,13 @@ class Painter {
     const font = this.font[kind];
     const grown = sizeOf(font) / sizeOf(FONT[kind]); // they were measured at life-size
     let at = 0;
-    for (const { text, symbol, width } of line.pieces) {
+    let whole = line.pieces.reduce((sum, { firm, width }) => sum + (firm ? width * grown : 0), 0);
+    for (const { firm, symbol, text, width } of line.pieces) {
+      if (firm) whole -= width * grown;
       const own = symbol >= 0 ? palette.symbols[symbol % palette.symbols.length] : undefined;
-      surface.text(text, x + at, y, font, own ?? palette.muted, room - at);
-      at += width * grown;
+      const most = room - at - whole;
+      surface.text(text, x + at, y, font, own ?? palette.muted, most);
+      at += Math.min(width * grown, Math.max(most, 0));
       if (at >= room) return;
     }
   }
@@ -311,9 +312,9 @@ class Painter {
       const [middle, y] = edge.label;
       const grown = sizeOf(this.font.label) / sizeOf(FONT.label);
       const text = this.marks.textOf?.(edge.link) ?? edge.text;
-      const room = Math.min(text.width, WIDEST_LABEL);
+      const room = labelRoom(text);
       // It grows away from its edge, which is at its left.
-      this.line(text, middle - room / 2, y, room * grown + 2, "label");
+      this.line(text, middle - room / 2, y, Math.max(room, text.width * grown) + 2, "label");
     }
   }
 
@@ -326,12 +327,9 @@ class Painter {
   }
 }
 
-/** The size that a font has, in its units. */
-const sizeOf = (font: string): number => Number.parseFloat(/([\d.]+)px/.exec(font)?.[1] ?? "1");
-
 /** The fonts of a scene of which a unit is so many CSS pixels. */
 function fontsAt(zoom: number): Fonts {
-  const least = Math.ceil((FONT_STEPS * LEAST_FONT) / zoom) / FONT_STEPS;
+  const least = leastSize(zoom);
   const enlarged = (font: string): string =>
     font.replace(/([\d.]+)px/, (_, size: string) => `${Math.max(Number(size), least)}px`);
   return zoom >= 1

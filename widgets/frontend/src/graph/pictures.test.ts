@@ -94,6 +94,7 @@ test("XML is escaped, and what XML does not allow is replaced", () => {
 
 test("a text of any length is cut to its room", () => {
   expect(fitText("short", 100, measure)).toBe("short");
+  expect(fitText("f32[2, 1024, 8]", 60, measure)).toBe("f32[2, …");
   expect(fitText("x".repeat(10_000), 60, measure)).toBe(`${"x".repeat(9)}…`);
 });
 

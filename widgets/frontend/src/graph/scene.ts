@@ -1,7 +1,7 @@
 /** What is on the canvas: boxes and edges, and where they are. Lengths are CSS pixels at zoom 1. */
 
 import type { Item } from "../forest/items";
-import type { Rect } from "./camera";
+import { READING, type Rect } from "./camera";
 import type { Piece } from "./labels";
 import type { Placed } from "./layout_types";
 import type { Link } from "./links";
@@ -15,6 +15,19 @@ export const FONT = {
   badge: `700 10px ${SANS}`,
 } as const;
 
+/** No text is smaller on the screen, in CSS pixels: it is cut where that makes it too wide. */
+export const LEAST_FONT = 9;
+/** Sizes of enlarged fonts are in such parts of a pixel, so that few of them are measured. */
+const FONT_STEPS = 4;
+
+/** The size that a font has, in its units. */
+export const sizeOf = (font: string): number =>
+  Number.parseFloat(/([\d.]+)px/.exec(font)?.[1] ?? "1");
+
+/** The least size of a font of a scene of which a unit is so many CSS pixels. */
+export const leastSize = (zoom: number): number =>
+  Math.ceil((FONT_STEPS * LEAST_FONT) / zoom) / FONT_STEPS;
+
 /** Height of a line of text, and the space around the lines of a box. */
 export const LINE = 15;
 export const PAD_X = 10;
@@ -23,7 +36,18 @@ export const TITLE = 24;
 export const HEADER = 30;
 /** Room for the sign at the end of a title. */
 export const SIGN = 18;
-export const WIDEST_LABEL = 240;
+const WIDEST_LABEL = 240;
+
+/** How much larger texts are than at life-size in the smallest view of all of a graph. */
+const enlargement = (font: string): number => Math.max(1, leastSize(READING.whole) / sizeOf(font));
+export const GROWN = {
+  title: enlargement(FONT.title),
+  text: enlargement(FONT.text),
+  label: enlargement(FONT.label),
+} as const;
+
+/** The room that the layout leaves for the label of an edge. */
+export const labelRoom = ({ width }: Line): number => Math.min(width * GROWN.label, WIDEST_LABEL);
 
 /** Width of a text in CSS pixels. */
 export type Measure = (text: string, font: string) => number;

@@ -10,16 +10,17 @@ import type { Rect } from "./camera";
 import type { Drawing } from "./drawing";
 import type { LayoutBox, LayoutLink } from "./layout_types";
 import {
+  GROWN,
   HEADER,
   LINE,
   type Line,
+  labelRoom,
   type Measure,
   PAD_X,
   type SceneBox,
   type SceneEdge,
   SIGN,
   TITLE,
-  WIDEST_LABEL,
 } from "./scene";
 import { finished } from "./steps";
 import { writerOf } from "./writer";
@@ -31,6 +32,8 @@ const NARROWEST = 60;
 const WIDTH_STEP = 8;
 const WIDEST_HEADER = 420;
 const WIDEST_PORT = 150;
+/** Enlarged lines of a box may go on so far into the space at its end. */
+const SLACK = 7;
 const NOWHERE: Rect = { x: 0, y: 0, width: 0, height: 0 };
 const NO_TEXT: Line = { pieces: [], width: 0 };
 
@@ -145,7 +148,7 @@ export function* layingOut(root: SceneBox): Generator<void, LayoutBox> {
     const children = box.children.map((child) => groups.get(child) ?? alike.leaf(child));
     const positions = new Map(box.children.map((child, index) => [child.item, index]));
     const links = box.edges.map(({ link, text }): LayoutLink => {
-      const room = text.width > 0 ? stepped(Math.min(text.width, WIDEST_LABEL) + 8) : 0;
+      const room = text.width > 0 ? stepped(labelRoom(text) + 8) : 0;
       return [positions.get(link.from) ?? 0, positions.get(link.to) ?? 0, room];
     });
     groups.set(box, alike.group(box, children, links));
@@ -182,9 +185,11 @@ class Alike {
 
 function leafSize({ item, lines, sign, titleWidth }: SceneBox): { width: number; height: number } {
   if (item.kind === "port") {
-    return { width: stepped(Math.min(titleWidth + 16, WIDEST_PORT)), height: 18 };
+    const wide = titleWidth * GROWN.label + 16;
+    return { width: stepped(Math.min(wide, WIDEST_PORT)), height: 18 };
   }
-  const widest = Math.max(titleWidth + (sign ? SIGN : 0), ...lines.map((line) => line.width));
+  const head = titleWidth * GROWN.title + (sign ? SIGN : 0);
+  const widest = Math.max(head, ...lines.map(({ width }) => width * GROWN.text)) - SLACK;
   const rows = lines.length > 0 ? PAD_Y + LINE * lines.length : 0;
   return {
     width: stepped(Math.min(Math.max(widest + 2 * PAD_X, NARROWEST), WIDEST)),
@@ -194,7 +199,8 @@ function leafSize({ item, lines, sign, titleWidth }: SceneBox): { width: number;
 
 function headerWidth({ titleWidth, lines }: SceneBox): number {
   const subtitle = lines[0]?.width ?? 0;
-  return stepped(Math.min(titleWidth + subtitle + 44, WIDEST_HEADER));
+  const wide = titleWidth * GROWN.title + subtitle * GROWN.text + 44;
+  return stepped(Math.min(wide, WIDEST_HEADER));
 }
 
 function stepped(width: number): number {

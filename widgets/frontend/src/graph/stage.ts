@@ -230,11 +230,16 @@ export class Stage {
     for (const peer of this.peers) peer.follow(camera);
   }
 
-  /** A fitted view counts what is outside at its edges: no minimap covers what is inside. */
+  /**
+   * A fitted view counts what is outside at its edges. A minimap is there where that is most of the
+   * scene, and covers nothing that is inside.
+   */
   private hasMinimap(scene: Scene, seen: Rect): boolean {
     const { camera, size } = this;
     if (!needsMinimap(scene, seen, size)) return false;
-    return !this.isFitted() || !coversBoxes(minimapScale(scene, size), scene, camera, size);
+    if (!this.isFitted()) return true;
+    const isMostOutside = scene.width > 2 * seen.width || scene.height > 2 * seen.height;
+    return isMostOutside && !coversBoxes(minimapScale(scene, size), scene, camera, size);
   }
 
   private follow(camera: Camera): void {

@@ -35,10 +35,9 @@ function makeWriter(drawing: Drawing, measure: Measure): Writer {
     // Where nothing stands after it, its own width does not matter: each op's name is another.
     const exact = pieces.length > 1;
     return {
-      pieces: pieces.map(({ text, symbol }) => ({
-        text,
-        symbol,
-        width: exact ? measure(text, font) : width,
+      pieces: pieces.map((piece) => ({
+        ...piece,
+        width: exact ? measure(piece.text, font) : width,
       })),
       width,
     };

@@ -21,7 +21,7 @@ export function SearchBox({ label, query, change }: SearchBoxProps) {
     <input
       type="search"
       class="tx-input"
-      placeholder="Search  ( / )"
+      placeholder="Search  /"
       aria-label={label}
       data-search
       value={query}

@@ -63,7 +63,7 @@ export function App({ store }: { store: Store }) {
         </Guarded>
       )}
       <Lost store={store} program={program} />
-      {program && <Untrusted store={store} />}
+      {program && <Untrusted store={store} program={program} />}
       <Working store={store} place={clicked} pane={store.tab.value} />
       {program && (
         <Commands

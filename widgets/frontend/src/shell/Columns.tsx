@@ -21,7 +21,7 @@ const NARROW = 820;
 /** Narrower than this, there is no room for an outline beside the graph: it stands in its place. */
 const NARROWEST = 540;
 /** A view this low has no room for one pane above the other, unless it is very narrow. */
-const LOW = 360;
+const LOW = 440;
 const LEAST_OUTLINE = 140;
 const LEAST_DETAILS = 260;
 /** Narrower, the tabs of the details do not fit into one row. */
@@ -32,6 +32,8 @@ const FRAME = 3;
 /** How wide the search box is while the outline is folded. */
 const SEARCH = 190;
 const NARROW_SEARCH = 132;
+/** Narrower, a graph's buttons need the room of the wide search box. */
+const ROOMY = 640;
 
 interface ColumnsProps {
   store: Store;
@@ -57,7 +59,14 @@ function SideBySide({ store, program, box, sizes, change }: ColumnsProps) {
   const right = clamped(Math.max(sizes.right * box.width, ONE_ROW), LEAST_DETAILS, most);
   return (
     <div class="tx-body">
-      <Picture store={store} program={program} box={box} sizes={sizes} change={change} />
+      <Picture
+        store={store}
+        program={program}
+        box={box}
+        width={box.width - right}
+        sizes={sizes}
+        change={change}
+      />
       <Split
         label="Width of the details"
         along="row"
@@ -106,10 +115,15 @@ function outlineWidth(store: Store, box: Box, sizes: Sizes): number {
   return clamped(sizes.left, LEAST_OUTLINE, Math.floor(box.width / 3));
 }
 
+interface PictureProps extends ColumnsProps {
+  /** Of the picture, in pixels. */
+  width: number;
+}
+
 /** The search box and the graph's buttons in one row; below it the graph, and the outline if it is wanted. */
-function Picture({ store, program, box, sizes, change }: ColumnsProps) {
+function Picture({ store, program, box, width, sizes, change }: PictureProps) {
   const left = outlineWidth(store, box, sizes);
-  const folded = box.width < NARROWEST ? NARROW_SEARCH : SEARCH;
+  const folded = width < ROOMY ? NARROW_SEARCH : SEARCH;
   const style = { "--tx-outline": `${left}px`, "--tx-search": `${left || folded}px` };
   return (
     <div class="tx-middle" style={style as CSSProperties}>
@@ -166,7 +180,14 @@ function OneColumn({ store, program, box, sizes, change }: ColumnsProps) {
   return (
     <div class="tx-body tx-body-column">
       <div class="tx-side" style={{ height: `${height}px` }}>
-        <Picture store={store} program={program} box={box} sizes={sizes} change={change} />
+        <Picture
+          store={store}
+          program={program}
+          box={box}
+          width={box.width}
+          sizes={sizes}
+          change={change}
+        />
       </div>
       <Split
         label="Height of the graph"

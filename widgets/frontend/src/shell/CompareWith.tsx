@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { capped, reasonOf } from "../format";
 import type { OtherProgram } from "../messages.gen";
 import { Popover } from "../Popover";
+import { compareTime, Expected } from "../panes/parts/Expected";
 import type { Store } from "../store";
 
 export function CompareWith({ store }: { store: Store }) {
@@ -13,7 +14,7 @@ export function CompareWith({ store }: { store: Store }) {
   const others = comparable(store);
   if (others.length === 0 && !store.host.live) return null;
   return (
-    <Popover name="Compare with another program" face="Compare with…">
+    <Popover name="Compare with another program" face="Compare with…" core="Compare">
       {(close) => <Choices store={store} close={close} />}
     </Popover>
   );
@@ -45,8 +46,14 @@ function Choices({ store, close }: ChoicesProps) {
     close();
     void store.compareWith(program);
   };
+  const program = store.program.value;
   return (
     <>
+      {program && (
+        <Expected store={store} action="Comparing">
+          Reads the other program and pairs their ops: {compareTime(program)}
+        </Expected>
+      )}
       {others.length > 0 && <h3>Attempts</h3>}
       <ul class="tx-history">
         {others.map((index) => (

@@ -34,13 +34,12 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
         </Guarded>
       )}
       <History store={store} />
-      <CompareWith store={store} />
       <span
         class={`tx-verdict tx-mark-${signOf({ record, release: store.release.value })}`}
         title={capped(record.verdict)}
         data-testid="verdict"
       >
-        {capped(record.verdict, 400)}
+        <Parts verdict={capped(record.verdict, 400)} />
       </span>
       <KnownSince store={store} program={program} />
       <Release store={store} program={program} />
@@ -51,6 +50,7 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
         ofFile={record.mode === "loaded"}
       />
       <Selections store={store} />
+      <CompareWith store={store} />
       {store.host.layout === "all" && (
         <button
           type="button"
@@ -86,6 +86,20 @@ export function Header({ store, program, full, toggleFull }: HeaderProps) {
         <FullScreenIcon leave={full} />
       </button>
     </header>
+  );
+}
+
+/** A verdict part by part: one for which there is no room is left out as a whole, never cut. */
+function Parts({ verdict }: { verdict: string }) {
+  const parts = verdict.split(/(?=, (?![^[(]*[\])]))/);
+  return (
+    <span class="tx-verdict-parts">
+      {parts.map((part, index) => (
+        <span key={index} class={part === ", non-strict" ? "tx-verdict-mode" : undefined}>
+          {part}
+        </span>
+      ))}
+    </span>
   );
 }
 

@@ -81,10 +81,10 @@ export function SharedWeights({ set }: { set: ProgramSet }) {
         const rows = set.weights.filter((each) => each.state === state);
         if (rows.length === 0) return null;
         return (
-          <div key={state}>
-            <h4>
+          <details key={state} open={state === "different"}>
+            <summary>
               {counted(rows.length, "weight")} {says}
-            </h4>
+            </summary>
             <ul class="tx-strip-list">
               {rows.slice(0, MOST_WEIGHTS).map((row, index) => (
                 <li key={index}>
@@ -95,7 +95,7 @@ export function SharedWeights({ set }: { set: ProgramSet }) {
                 </li>
               ))}
             </ul>
-          </div>
+          </details>
         );
       })}
     </>

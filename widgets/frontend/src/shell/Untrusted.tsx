@@ -1,12 +1,14 @@
 /** Says that a file was opened as data, what its program is needed for, and what trusting it means. */
 
 import { useState } from "preact/hooks";
+import { Expected, loadTime } from "../panes/parts/Expected";
+import type { Program } from "../program";
 import type { Store } from "../store";
 
 const WHY =
   "Loading runs its code: do you know who made it? Verify, Run and Decompose need it loaded.";
 
-export function Untrusted({ store }: { store: Store }) {
+export function Untrusted({ store, program }: { store: Store; program: Program }) {
   const [closed, close] = useState(false);
   const head = store.attempts.value[store.current.value];
   if (!head?.untrusted || !store.host.live || store.lost.value || closed) return null;
@@ -23,6 +25,9 @@ export function Untrusted({ store }: { store: Store }) {
       >
         Trust and load
       </button>
+      <Expected store={store} action="Loading the program">
+        {loadTime(program)}
+      </Expected>
       <button
         type="button"
         class="tx-more"

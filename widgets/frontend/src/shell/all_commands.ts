@@ -5,6 +5,7 @@ import { LINE } from "../decorations/lines";
 import { colourings } from "../decorations/registry";
 import { capped, counted } from "../format";
 import { copyText } from "../panes/parts/CopyButton";
+import { loadTime } from "../panes/parts/Expected";
 import type { Program } from "../program";
 import { FIELDS } from "../query/fields.gen";
 import type { Store } from "../store";
@@ -161,7 +162,7 @@ function ofActions(store: Store, program: Program): Command[] {
   const trust = {
     group,
     name: "Trust and load this file",
-    means: "loading runs its code",
+    means: `loading runs its code: ${loadTime(program)}`,
     run: () => void store.trust(),
   };
   return [
@@ -176,8 +177,8 @@ function ofActions(store: Store, program: Program): Command[] {
     { group, name: "Profile…", means: "rank ops by time", run: () => store.open("runs") },
     {
       group,
-      name: "After export…",
-      means: "compile, and time each kernel",
+      name: "Compile…",
+      means: "stages after export, and the time of each kernel",
       run: () => store.open("stages"),
     },
     {
@@ -197,7 +198,12 @@ function ofActions(store: Store, program: Program): Command[] {
         store.open("inspector");
       },
     },
-    { group, name: "Watch a run", means: "note every value", run: () => void store.watch() },
+    {
+      group,
+      name: "Watch a run",
+      means: "one run, op by op: seconds",
+      run: () => void store.watch(),
+    },
   ];
 }
 
@@ -218,9 +224,18 @@ function ofComparing(store: Store): Command[] {
     const name = capped(each.step || each.label || `attempt ${index + 1}`, 80);
     return [{ group, name: `Compare with ${name}`, run: () => void store.compare(index) }];
   });
+  const another = {
+    group,
+    name: "Compare with another program…",
+    means: "an attempt, a variable, or a file",
+    run: (view: HTMLElement) => {
+      view.querySelector<HTMLElement>(".tx-header [title^='Compare with']")?.click();
+    },
+  };
   const python = `%export_diff ${store.named.value} other`;
   return [
     ...others,
+    ...(store.host.live ? [another] : []),
     {
       group,
       name: "Copy the line that compares two programs",

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Program } from "../program";
 import { spoken } from "../spoken_selection";
 import { type FakeHost, storeOf } from "../testing/fake_host";
 import { smallProgram, tracedRecord } from "../testing/models";
@@ -235,7 +236,7 @@ test("a file opened as data says what its program is needed for, until it is tru
     },
   });
   const host = store.host as FakeHost;
-  await act(() => render(<Untrusted store={store} />, page));
+  await act(() => render(<Untrusted store={store} program={new Program(record)} />, page));
   expect(page.textContent).toContain("Loading runs its code");
   await act(() => page.querySelector("button")?.click());
   expect(asked).toEqual([["trust", { attempt: 0 }]]);
@@ -257,7 +258,7 @@ test("a report asks nobody to trust its file", async () => {
     name: "ex",
   };
   const { store } = storeOf(record, { record, attempts: [head], live: false });
-  await act(() => render(<Untrusted store={store} />, page));
+  await act(() => render(<Untrusted store={store} program={new Program(record)} />, page));
   expect(page.textContent).toBe("");
 });
 

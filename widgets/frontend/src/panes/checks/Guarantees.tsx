@@ -167,7 +167,11 @@ function Guarantee({ store, program, row, doubted }: GuaranteeProps) {
           origin="guarantees"
         />
       </p>
-      <CodePage store={store} code={row.code} />
+      <CodePage
+        store={store}
+        code={row.code}
+        brief={verdict === "holds" || verdict === "not applicable"}
+      />
       {row.report && (
         <div>
           <CopyButton text={() => row.report} label="Copy the report" />

@@ -28,9 +28,11 @@ export function Overview({ store, program }: OverviewProps) {
   const outputs = record.signature.outputs.filter((each) => each.kind === "user_output");
   return (
     <div class="tx-scroll" data-testid="inspector">
-      <h3 class="tx-name">{capped(record.title, 300)}</h3>
-      <FirstVisit store={store} program={program} />
-      <Decomposing store={store} program={program} />
+      <div class="tx-overview-head">
+        <FirstVisit store={store} program={program} />
+        <DecomposeButton store={store} program={program} />
+      </div>
+      {store.decomposing.value && <Decompose store={store} program={program} />}
       <dl class="tx-facts">
         {inputs.length > 0 && (
           <Fact name="Takes">
@@ -56,27 +58,22 @@ export function Overview({ store, program }: OverviewProps) {
   );
 }
 
-/** What was made of which op, if the program is decomposed; and a button that decomposes it. */
-function Decomposing({ store, program }: OverviewProps) {
+/** Opens what was made of which op, if the program is decomposed, or what decomposes it. */
+function DecomposeButton({ store, program }: OverviewProps) {
   const open = store.decomposing.value;
   const { level } = program.record;
   if (!store.host.live && !level) return null;
   return (
-    <>
-      <div class="tx-filters">
-        <button
-          type="button"
-          class="tx-button"
-          aria-expanded={open}
-          onClick={() => {
-            store.decomposing.value = !open;
-          }}
-        >
-          {level ? "Decompositions" : "Decompose…"}
-        </button>
-      </div>
-      {open && <Decompose store={store} program={program} />}
-    </>
+    <button
+      type="button"
+      class="tx-button"
+      aria-expanded={open}
+      onClick={() => {
+        store.decomposing.value = !open;
+      }}
+    >
+      {level ? "Decompositions" : "Decompose…"}
+    </button>
   );
 }
 

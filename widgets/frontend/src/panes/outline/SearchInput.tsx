@@ -60,7 +60,7 @@ export function SearchInput({ program, query, change, problem, step }: SearchInp
         type="search"
         {...COMBOBOX}
         {...{ "aria-expanded": offered.length > 0 }}
-        placeholder="Search  ( / )"
+        placeholder="Search  /"
         aria-label="Search ops and modules by name, kind, class, type or line, or by a query"
         title="A name, an op, a module, a class, a type like f32[*, 64], a line like model.py:12; or op:linear & rank > 2"
         aria-invalid={problem !== ""}

@@ -7,19 +7,35 @@ import { PlainLine } from "./CodeLine";
 import { Empty, Prose, Waiting } from "./parts";
 import { useAnswer } from "./useAnswer";
 
+const WORDS = "what it means, and what to do";
+
 interface Props {
   store: Store;
   /** Empty in Records of older versions. */
   code: string;
 }
 
-export function CodePage({ store, code }: Props) {
+interface CodePageProps extends Props {
+  /** Whether the code alone is shown at first: nothing has to be done. */
+  brief?: boolean;
+}
+
+export function CodePage({ store, code, brief = false }: CodePageProps) {
   const [open, setOpen] = useState(false);
   if (!code) return null;
   return (
-    <details class="tx-code-page" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details
+      class={`tx-code-page${brief ? " tx-code-page-brief" : ""}`}
+      title={brief ? WORDS : undefined}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary>
-        {capped(code, 12)}: <span class="tx-lead">what it means, and what to do</span>
+        {capped(code, 12)}
+        {!brief && (
+          <>
+            : <span class="tx-lead">{WORDS}</span>
+          </>
+        )}
       </summary>
       {open && <Page store={store} code={code} />}
     </details>

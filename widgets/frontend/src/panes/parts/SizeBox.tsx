@@ -19,6 +19,7 @@ export function SizeBox({ value, label, title, bad, least, testId, put }: SizeBo
     <input
       type="number"
       class="tx-input tx-box"
+      style={{ "--tx-digits": String(value).length }}
       min={least}
       step={1}
       value={value}

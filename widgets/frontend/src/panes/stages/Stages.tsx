@@ -78,7 +78,7 @@ export function Stages({ store, program }: Props) {
       ) : (
         <Empty>
           {store.host.live
-            ? "Not compiled yet. After export… compiles the program and shows which kernels run, " +
+            ? "Not compiled yet. Compile shows which kernels run, " +
               "for which ops and lines each of them computes, how long it takes, and its code."
             : "The program was not compiled before this page was saved."}
         </Empty>

@@ -64,15 +64,13 @@ export function StagesForm({ store }: { store: Store }) {
           type="submit"
           class="tx-button tx-primary"
           disabled={busy}
-          title="Compiles the program and times its kernels"
+          title="Shows the kernels of the program, their ops, lines and times"
           data-testid="stages-run"
         >
-          After export…
+          {isInductor ? "Compile" : "Convert"}
         </button>
         <Expected store={store} action={isInductor ? "Compiling" : "Converting"}>
-          {isInductor
-            ? "compiles: tens of seconds, Stop at any time"
-            : "converts and runs: seconds, Stop at any time"}
+          {isInductor ? "tens of seconds, Stop at any time" : "and run: seconds, Stop at any time"}
         </Expected>
       </div>
     </form>

@@ -4,7 +4,7 @@ import { bytesText, capped, durationText } from "../../format";
 import type { Program } from "../../program";
 import { graphOf, indexOf } from "../../program";
 import type { Store } from "../../store";
-import { Expected } from "../parts/Expected";
+import { Expected, exportTime } from "../parts/Expected";
 import { Empty } from "../parts/parts";
 import { useAnswer } from "../parts/useAnswer";
 import { LeftOut } from "./LeftOut";
@@ -39,7 +39,7 @@ export function Values({ store, program }: Props) {
   return (
     <section class="tx-panel" aria-label="Values" data-testid="values" data-pane>
       <div class="tx-scroll tx-values">
-        {store.host.live && <Actions store={store} />}
+        {store.host.live && <Actions store={store} program={program} />}
         {!values && !pairs && (
           <Empty>
             {store.host.live
@@ -78,7 +78,14 @@ export function Values({ store, program }: Props) {
   );
 }
 
-function Actions({ store }: { store: Store }) {
+/** What comparing values with another run does, and for how long. */
+function comparingText(other: string, program: Program): string {
+  if (other === "decomposed") return `decomposes first, ${exportTime(program)}, then two runs`;
+  if (OTHERS.some(([value]) => value === other)) return "two runs, op by op: seconds";
+  return "prepares the backend first, tens of seconds, then two runs";
+}
+
+function Actions({ store, program }: Props) {
   const other = store.against.value;
   const answer = useAnswer(() => store.setups(), [store]);
   const backends = (answer.kind === "there" ? answer.value.backends : []).filter(
@@ -130,9 +137,17 @@ function Actions({ store }: { store: Store }) {
           </select>
         </label>
       </span>
-      <Expected store={store} action="Watching a run">
-        one run, op by op: seconds
-      </Expected>
+      <span class="tx-lead">
+        Watch:{" "}
+        <Expected store={store} action="Watching a run">
+          one run, op by op: seconds
+        </Expected>{" "}
+        · Compare:{" "}
+        <Expected store={store} action="Comparing values">
+          {comparingText(other, program)}
+        </Expected>{" "}
+        · Stop at any time
+      </span>
     </div>
   );
 }
