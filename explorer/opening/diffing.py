@@ -60,7 +60,7 @@ def diff(
 
 
 def _refuse_attempts(given: Any) -> None:
-    """A second name of a result stands for its last attempt, as the first does."""
+    """Raises if a result that was decomposed or fixed is compared with itself."""
     entry = given.session.entry if isinstance(given, Exploration) else None
     if entry is not None and entry.parent >= 0:
         raise ValueError(

@@ -26,7 +26,7 @@ BEFORE = {
     "find the most expensive line": "2 presses, 22 s, a line of torch's own",
     "find what changed between two programs": "3 tries until its magic was read of in the docs",
 }
-"""What each took in a walk through the view as it was on 2026-11-26, by hand."""
+"""By hand, in the view of 2026-11-26."""
 
 
 def run() -> list[Row]:

@@ -169,8 +169,8 @@ MEASURE = """() => {
         const { left, right } = each.getBoundingClientRect();
         return left < view.left || right > view.right;
     });
-    const inRows = "button, input, .tx-title, .tx-verdict";
-    const rows = document.querySelectorAll(`:is(.tx-header, .tx-toolbar, .tx-search) :is(${inRows})`);
+    const rows = document.querySelectorAll(":is(.tx-header, .tx-toolbar, .tx-search) " +
+        ":is(button, input, .tx-title, .tx-verdict)");
     const placed = [...rows].map((each) => [each.textContent, each.getBoundingClientRect()]);
     const overlapping = placed.flatMap(([name, a], at) => placed.slice(at + 1).filter(([, b]) =>
         a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
