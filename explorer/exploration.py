@@ -260,7 +260,7 @@ class Exploration(OldNames):
 
         Args:
             backend: `inductor`, as torch.compile runs it; `aoti`, compiled ahead of time; or
-                `onnx`, for the nodes that ONNX Runtime runs, in seconds.
+                `onnx`, `openvino` or `executorch`, for what the runtime runs, in seconds.
             inputs: see `run`.
             device: where to run it.
             options: of the compiler, as `torch.compile(options=...)` takes them.

@@ -90,6 +90,10 @@ class RandomBackend(Backend, Protocol):
     draws_as_eager: bool
 
 
+WARM = 5
+"""Calls of a runtime before those that are measured."""
+
+
 class RuntimeNode(NamedTuple):
     """A node that a runtime runs, which may be several ops of the program."""
 

@@ -54,7 +54,7 @@ from export_engine.trace import CompilationTrace
 from export_engine.verify import examine
 
 COMPILERS = ("inductor", "aoti")
-RUNTIMES = ("onnx",)
+RUNTIMES = ("onnx", "openvino", "executorch")
 """Backends that tell which nodes they run."""
 _STEPS = {
     "before_pre_grad_graph": "decomposing",
@@ -85,7 +85,7 @@ def compile_stages(
     Args:
         exported: whose program.
         record: the same, described.
-        backend: `inductor`, `aoti`, or `onnx` for the nodes that ONNX Runtime runs.
+        backend: `inductor` or `aoti`; `onnx`, `openvino` or `executorch` for what the runtime runs.
         device: where it runs.
         inputs: what to run it with; the example's by default.
         options: of the compiler, as `torch.compile(options=...)` takes them.

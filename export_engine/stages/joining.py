@@ -212,7 +212,7 @@ def _kernels(
             Kernel(
                 name=name,
                 kind="extern" if is_extern(name) else "fused",
-                calls=find_called_op(name),
+                calls=_name_called(name, own, targets),
                 ops=sorted(numbers[op] for op in own if op in numbers),
                 nodes=origins,
                 lines=items,
@@ -239,7 +239,7 @@ def _select_computed_ops(
     for kernel, ops in listed.items():
         target = find_called_op(kernel)
         if target:
-            called[kernel] = [op for op in ops if targets.get(op, "").startswith(f"{target}.")]
+            called[kernel] = [op for op in ops if _is_called(target, targets.get(op, ""))]
     in_library = {op for ops in called.values() for op in ops}
 
     def select(kernel: str, ops: list[str]) -> list[str]:
@@ -251,6 +251,19 @@ def _select_computed_ops(
         return [op for op in ops if op not in in_library] or ops
 
     return {kernel: select(kernel, ops) for kernel, ops in listed.items()}
+
+
+def _is_called(called: str, target: str) -> bool:
+    """Whether an extern kernel's call is of an op; C++ names an op without its namespace."""
+    return called.partition(".")[2] == target.partition(".")[2].rpartition(".")[0] != ""
+
+
+def _name_called(kernel: str, ops: Sequence[str], targets: Mapping[str, str]) -> str:
+    """What an extern kernel calls, as its op is named: `mine.op`."""
+    called = find_called_op(kernel)
+    own_targets = (targets.get(op, "") for op in ops)
+    names = (target.rpartition(".")[0] for target in own_targets if _is_called(called, target))
+    return next(names, called)
 
 
 def _make_names_graph(provenance: Provenance) -> StageGraph:

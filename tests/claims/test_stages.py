@@ -544,6 +544,49 @@ class Other(nn.Module):
         return x.sin() * 2  # <- other
 
 
+@pytest.mark.slow
+def test_openvino_tells_its_layers_with_ops_lines_and_times() -> None:
+    pytest.importorskip("openvino", reason="openvino is not installed")
+    torch.manual_seed(0)
+    ex = explorer.explore(Planted().eval(), (torch.randn(16, 16),))
+    stages = ex.stages("openvino")
+    check_record(ex.record)
+    computed = {
+        name: kernel for kernel in stages.kernels for name in stages.kernel(kernel.name).nodes
+    }
+    assert {"linear", "sort", "exp"} <= computed.keys()
+    assert computed["linear"].calls.startswith("FullyConnected ")
+    assert stages.kernel(computed["sort"].name).lines == [
+        f"test_stages.py:{planted_line('fusion')}"
+    ]
+    assert all(kernel.microseconds >= 0 for kernel in stages.kernels)
+
+
+class Portable(nn.Module):
+    """An op of XNNPACK, and one that it does not have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(16, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = self.linear(x).relu()  # <- delegated
+        return h.cumsum(-1)  # <- portable
+
+
+@pytest.mark.thorough
+def test_executorch_tells_its_instructions_with_ops_lines_and_times() -> None:
+    pytest.importorskip("executorch.devtools", reason="executorch is not installed")
+    stages = explorer.explore(Portable().eval(), (torch.randn(16, 16),)).stages("executorch")
+    delegate, cumsum = stages.kernels
+    assert delegate.calls.startswith("XnnpackBackend: Fully Connected")
+    assert {"linear", "relu"} <= set(stages.kernel(delegate.name).nodes)
+    assert stages.kernel(delegate.name).lines == [f"test_stages.py:{planted_line('delegated')}"]
+    assert cumsum.calls == "aten.cumsum.out"
+    assert stages.kernel(cumsum.name).lines == [f"test_stages.py:{planted_line('portable')}"]
+    assert all(kernel.microseconds > 0 for kernel in stages.kernels)
+
+
 def test_what_a_cache_tells_of_another_programs_lines_is_noticed() -> None:
     record = explorer.explore(Other(), (torch.randn(3),)).record
     texts = {

@@ -11,9 +11,12 @@ import torch
 
 from export_engine.capture import descriptors_quiet
 from export_engine.defects import log_internal_error
-from export_engine.run.backend import Job, Ready
+from export_engine.run.backend import Job, Ready, RuntimeNode
 from export_engine.run.builtin_backends.eager_layouts import replace_views
-from export_engine.run.builtin_backends.executorch_trace import find_traced_values
+from export_engine.run.builtin_backends.executorch_trace import (
+    find_traced_values,
+    read_instructions,
+)
 from export_engine.run.builtin_backends.needs import on_cpu, packages
 from export_engine.torch_internals import as_result, flat_leaves, int_bound
 
@@ -51,6 +54,14 @@ class ExecuTorch:
             return as_result(job.program, _copy_outputs(raw))
 
         return call_program
+
+    def nodes(self, job: Job, calls: int) -> list[RuntimeNode]:
+        """The instructions of the method, timed by its runtime's event tracer."""
+        missing = self.without_values()
+        if missing:
+            raise ValueError(missing)
+        with descriptors_quiet():
+            return read_instructions(_lower(job)[0], job, calls)
 
     def without_values(self) -> str | None:
         """The tracer of its runtime, and what reads its traces."""

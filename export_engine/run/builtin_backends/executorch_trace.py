@@ -1,15 +1,15 @@
-"""What ops gave in a run of ExecuTorch, by its event tracer and the Inspector that reads it."""
+"""What ExecuTorch's event tracer tells of a run: what ops gave, and how long instructions took."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import torch
 from torch.fx import Node
 
-from export_engine.run.backend import Job
-from export_engine.run.op_origins import ops_of
+from export_engine.run.backend import WARM, Job, RuntimeNode
+from export_engine.run.op_origins import ops_of, sources_of
 from export_engine.torch_internals import flat_leaves
 
 _UNEMITTED = ("getitem", "alloc", "view")
@@ -26,21 +26,10 @@ def find_traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Te
         job: the same, and its inputs.
         space: bytes of the values of all ops.
     """
-    from executorch.devtools import Inspector
-    from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
-
-    method = _load_for_executorch_from_buffer(
-        lowered.buffer, enable_etdump=True, debug_buffer_size=4 * space + _ROOM
-    )
-    method.forward(flat_leaves(job.program, job.args, dict(job.kwargs)))
-    trace, data = job.folder / "trace.etdp", job.folder / "values.bin"
-    method.write_etdump_result_to_file(str(trace), str(data))
-    inspector = Inspector(etdump_path=str(trace), debug_buffer_path=str(data))
-    events = [event for block in inspector.event_blocks for event in block.events]
     results = [
         event.debug_data or ()
-        for event in events
-        if event.name in ("OPERATOR_CALL", "DELEGATE_CALL")
+        for event in _trace_calls(lowered, job, 1, 4 * space + _ROOM)
+        if event.name in _INSTRUCTIONS
     ]
     graph = lowered.exported_program().graph
     ops = ops_of(job.program, graph.nodes)
@@ -49,6 +38,84 @@ def find_traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Te
         if node.name in ops:
             tensors[ops[node.name]] = value.clone()
     return tensors
+
+
+def read_instructions(lowered: Any, job: Job, calls: int) -> list[RuntimeNode]:
+    """The instructions of a method in order, with the time of each; a delegate's call is one.
+
+    Args:
+        lowered: what `to_executorch` made of the program.
+        job: the same, and its inputs.
+        calls: how many are measured.
+    """
+    program = lowered.exported_program()
+    nodes = list(program.graph.nodes)
+    called = [node for node in nodes if node.op == "call_function" and not _is_unemitted(node)]
+    numbers = {node: at for at, node in enumerate(called)}
+    rows: list[tuple[tuple[float, ...], list[str]]] = []
+    inner: list[str] = []
+    for event in _trace_calls(lowered, job, calls + WARM, 0):
+        if event.is_delegated_op:
+            inner.append(str(event.name).partition(" #")[0])
+        elif event.name in _INSTRUCTIONS:
+            rows.append((tuple(1e3 * took for took in event.perf_data.raw[WARM:]), inner))
+            inner = []
+    told = dict(_in_order(nodes, rows))
+    sources = sources_of(job.program, nodes)
+    result = []
+    for node in called:
+        took, parts = told.get(node, ((), []))
+        name, ops = str(node.target), [sources.get(node.name, "")]
+        if _is_delegate(node):
+            module = getattr(program.graph_module, node.args[0].target)
+            name = module.backend_id
+            own = sources_of(job.program, module.original_module.graph.nodes)
+            ops = list(dict.fromkeys(own.values()))
+        result.append(
+            RuntimeNode(
+                node.name,
+                f"{name}: {', '.join(parts)}" if parts else name,
+                tuple(op for op in ops if op),
+                tuple(dict.fromkeys(numbers[above] for above in _find_read(node, numbers))),
+                took,
+            )
+        )
+    return result
+
+
+_INSTRUCTIONS = ("OPERATOR_CALL", "DELEGATE_CALL")
+
+
+def _find_read(node: Node, called: Container[Node]) -> Iterator[Node]:
+    """The instructions whose values a node reads, past those that only name memory."""
+    for above in node.all_input_nodes:
+        if above in called:
+            yield above
+        elif above.op == "call_function":
+            yield from _find_read(above, called)
+
+
+def _trace_calls(lowered: Any, job: Job, calls: int, room: int) -> list[Any]:
+    """The events of calls, each once for all of them.
+
+    Args:
+        lowered: what `to_executorch` made of the program.
+        job: the same, and its inputs.
+        calls: how many.
+        room: bytes for values; with 0 there are times only.
+    """
+    from executorch.devtools import Inspector
+    from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+    method = _load_for_executorch_from_buffer(
+        lowered.buffer, enable_etdump=True, debug_buffer_size=room
+    )
+    for _ in range(calls):
+        method.forward(flat_leaves(job.program, job.args, dict(job.kwargs)))
+    trace, data = job.folder / "trace.etdp", job.folder / "values.bin"
+    method.write_etdump_result_to_file(str(trace), str(data))
+    inspector = Inspector(etdump_path=str(trace), debug_buffer_path=str(data) if room else None)
+    return [event for block in inspector.event_blocks for event in block.events]
 
 
 def _iter_values(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, torch.Tensor]]:

@@ -12,11 +12,11 @@ import torch
 from torch.export.graph_signature import ConstantArgument, InputKind
 
 from export_engine.defects import log_internal_error
-from export_engine.run.backend import Job, Ready, RuntimeNode
+from export_engine.run.backend import WARM, Job, Ready, RuntimeNode
 from export_engine.run.builtin_backends.arrays import as_array
 from export_engine.run.builtin_backends.eager_layouts import replace_views
 from export_engine.run.builtin_backends.needs import packages
-from export_engine.run.builtin_backends.onnx_nodes import WARM, read_nodes
+from export_engine.run.builtin_backends.onnx_nodes import read_nodes
 from export_engine.run.op_origins import ops_of, sources_of
 from export_engine.torch_internals import as_result, flat_inputs
 

@@ -9,10 +9,8 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from export_engine.run.backend import RuntimeNode
+from export_engine.run.backend import WARM, RuntimeNode
 
-WARM = 5
-"""Calls before those that are measured."""
 _EVENT = "_kernel_time"
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import torch
 
 from export_engine.process import undone
-from export_engine.run.backend import Job, Ready
+from export_engine.run.backend import WARM, Job, Ready, RuntimeNode
 from export_engine.run.builtin_backends.arrays import as_array
 from export_engine.run.builtin_backends.needs import on_cpu, packages
+from export_engine.run.op_origins import sources_of
 from export_engine.torch_internals import flat_inputs
 
 
@@ -30,24 +33,7 @@ class OpenVino:
 
     def prepare(self, job: Job) -> Ready:
         """Converts, saves, and compiles."""
-        import openvino
-
-        with _disable_telemetry():
-            converted = openvino.convert_model(job.program)
-        read: list[Any] = []
-        inputs = _list_inputs(job)
-        for value, parameter in zip(inputs, _parameters(converted, len(inputs)), strict=True):
-            if parameter.output(0).get_target_inputs():
-                read.append(value)
-            else:  # a flag that export specialized has no type to compile
-                converted.remove_parameter(parameter)
-        file = job.folder / "model.xml"
-        openvino.save_model(converted, file, compress_to_fp16=False)
-        compiled = openvino.Core().compile_model(
-            converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
-        )
-        fed = {number: as_array(value) for number, value in enumerate(read)}
-        request = compiled.create_infer_request()
+        request, fed = _make_request(job, job.program, {})
         count = len(job.program.graph_signature.user_outputs)
 
         def result(raw: Any) -> list[torch.Tensor]:
@@ -59,6 +45,85 @@ class OpenVino:
             result=result,
             saved=job.folder,
         )
+
+    def nodes(self, job: Job, calls: int) -> list[RuntimeNode]:
+        """The layers of the compiled model, timed by OpenVINO's own counters."""
+        from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
+
+        decoder = TorchFXPythonDecoder.from_exported_program(job.program)
+        sources = sources_of(job.program, decoder.fx_gm.graph.nodes)
+        request, fed = _make_request(job, decoder, {"PERF_COUNT": True})
+        times: dict[str, list[float]] = defaultdict(list)
+        for call in range(calls + WARM):
+            request.infer(fed, share_inputs=True, share_outputs=True)
+            for layer in request.get_profiling_info() if call >= WARM else ():
+                times[layer.node_name].append(layer.real_time / timedelta(microseconds=1))
+        return _read_layers(request.get_compiled_model().get_runtime_model(), sources, times)
+
+
+_NO_LAYERS = ("Const", "Input", "Output")
+
+
+def _read_layers(
+    model: Any, sources: Mapping[str, str], times: Mapping[str, Sequence[float]]
+) -> list[RuntimeNode]:
+    """The layers of a runtime model that compute, in its order.
+
+    Args:
+        model: OpenVINO's runtime model; a layer has the names of those that were fused into it,
+            `linear/aten.linear.default/Add`, which begin with the name of the torch node.
+        sources: per node of the graph that was converted, the op of the program it is a part of.
+        times: per layer, microseconds of each call.
+    """
+    layers = [
+        (layer, facts)
+        for layer in model.get_ordered_ops()
+        if (facts := {name: str(fact.value) for name, fact in layer.get_rt_info().items()})
+        and facts.get("layerType") not in _NO_LAYERS
+    ]
+    numbers = {layer.get_friendly_name(): at for at, (layer, _) in enumerate(layers)}
+    nodes = []
+    for layer, facts in layers:
+        name = layer.get_friendly_name()
+        parts = [part.partition("/")[0] for part in facts.get("originalLayersNames", "").split(",")]
+        above = [value.get_node().get_friendly_name() for value in layer.input_values()]
+        nodes.append(
+            RuntimeNode(
+                name,
+                f"{facts.get('layerType', '')} {facts.get('primitiveType', '')}".strip(),
+                tuple(dict.fromkeys(sources[part] for part in parts if part in sources)),
+                tuple(dict.fromkeys(numbers[other] for other in above if other in numbers)),
+                tuple(times.get(name, ())),
+            )
+        )
+    return nodes
+
+
+def _make_request(job: Job, program: Any, settings: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Converts, saves and compiles a program; a request of it, and the arrays that it reads.
+
+    Args:
+        job: what is run.
+        program: the job's, or OpenVINO's decoder of it.
+        settings: of the CPU device, beside its precision.
+    """
+    import openvino
+
+    with _disable_telemetry():
+        converted = openvino.convert_model(program)
+    read: list[Any] = []
+    inputs = _list_inputs(job)
+    for value, parameter in zip(inputs, _parameters(converted, len(inputs)), strict=True):
+        if parameter.output(0).get_target_inputs():
+            read.append(value)
+        else:  # a flag that export specialized has no type to compile
+            converted.remove_parameter(parameter)
+    openvino.save_model(converted, job.folder / "model.xml", compress_to_fp16=False)
+    compiled = openvino.Core().compile_model(
+        converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32", **settings}
+    )
+    fed = {number: as_array(value) for number, value in enumerate(read)}
+    return compiled.create_infer_request(), fed
 
 
 def _list_inputs(job: Job) -> list[Any]:

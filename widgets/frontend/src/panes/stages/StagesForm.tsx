@@ -8,6 +8,8 @@ const BACKENDS: readonly [string, string][] = [
   ["inductor", "torch.compile"],
   ["aoti", "AOTInductor"],
   ["onnx", "ONNX Runtime"],
+  ["openvino", "OpenVINO"],
+  ["executorch", "ExecuTorch"],
 ];
 
 /** Of Inductor's options, what most often changes kernels; each is compared with the defaults. */
@@ -22,7 +24,7 @@ export function StagesForm({ store }: { store: Store }) {
   const [backend, setBackend] = useState("inductor");
   const [setting, setSetting] = useState(0);
   const busy = store.busy.value;
-  const isInductor = backend !== "onnx";
+  const isInductor = backend === "inductor" || backend === "aoti";
   const options = isInductor ? (SETTINGS[setting]?.[0] ?? {}) : {};
   return (
     <form
