@@ -159,7 +159,33 @@ test("each side names its own ops and modules", () => {
   const cos = drawing.forest.itemOf.get(2) as Item;
   const module = cos.parent as Item;
   expect([module, cos].map((each) => writer.box(each).title)).toEqual(["new", "cos"]);
-  expect([module, cos].map((each) => writer.before(each)?.title)).toEqual(["old", "sin"]);
+  expect([module, cos].map((each) => writer.boxOn("before", each)?.title)).toEqual(["old", "sin"]);
+});
+
+test("side by side, each side counts its own ops, differences and values", () => {
+  const net = (...ops: string[]) => {
+    const build = new RecordBuilder("net(x)");
+    const scope = build.scope("layer", "Layer");
+    const values = ops.map((op) => build.call(op, [build.input("x", [4])], { scope }));
+    build.output(values);
+    return new Program(build.record());
+  };
+  const before = net("relu");
+  const after = net("relu", "cos", "exp");
+  const shared = [pair(0, 0), pair(1, 1), pair(2, 6)];
+  const drawing = drawingOfBoth(
+    merge(before, after, diffOf({ pairs: shared, added: [2, 3, 4, 5] })),
+    PLAIN,
+  );
+  const writer = writerOf(drawing, () => 10);
+  const layer = drawing.forest.itemOf.get(1)?.parent as Item;
+  const output = drawing.forest.itemOf.get(6) as Item;
+  const text = (words: ReturnType<typeof writer.boxOn>) =>
+    words?.lines.map(({ pieces }) => pieces.map((piece) => piece.text).join(""));
+  expect(text(writer.boxOn("before", layer))).toEqual(["Layer · 1 op"]);
+  expect(text(writer.boxOn("after", layer))).toEqual(["Layer · 3 ops", "2 nodes differ"]);
+  expect(text(writer.boxOn("before", output))).toEqual([]);
+  expect(text(writer.boxOn("after", output))).toEqual(["3 values"]);
 });
 
 test("a module that only one side groups is not named for what it is in there", () => {
@@ -176,9 +202,9 @@ test("a module that only one side groups is not named for what it is in there", 
   const writer = writerOf(drawing, () => 10);
   const norm = drawing.forest.itemOf.get(2)?.parent as Item;
   expect(writer.box(norm).title).toBe("norm");
-  expect(writer.before(norm)).toBeNull();
+  expect(writer.boxOn("before", norm)?.title).toBe("norm");
   const [edge] = drawing.links.inside(drawing.forest.root);
-  const said = [edge && writer.edge(edge), edge && writer.edgeBefore(edge)];
+  const said = [edge && writer.edge(edge), edge && writer.edgeOn("before", edge)];
   expect(said.map((line) => line?.pieces.map(({ text }) => text).join(""))).toEqual(["4", "8"]);
 });
 

@@ -22,6 +22,8 @@ export interface Merged {
   merged: ReadonlyMap<NodeId, NodeId>;
   /** The program before, and per node that both have, its node there. */
   before: Program;
+  /** The program on screen. */
+  after: Program;
   twins: ReadonlyMap<NodeId, NodeId>;
   /** The programs in which one node reads another. */
   sidesOf(value: NodeId, user: NodeId): number;

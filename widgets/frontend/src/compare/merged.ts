@@ -52,7 +52,9 @@ class Merger {
     const merged = new Map([...this.removed].map(([number, node]) => [node, number]));
     const twins = new Map([...this.numbers].map(([node, number]) => [number, node]));
     const { before, kinds, notes, removed } = this;
-    return { program, kinds, notes, removed, merged, before, twins, sidesOf: this.sides() };
+    const { after } = this;
+    const sidesOf = this.sides();
+    return { program, kinds, notes, removed, merged, before, after, twins, sidesOf };
   }
 
   private match(diff: GraphDiff): void {

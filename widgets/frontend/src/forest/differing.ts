@@ -10,11 +10,13 @@ export interface Marked {
   kinds: ReadonlyMap<Item, Kind>;
   /** Per container, how many differences are in it. */
   inside: ReadonlyMap<Item, number>;
+  /** Those of them that each side has. */
+  insideOf: ReadonlyMap<Item, Sides>;
   /** Per container with ops of one side only, how many ops each side has in it. */
   ops: ReadonlyMap<Item, Sides>;
 }
 
-interface Sides {
+export interface Sides {
   before: number;
   after: number;
 }
@@ -32,18 +34,30 @@ export function markItems(forest: Forest, { kinds }: Merged): Marked {
     // A weight or a result that is folded into an op: the op is there on both sides.
     found.set(item, item.node === id ? kind : (found.get(item) ?? "changed"));
   }
-  const visit = (item: Item): number => {
-    const own = found.has(item) ? 1 : 0;
-    const below = item.children.reduce((sum, child) => sum + visit(child), 0);
-    if (below > 0) inside.set(item, below);
-    const kind = own === 0 && item.parent ? commonKind(item.children, found) : null;
-    if (kind) found.set(item, kind);
-    return own + below;
+  const insideOf = new Map<Item, Sides>();
+  const visit = (item: Item): { all: number } & Sides => {
+    const kind = found.get(item);
+    const total = { all: 0, before: 0, after: 0 };
+    for (const child of item.children.map(visit)) {
+      total.all += child.all;
+      total.before += child.before;
+      total.after += child.after;
+    }
+    if (total.all > 0) {
+      inside.set(item, total.all);
+      insideOf.set(item, { before: total.before, after: total.after });
+    }
+    const common = !kind && item.parent ? commonKind(item.children, found) : null;
+    if (common) found.set(item, common);
+    if (kind) total.all += 1;
+    if (kind && kind !== "added") total.before += 1;
+    if (kind && kind !== "removed") total.after += 1;
+    return total;
   };
   visit(forest.root);
   const ops = new Map<Item, Sides>();
   countSides(forest.root, found, ops);
-  return { kinds: found, inside, ops };
+  return { kinds: found, inside, insideOf, ops };
 }
 
 /** The ops of an item in each program; those of containers that differ are kept. */

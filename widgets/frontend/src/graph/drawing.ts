@@ -1,6 +1,6 @@
 /** Which items of a program are drawn under the view's options, before layout. Pure. */
 
-import { differing, type Marked, markItems } from "../forest/differing";
+import { differing, type Marked, markItems, type Sides } from "../forest/differing";
 import type { Options } from "../forest/forest";
 import type { Forest, Item } from "../forest/items";
 import { forestOf, gatheredForest } from "../forest/program_forest";
@@ -26,20 +26,23 @@ export interface Drawing {
   notes: (item: Item) => readonly string[];
   /** How many ops are in an item; of two programs in each, if that differs: `12 → 30 ops`. */
   ops: (item: Item) => string;
-  /** The program before of two; null for one alone. */
-  before: Before | null;
+  /** Of two programs, each by itself; null for one alone. */
+  sides: { before: Side; after: Side } | null;
 }
 
-/** What a box is in the program before, whose names and settings may be others. */
-export interface Before {
+/** What a box is in one of two programs, whose names, settings and counts may be others. */
+export interface Side {
   program: Program;
   itemOf: (item: Item) => Item | null;
   /** A node's number there; undefined for one that only the other has. */
   nodeOf: (node: NodeId) => NodeId | undefined;
+  /** What differs in an item, and how many ops it has there. */
+  notes: (item: Item) => readonly string[];
+  ops: (item: Item) => string;
 }
 
 export function drawingOf(program: Program, options: Omit<Options, "only">): Drawing {
-  return drawn(program, forestOf(program, options), null, null);
+  return drawn(program, forestOf(program, options), null, options);
 }
 
 /** Two programs in one drawing; layers that differ are not folded into a run. */
@@ -48,26 +51,30 @@ export function drawingOfBoth(merged: Merged, options: Options): Drawing {
     const differing = markItems(bare, merged);
     return (item) => differing.inside.has(item);
   });
-  return drawn(merged.program, forest, merged, beforeOf(merged, options));
+  return drawn(merged.program, forest, merged, options);
 }
 
 /** A container is what the same node of both is in, so many levels above it, and as deep. */
-function beforeOf({ before, twins, removed }: Merged, options: Options): Before {
-  const itemOf = (item: Item): Item | null => {
-    const { itemOf } = forestOf(before, options); // made when a box is first painted
+function itemIn(
+  program: Program,
+  options: Omit<Options, "only">,
+  nodeOf: Side["nodeOf"],
+): Side["itemOf"] {
+  return (item) => {
+    const { itemOf } = forestOf(program, options); // made when a box is first painted
     let leaf: Item | undefined = item;
     let levels = 0;
     while (leaf && leaf.node < 0) {
-      leaf = leaf.children.find(({ children, node }) => children.length > 0 || twins.has(node));
+      leaf = leaf.children.find(
+        ({ children, node }) => children.length > 0 || nodeOf(node) !== undefined,
+      );
       levels += 1;
     }
-    let twin: Item | null = itemOf.get(twins.get(leaf?.node ?? -1) ?? -1) ?? null;
+    let twin: Item | null = itemOf.get(nodeOf(leaf?.node ?? -1) ?? -1) ?? null;
     for (; twin && levels > 0; levels -= 1) twin = twin.parent;
     const alike = twin?.kind === item.kind && (item.node >= 0 || depth(twin) === depth(item));
     return alike ? twin : null;
   };
-  const nodeOf = (node: NodeId): NodeId | undefined => twins.get(node) ?? removed.get(node);
-  return { program: before, itemOf, nodeOf };
 }
 
 const depth = ({ parent }: Item): number => (parent ? 1 + depth(parent) : 0);
@@ -76,7 +83,7 @@ function drawn(
   program: Program,
   forest: Forest,
   merged: Merged | null,
-  before: Before | null,
+  options: Omit<Options, "only">,
 ): Drawing {
   const marked = merged && markItems(forest, merged);
   const links = new Links(program, forest, merged?.sidesOf);
@@ -90,7 +97,26 @@ function drawn(
   };
   const dtype = commonDtype(program);
   const sought = marked ? firstOf(marked) : whereItEnded(program, forest);
-  return { program, forest, links, dtype, marked, sought, notes, ops, before };
+  const sides = merged && marked && sidesOf(merged, marked, options);
+  return { program, forest, links, dtype, marked, sought, notes, ops, sides };
+}
+
+function sidesOf(merged: Merged, marked: Marked, options: Omit<Options, "only">): Drawing["sides"] {
+  const { after, before, removed, twins } = merged;
+  const side = (key: keyof Sides, program: Program, nodeOf: Side["nodeOf"]): Side => ({
+    program,
+    itemOf: itemIn(program, options, nodeOf),
+    nodeOf,
+    notes: (item) => [
+      ...(key === "after" ? (merged.notes.get(item.node) ?? []) : []),
+      ...inWords(marked.insideOf.get(item)?.[key] ?? 0),
+    ],
+    ops: (item) => counted(marked.ops.get(item)?.[key] ?? item.ops, "op"),
+  });
+  return {
+    before: side("before", before, (node) => twins.get(node) ?? removed.get(node)),
+    after: side("after", after, (node) => (removed.has(node) ? undefined : node)),
+  };
 }
 
 /** The first item that differs. */

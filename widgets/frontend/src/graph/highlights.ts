@@ -4,6 +4,7 @@
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { Sides } from "../forest/differing";
 import type { Item } from "../forest/items";
 import type { NodeId } from "../program";
 import type { Store } from "../store";
@@ -79,15 +80,17 @@ export class Highlights {
     if (!drawing || !scene) return NO_MARKS;
     if (this.made?.scene === scene) return this.made.marks;
     const elsewhere = drawing.forest.itemOf.get(store.hovered.peek() ?? -1);
-    const marks = marksOf(drawing, scene, {
+    const beside = store.arrangement.peek() === "beside" && this.compared.peek() !== null;
+    const made = marksOf(drawing, scene, {
       selection: store.selection.peek(),
       nodes: this.lit(),
       hovered: this.pointed ?? (elsewhere ? shownFor(scene, elsewhere) : null),
       showPath: this.showPath.peek(),
-      sides: store.arrangement.peek() === "beside" && this.compared.peek() ? AFTER : BOTH,
+      sides: beside ? AFTER : BOTH,
       decorations: store.decorations.peek(),
       colouring: store.colouring.peek(),
     });
+    const marks = beside ? { ...made, ...this.wordsOn("after") } : made;
     store.most.value = marks.decorations.most;
     this.made = { scene, marks };
     return marks;
@@ -97,18 +100,21 @@ export class Highlights {
   before(): Marks {
     const of = this.marks();
     if (this.madeBefore?.of !== of) {
-      const { drawing } = this.shown();
-      const writer = drawing && writerOf(drawing, this.stage.measure);
-      const marks = {
-        ...of,
-        sides: BEFORE,
-        decorations: this.decorationsBefore(),
-        wordsOf: (item: Item) => writer?.before(item) ?? null,
-        textOf: (link: Link) => writer?.edgeBefore(link) ?? null,
-      };
+      const decorations = this.decorationsBefore();
+      const marks = { ...of, sides: BEFORE, decorations, ...this.wordsOn("before") };
       this.madeBefore = { of, marks };
     }
     return this.madeBefore.marks;
+  }
+
+  /** What boxes and edges say of one of two programs. */
+  private wordsOn(side: keyof Sides): Pick<Marks, "textOf" | "wordsOf"> {
+    const { drawing } = this.shown();
+    const writer = drawing && writerOf(drawing, this.stage.measure);
+    return {
+      wordsOf: (item: Item) => writer?.boxOn(side, item) ?? null,
+      textOf: (link: Link) => writer?.edgeOn(side, link) ?? null,
+    };
   }
 
   /** The decorations of the program before, which must not show what is known only of the other. */

@@ -1,5 +1,6 @@
 /** The texts of boxes and edges, and how wide they are. Made once for a drawing. */
 
+import type { Sides } from "../forest/differing";
 import type { Item } from "../forest/items";
 import { ensure } from "../maps";
 import type { Drawing } from "./drawing";
@@ -9,11 +10,11 @@ import { FONT, type Line, type Measure, type Words } from "./scene";
 
 export interface Writer {
   box(item: Item): Words;
-  /** What a box has in the program before; null where it is not known to be there. */
-  before(item: Item): Words | null;
+  /** What a box has in one of two programs; null where it is not known to be there. */
+  boxOn(side: keyof Sides, item: Item): Words | null;
   edge(link: Link): Line;
-  /** What an edge carries in the program before; null where it is not there. */
-  edgeBefore(link: Link): Line | null;
+  /** What an edge carries in one of two programs; null where it is not there. */
+  edgeOn(side: keyof Sides, link: Link): Line | null;
 }
 
 /** Texts already made for a drawing, reused by its next sketch. */
@@ -28,7 +29,7 @@ export function writerOf(drawing: Drawing, measure: Measure): Writer {
 }
 
 function makeWriter(drawing: Drawing, measure: Measure): Writer {
-  const { before, dtype, links, notes, ops, program } = drawing;
+  const { dtype, links, notes, ops, program, sides } = drawing;
   const line = (pieces: Piece[], font: string): Line => {
     const widths = pieces.map(({ text }) => measure(evenNumber(text), font));
     const width = widths.reduce((sum, each) => sum + each, 0);
@@ -43,9 +44,9 @@ function makeWriter(drawing: Drawing, measure: Measure): Writer {
     };
   };
   const boxes = new Map<Item, Words>();
-  const boxesBefore = new Map<Item, Words | null>();
+  const boxesOn = { before: new Map<Item, Words | null>(), after: new Map<Item, Words | null>() };
   const edges = new Map<string, Line>();
-  const edgesBefore = new Map<Link, Line | null>();
+  const edgesOn = { before: new Map<Link, Line | null>(), after: new Map<Link, Line | null>() };
   const words = (item: Item, lines: Piece[][]): Words => {
     return {
       title: item.title,
@@ -59,19 +60,24 @@ function makeWriter(drawing: Drawing, measure: Measure): Writer {
     const lines = item.kind === "port" ? [] : boxLines(program, item, taps, notes(item), ops(item));
     return words(item, lines);
   };
-  const writeBefore = (item: Item): Words | null => {
-    const twin = before?.itemOf(item);
-    return before && twin ? words(twin, boxLines(before.program, twin, [])) : null;
+  const writeOn = (key: keyof Sides, item: Item): Words | null => {
+    const side = sides?.[key];
+    const twin = side?.itemOf(item);
+    if (!side || (!twin && item.children.length === 0)) return null;
+    const taps = links.taps(item).filter(({ node }) => side.nodeOf(node) !== undefined);
+    const of = twin ? side.program : program;
+    return words(twin ?? item, boxLines(of, twin ?? item, taps, side.notes(item), side.ops(item)));
   };
-  const writeEdgeBefore = (link: Link): Line | null => {
-    const values = link.values.flatMap((node) => before?.nodeOf(node) ?? []);
-    if (!before || values.length === 0) return null;
-    return line(edgePieces(before.program, { ...link, values }, dtype), FONT.label);
+  const writeEdgeOn = (key: keyof Sides, link: Link): Line | null => {
+    const side = sides?.[key];
+    const values = link.values.flatMap((node) => side?.nodeOf(node) ?? []);
+    if (!side || values.length === 0) return null;
+    return line(edgePieces(side.program, { ...link, values }, dtype), FONT.label);
   };
   return {
     box: (item) => ensure(boxes, item, () => write(item)),
-    before: (item) => ensure(boxesBefore, item, () => writeBefore(item)),
-    edgeBefore: (link) => ensure(edgesBefore, link, () => writeEdgeBefore(link)),
+    boxOn: (side, item) => ensure(boxesOn[side], item, () => writeOn(side, item)),
+    edgeOn: (side, link) => ensure(edgesOn[side], link, () => writeEdgeOn(side, link)),
     // Most edges carry values of a few types.
     edge: (link) =>
       ensure(edges, `${program.typeIndex(link.values[0] ?? -1)} ${link.values.length}`, () =>
