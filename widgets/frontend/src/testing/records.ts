@@ -329,7 +329,6 @@ export class RecordBuilder {
       stages: [],
       delegations: [],
       op_table: null,
-      origins: null,
     };
   }
 
@@ -358,7 +357,8 @@ export class RecordBuilder {
     path: string,
   ): InputEntry {
     const type = this.main.nodes[node]?.type ?? -1;
-    return { kind, name, node, type, target, path, persistent: null, constant: null, bytes: 0 };
+    const rest = { keyword: false, persistent: null, constant: null, bytes: 0 };
+    return { kind, name, node, type, target, path, ...rest };
   }
 }
 
