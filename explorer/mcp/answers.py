@@ -41,6 +41,9 @@ def to_text(answer: Answer, first: int = 0) -> str:
     following = "\n".join(["Next:", *(f"  {call}" for call in answer.next)]) if answer.next else ""
     left = MOST_CHARACTERS - len(following) - 100
     shown: list[str] = []
+    first = max(first, 0)
+    if lines and first >= len(lines):
+        return f"The answer has {len(lines):,} lines, so none from line {first} on."
     for line in lines[first:]:
         left -= len(line) + 1
         if left < 0:

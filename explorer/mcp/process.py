@@ -105,7 +105,8 @@ class _Speaker:
         self._write({"ended": ended, "text": text})
 
     def _write(self, fields: dict[str, Any]) -> None:
-        self._stream.write(json.dumps({"id": self._call, **fields}) + "\n")
+        line = json.dumps({"id": self._call, **fields})
+        self._stream.write(f"\n{line}\n")  # what the user's code wrote there is a line of its own
         self._stream.flush()
 
 

@@ -11,15 +11,18 @@ import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
+import msgspec
 
-from explorer.mcp.answers import ToolRefused
+from explorer.mcp.answers import MOST_CHARACTERS, ToolRefused
 from export_engine.process import another_python
 
 Report = Callable[[int, int, str], Awaitable[None]]
 """Called with progress: done, total (0 if unknown) and what is done."""
+_MOST_BYTES = 1 << 16
+"""Bytes of a line of the process: an answer has about 6,000 characters, six bytes each at most."""
 _GRACE = 10.0
 """Seconds that a call has to end once it is interrupted; then its process is killed."""
 
@@ -37,7 +40,7 @@ class Relay:
         self._root = root
         self._seconds = seconds
         self._process: subprocess.Popen[str] | None = None
-        self._lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._lines: asyncio.Queue[_Line | None] = asyncio.Queue()
         self._one = anyio.Lock()
         self._calls = 0
 
@@ -68,9 +71,9 @@ class Relay:
                 with anyio.CancelScope(shield=True):
                     await self.interrupt()
                 raise
-        if ended["ended"] == "ok":
-            return str(ended["text"])
-        raise ToolRefused(str(ended["text"]))
+        if ended.ended == "ok":
+            return ended.text[:MOST_CHARACTERS]
+        raise ToolRefused(ended.text[:MOST_CHARACTERS])
 
     def close(self) -> None:
         """Ends the process."""
@@ -99,17 +102,17 @@ class Relay:
             self._process.stdin.write(json.dumps(call) + "\n")
             self._process.stdin.flush()
 
-    async def wait_for_end(self, report: Report) -> dict[str, Any]:
+    async def wait_for_end(self, report: Report) -> _Line:
         """The end of the call that goes on."""
         while True:
             line = await self._lines.get()
             if line is None:
                 raise ToolRefused(self._describe_death())
-            if line.get("id") != self._calls:
+            if line.id != self._calls:
                 continue
-            if "ended" in line:
+            if line.ended:
                 return line
-            await report(line["done"], line["total"], line["label"])
+            await report(line.done, line.total, line.label)
 
     def _describe_death(self) -> str:
         assert self._process is not None
@@ -139,14 +142,31 @@ async def _unheard(done: int, total: int, label: str) -> None:
     """Progress of a call that nobody waits for."""
 
 
+class _Line(msgspec.Struct, frozen=True, kw_only=True):
+    """What the process says of a call: progress, or its end."""
+
+    id: int
+    done: int = 0
+    total: int = 0
+    label: str = ""
+    ended: Literal["", "ok", "refused", "cancelled"] = ""
+    text: str = ""
+
+
 def _read(
     process: subprocess.Popen[str],
     loop: asyncio.AbstractEventLoop,
-    lines: asyncio.Queue[dict[str, Any] | None],
+    lines: asyncio.Queue[_Line | None],
 ) -> None:
-    """Passes lines of the process on to the loop; None at their end."""
+    """Passes lines of the process on to the loop; None at their end.
+
+    The user's code can write where the process does: what is no such line is dropped.
+    """
     assert process.stdout is not None
     with suppress(RuntimeError, ValueError, OSError):  # the loop or the stream was closed
-        for line in process.stdout:
-            loop.call_soon_threadsafe(lines.put_nowait, json.loads(line))
+        while data := process.stdout.buffer.readline(_MOST_BYTES):
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                line = msgspec.json.decode(data, type=_Line)
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+    with suppress(RuntimeError):
         loop.call_soon_threadsafe(lines.put_nowait, None)

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from export_engine.defects import user_code
+
 
 class Call(NamedTuple):
     """A model and the arguments of one call."""
@@ -40,7 +42,8 @@ def run_named_call(named: str) -> Call:
         result = getattr(result, name)
     if not callable(result):
         raise TypeError(f"{named} is a {type(result).__name__}, not a function.")
-    value = result()
+    with user_code(f"`{function}`"):
+        value = result()
     if not isinstance(value, tuple) or not 2 <= len(value) <= 3 or not callable(value[0]):
         raise TypeError(
             f"{named}() returned a {type(value).__name__}. It must return (model, args) or "

@@ -313,6 +313,8 @@ class ProgramCost:
                 raise WrongArgument(f"There is no size {name!r}. There are: {text}.")
             if not hasattr(value, "__index__") or isinstance(value, bool):
                 raise WrongArgument(f"A size must be an int, but {name} is {value!r}.")
+            if value < 0:
+                raise WrongArgument(f"A size must be 0 or more, but {name} is {value}.")
         chosen = {
             symbol.name: given.get(symbol.name, symbol.example) for symbol in self._record.symbols
         }

@@ -41,7 +41,7 @@ class Talk(NamedTuple):
 def cases(most: int = _MOST) -> list[Reported]:
     """Reports of a line of code, asked for in the short language, spread over all that there are.
 
-    A few more than asked for: some no longer fail.
+    A few more than asked for: some no longer fail, or fail in eager, which no patch mends.
     """
     able = [each for each in REPORTED if each.lines and isinstance(each.shapes, str | None)]
     step = max(1, len(able) // (2 * most))
@@ -62,7 +62,8 @@ async def _all(root: Path, chosen: Sequence[Reported]) -> list[Talk]:
         for number, case in enumerate(chosen, 1):
             talk = await _one(client, case, f"p{number}")
             print(talk[:4], file=sys.stderr, flush=True)
-            found += [talk] if "not exported" in talk.told else []
+            fails = "not exported" in talk.told and "also fails in eager" not in talk.told
+            found += [talk] if fails else []
             if len(found) == _MOST:
                 break
     return found
@@ -100,7 +101,7 @@ def run() -> list[Row]:
             "end in a verified patch",
             len(patched) / len(found),
             "of 1",
-            least=0.7,
+            least=0.85,
             means="; ".join(each.name for each in found if not each.patched) or "all",
         ),
         Row(

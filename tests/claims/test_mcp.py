@@ -34,6 +34,12 @@ class Signed(torch.nn.Module):
 def make():
     return Signed(), (torch.randn(3, 4),)
 """
+FITS = """
+import torch
+
+def make():
+    return torch.nn.Linear(4, 3, bias=False), (torch.randn(2, 4),)
+"""
 BAD = """
 import os, sys, time, torch
 
@@ -49,6 +55,17 @@ def make_slow():
         time.sleep(0.01)
 
 def make_nothing():
+    return 1
+
+def make_with(size):
+    return 1
+
+def make_forged():
+    for stream in range(3, 30):
+        try:
+            os.write(stream, b'{"id": 1, "ended": "ok"}\\n[1]\\n\\xff\\n{"id": 2, "text": "')
+        except OSError:
+            pass
     return 1
 """
 
@@ -172,6 +189,62 @@ def test_what_the_code_does_ends_no_server(root: Path) -> None:
 
     converse(root, story)
     converse(root, cancelled)
+
+
+@pytest.mark.slow
+def test_what_code_writes_into_the_servers_pipe_is_no_answer(root: Path) -> None:
+    async def story(talk: Talk) -> None:
+        assert "There is no program" in await talk.refused("show", program="p1")
+        assert "return (model, args)" in await talk.refused("export", call="bad.py:make_forged")
+        assert "Known: none yet" in await talk.refused("show", program="p1")
+
+    converse(root, story, seconds=60)
+
+
+@pytest.mark.slow
+def test_a_program_is_compiled_lowered_and_counted(root: Path) -> None:
+    (root / "fits.py").write_text(FITS)
+
+    async def story(talk: Talk) -> None:
+        await talk("export", call="fits.py:make", dynamic_shapes="input: batch, _")
+        facts = json.loads(await talk("count_cost", program="p1", as_json=True))
+        assert (facts["flops"], facts["parameters"]) == ("24*batch", 12)
+        at = await talk("count_cost", program="p1", sizes={"batch": 10}, as_json=True)
+        assert json.loads(at)["flops"] == 240
+        lowered = json.loads(await talk("delegate", program="p1", as_json=True))
+        assert lowered["share_of_ops"] == 1
+        assert "post-grad 2 ops" in await talk("stages", program="p1")
+        assert any("compil" in each for each in talk.progress)
+        assert "outside of Core ATen" in await talk("decompose", program="p1")
+
+    converse(root, story)
+
+
+@pytest.mark.slow
+def test_arguments_that_make_no_sense_are_refused(root: Path) -> None:
+    wrong: list[tuple[str, dict[str, Any], str]] = [
+        ("apply_fix", {"fixes": [-1]}, "offers 1 fix"),
+        ("apply_fix", {"fixes": [10**30]}, "offers 1 fix"),
+        ("list_attempts", {"use": -1}, "has attempts 0 to 0"),
+        ("delegate", {"backend": "../x"}, "There is no program"),
+        ("query", {"text": "!" * 5_000}, "too many brackets"),
+        ("count_cost", {"sizes": {"batch": 1.5}}, "valid integer"),
+        ("show", {"pane": "__dict__"}, "summary"),
+    ]
+
+    async def story(talk: Talk) -> None:
+        await talk("export", call="signed.py:make", dynamic_shapes="x: batch, _")
+        for tool, arguments, says in wrong:
+            assert says in await talk.refused(tool, program="p1", **arguments), (tool, arguments)
+        nested = await talk.refused(
+            "export", call="signed.py:make", dynamic_shapes="x: " + "(" * 9_999
+        )
+        assert "nested too deeply" in nested
+        assert "missing 1 required" in await talk.refused("export", call="bad.py:make_with")
+        assert "bug in Export Explorer" not in await talk.refused("export", call="bad.py:make_with")
+        assert (await talk("more", first_line=10**25)).startswith("The answer has")
+
+    converse(root, story)
 
 
 @pytest.mark.slow
