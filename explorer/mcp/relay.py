@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
@@ -162,7 +163,7 @@ def _read(
 
     The user's code can write where the process does: what is no such line is dropped.
     """
-    assert process.stdout is not None
+    assert isinstance(process.stdout, io.TextIOWrapper)
     with suppress(RuntimeError, ValueError, OSError):  # the loop or the stream was closed
         while data := process.stdout.buffer.readline(_MOST_BYTES):
             with suppress(msgspec.MsgspecError, UnicodeDecodeError):
