@@ -34,14 +34,15 @@ def find_calls(codes: Sequence[StageCode]) -> dict[str, CodePlace]:
             match = _HANDLES.fullmatch(line)
             if match is None:
                 continue
-            for name in match["names"].split(","):
-                places.setdefault(name.strip(), CodePlace(number, _call_after(lines, at, name)))
+            for name in map(str.strip, match["names"].split(",")):
+                if name not in places:
+                    places[name] = CodePlace(number, _call_after(lines, at, name))
     return places
 
 
 def _call_after(lines: Sequence[str], at: int, name: str) -> int:
     """The line, 1-based, that calls a kernel: C++ sets its arguments up before."""
-    called = f"{name.strip().rpartition(':')[0]}("
+    called = f"{name.rpartition(':')[0]}("
     for line in range(at + 1, min(at + _FAR, len(lines))):
         if called in lines[line] and not lines[line].lstrip().startswith(("#", "//")):
             return line + 1

@@ -8,18 +8,21 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from export_engine.archive import ArchiveError, read_members
 from export_engine.record import Stages
 from export_engine.stages.joining import Provenance, join_stages, read_provenance
-from export_engine.trace import CompilationTrace
+from export_engine.trace import STAGE_ARTIFACTS, CompilationTrace, artifact_name
 
 _INFORMATION = "kernel_information.json"
 _MOST_INFORMATION = 2**26
 """Bytes of what a package says of its kernels."""
 _MOST_CODE = 2**25
-"""Bytes of one text of generated code, and of a file of a trace."""
+"""Bytes of one text, such as generated code."""
+_MOST_LOG = 2**30
+"""Bytes of a file of a trace, which is read line by line."""
 _ENTRY = re.compile(r"[VDIWE]\d{4} [^\]]*\] (?P<metadata>\{.*\})")
 _CODES = (
     (".wrapper.cpp", "inductor_aot_wrapper_code"),
@@ -85,11 +88,9 @@ def _of_kernels(data: bytes) -> Provenance:
         told = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ArchiveError(f"{_INFORMATION} is not JSON: {error}.") from error
-    rows = (
-        {str(name): row for name, row in told.items() if isinstance(row, dict)}
-        if (isinstance(told, dict))
-        else {}
-    )
+    if not isinstance(told, dict):
+        raise ArchiveError(f"{_INFORMATION} is not a JSON object of kernels.")
+    rows = {str(name): row for name, row in told.items() if isinstance(row, dict)}
     return Provenance(
         {},
         {name: _texts(row.get("post_grad_nodes")) for name, row in rows.items()},
@@ -104,8 +105,12 @@ def _texts(value: Any) -> list[str]:
 def _of_folder(path: Path) -> list[Stages]:
     traces: dict[str, CompilationTrace] = {}
     for file in sorted(path.glob("*torch_trace*.log")):
-        if file.stat().st_size <= _MOST_CODE:
-            _read_log(file, traces)
+        state = file.lstat()  # a link may lead anywhere, and a device has no end
+        if not S_ISREG(state.st_mode):
+            continue
+        if state.st_size > _MOST_LOG:
+            raise ArchiveError(f"{file.name} is larger than {_MOST_LOG >> 20} MB: trace one model.")
+        _read_log(file, traces)
     return [
         _stages("trace", f"trace {path.name}, {frame}", trace.texts, read_provenance(trace.texts))
         for frame, trace in traces.items()
@@ -117,6 +122,7 @@ def _read_log(file: Path, into: dict[str, CompilationTrace]) -> None:
     """The entries of a log: a line of metadata, then its payload, each line after a tab."""
     metadata: dict[str, Any] = {}
     payload: list[str] = []
+    room = 0
 
     def finish() -> None:
         if metadata:
@@ -124,19 +130,24 @@ def _read_log(file: Path, into: dict[str, CompilationTrace]) -> None:
             frame = f"{file.stem} {ids[0]}/{ids[1]}"
             into.setdefault(frame, CompilationTrace()).add(metadata, "\n".join(payload))
 
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        if line.startswith("\t"):
-            payload.append(line[1:])
-            continue
-        match = _ENTRY.fullmatch(line)
+    with file.open(encoding="utf-8", errors="replace", newline="\n") as log:
+        while row := log.readline(_MOST_CODE):
+            line = row.rstrip("\r\n")
+            if line.startswith("\t"):
+                room -= len(line)
+                if room >= 0:
+                    payload.append(line[1:])
+                continue
+            match = _ENTRY.fullmatch(line)
+            finish()
+            metadata, payload, room = {}, [], 0
+            if match is not None:
+                try:
+                    metadata = json.loads(match["metadata"])
+                except (ValueError, RecursionError):
+                    metadata = {}
+                room = _MOST_CODE if artifact_name(metadata) in STAGE_ARTIFACTS else 0
         finish()
-        metadata, payload = {}, []
-        if match is not None:
-            try:
-                metadata = json.loads(match["metadata"])
-            except (ValueError, RecursionError):
-                metadata = {}
-    finish()
 
 
 def _stages(backend: str, title: str, texts: dict[str, str], provenance: Provenance) -> Stages:

@@ -11,6 +11,7 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.trace.compilation import STAGE_ARTIFACTS as STAGE_ARTIFACTS
     from export_engine.trace.compilation import CompilationTrace as CompilationTrace
+    from export_engine.trace.compilation import artifact_name as artifact_name
     from export_engine.trace.compile_events import Seen as Seen
     from export_engine.trace.compile_events import SeenBreak as SeenBreak
     from export_engine.trace.compile_events import SeenCall as SeenCall

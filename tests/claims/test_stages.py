@@ -513,6 +513,25 @@ def test_a_folder_of_torch_trace_is_read_as_stages(tmp_path: Path) -> None:
     assert stages.of(3)[0].name == "cpp_fused_add_0:1"
 
 
+@pytest.mark.parametrize("told", ["[1, 2]", "[" * 100_000, "\xff{", '{"a:1": {"stack_traces": [9'])
+def test_a_package_with_something_else_in_place_of_kernels_is_refused(
+    tmp_path: Path, told: str
+) -> None:
+    file = tmp_path / "model.pt2"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("model/archive_format", "pt2")
+        archive.writestr("model/data/aotinductor/model/kernel_information.json", told)
+    with pytest.raises(ArchiveError, match="is not"):
+        explorer.view(file)
+
+
+def test_of_a_trace_folder_only_plain_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "dedicated_log_torch_trace_a.log").symlink_to("/dev/zero")
+    (tmp_path / "dedicated_log_torch_trace_b.log").mkdir()
+    with pytest.raises(ArchiveError, match="does not list its kernels"):
+        explorer.view(tmp_path)
+
+
 @pytest.mark.slow
 def test_onnx_runtime_tells_its_nodes_with_ops_lines_and_times() -> None:
     pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
