@@ -202,7 +202,6 @@ export class Store extends ViewState {
     return this.act(what, async () => {
       const reply = await this.host.ask("apply", { attempt, fixes: [...fixes] });
       await this.show(reply.attempt);
-      this.tellOfAnother("the fixed program");
     });
   }
 
@@ -214,7 +213,6 @@ export class Store extends ViewState {
       await this.show(reply.attempt);
       // Where it exports now, the view says by which fixes and whether it is right.
       if (this.program.peek()?.record.outcome !== "exported") this.ended.value = reply.report;
-      else this.tellOfAnother("the fixed program");
     });
   }
 

@@ -18,11 +18,9 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
   const attempt = store.current.value;
   const applied = program.record.fixed_by.length > 0 && closed !== attempt;
   if (!ended && !applied) return null;
-  // One line where both say that it went well.
-  const joined = applied && !store.refused.value && !store.report.value;
   return (
     <div class="tx-outcome" data-testid="outcome">
-      {ended && !joined && (
+      {ended && (
         <Line mark={store.refused.value ? "bad" : "note"}>
           <span title={capped(ended, 1000)}>{capped(ended, 1000)}</span>
           {store.report.value && (
@@ -36,16 +34,7 @@ export function Outcome({ store, program }: { store: Store; program: Program }) 
         </Line>
       )}
       {applied && (
-        <Applied
-          key={attempt}
-          store={store}
-          program={program}
-          ended={joined ? ended : ""}
-          close={() => {
-            close(attempt);
-            store.ended.value = "";
-          }}
-        />
+        <Applied key={attempt} store={store} program={program} close={() => close(attempt)} />
       )}
     </div>
   );
@@ -62,15 +51,14 @@ function Close({ press }: { press: () => void }) {
 interface AppliedProps {
   store: Store;
   program: Program;
-  /** How the last action went, said in the same line. */
-  ended: string;
   close: () => void;
 }
 
 /** By which fixes an attempt came, whether it is right, and what it cost. */
-function Applied({ store, program, ended, close }: AppliedProps) {
+function Applied({ store, program, close }: AppliedProps) {
   const { fixed_by: fixedBy, given_up: givenUp, fixed_code: code, check, outcome } = program.record;
   const [open, setOpen] = useState(false);
+  const variable = store.attempts.value[store.current.value]?.name;
   const fixed = outcome === "exported";
   const checked = fixed ? check : null;
   // The mark is the verdict's, not that of this check alone.
@@ -93,7 +81,12 @@ function Applied({ store, program, ended, close }: AppliedProps) {
             </span>
           ))}
           {checked && <span data-testid="check"> {capped(checked.sentence, 600)}</span>}
-          {ended && <span class="tx-lead"> {capped(ended, 1000)}</span>}
+          {fixed && variable && (
+            <span class="tx-lead">
+              {" "}
+              {capped(variable, 60)} is now this program; History goes back.
+            </span>
+          )}
         </span>
         {more && (
           <button type="button" class="tx-more" aria-expanded={open} onClick={() => setOpen(!open)}>
