@@ -17,7 +17,7 @@ export function FirstVisit({ store, program }: Props) {
   const [first, setFirst] = useState(isFirst);
   useEffect(remember, []);
   if (!first) {
-    return <p class="tx-lead">Select an op, a module, a line or a size to see its details.</p>;
+    return <p class="tx-lead">Select an op, module, line or size for details.</p>;
   }
   const items = forestOf(program, { housekeeping: false, parameters: false }).items;
   const op = items.find(({ kind, held }) => kind === "op" && held.length > 0) ?? items.at(-1);
