@@ -119,8 +119,9 @@ test-matrix: $(VENV)/.python $(BUNDLE) ## the tests on every torch and Python th
 MATRIX_OPTIONS = $(if $(filter command environment,$(word 1,$(origin PYTHON))),--python "$(PYTHON)") \
   $(if $(INDEX),--index "$(INDEX)") $(if $(WRITE),--write) $(if $(TESTS),-- $(TESTS))
 
-gpu-check: setup $(VENV)/.dev ## on a machine with an NVIDIA GPU, in eight minutes: its tests, runs and stages
-	@$(BIN)/python -m tests.gpu_check docs/reference/gpu.md
+# With the machine's own Python and torch where there is no virtual environment: nothing is downloaded
+gpu-check: ## on a machine with an NVIDIA GPU and torch, in eight minutes: its tests, runs and stages
+	@$(or $(wildcard $(BIN)/python),$(PYTHON)) -m tests.gpu_check docs/reference/gpu.md
 
 bench: setup $(VENV)/.chromium $(VENV)/.bench ## one table of all figures, each with its budget and what it means
 	@$(WITH_CHROMIUM) $(BIN)/python -m tests.benchmarks $(BENCHMARKS)

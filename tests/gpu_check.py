@@ -1,9 +1,9 @@
 """What a GPU shows, in eight minutes: `python -m tests.gpu_check docs/reference/gpu.md`.
 
-Runs on a machine with torch and one NVIDIA GPU, and with what the package needs. Each step is a
+Runs on a machine with torch and one NVIDIA GPU, and with the packages of `NEEDS`. Each step is a
 process of its own with what is left of the time; one that fails or takes too long is a row that
-says so. The record replaces the page's part of this name, with its date. Without a GPU nothing is
-run and nothing is written.
+says so. The record replaces the page's part of this name, with its date, after each step. Without a
+GPU or a package nothing is run and nothing is written.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,17 @@ from torch import nn
 
 SECONDS = 480.0
 """For all steps together."""
+NEEDS = (
+    "msgspec",
+    "pygments",
+    "platformdirs",
+    "graphviz",
+    "numpy",
+    "psutil",
+    "pytest",
+    "hypothesis",
+)
+"""Packages beside torch."""
 HEADING = "## By `make gpu-check`"
 ROOT = Path(__file__).parents[1]
 
@@ -92,6 +104,10 @@ MODELS = (
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one step, or all of them; 0 if none failed, or where there is no GPU."""
+    missing = [name for name in NEEDS if find_spec(name) is None]
+    if missing:
+        print(f"Nothing was checked. Install first: pip install {' '.join(missing)}")
+        return 1
     if not torch.cuda.is_available():
         print("torch sees no NVIDIA GPU here: nothing was checked.")
         return 0
@@ -100,11 +116,12 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["--stages"]:
         return show_stages(int(arguments[1]))
     deadline = time.monotonic() + SECONDS
-    rows = [run_step(step, deadline) for step in STEPS]
-    text = record_of(rows)
-    print(text)
-    for path in arguments[:1]:
-        write_into(Path(path), text)
+    rows: list[Outcome] = []
+    for step in STEPS:
+        rows.append(run_step(step, deadline))
+        print(rows[-1], flush=True)
+        for path in arguments[:1]:
+            write_into(Path(path), record_of(rows))
     return int(any(not row.ok for row in rows))
 
 
@@ -133,8 +150,10 @@ def run_step(step: Step, deadline: float) -> Outcome:
             timeout=most,
             check=False,
         )
-    except subprocess.TimeoutExpired:
-        return Outcome(step.name, False, most, f"ended after {most:.0f} s")
+    except subprocess.TimeoutExpired as error:
+        printed = (error.stdout or b"").decode(errors="replace").split("\n")
+        last = next((line for line in reversed(printed) if line.strip()), "")
+        return Outcome(step.name, False, most, f"ended after {most:.0f} s {last}".strip())
     lines = [line for line in done.stdout.splitlines() if line.strip()] or [""]
     if done.returncode:
         lines += [line for line in done.stderr.splitlines() if line.strip()][-1:]
