@@ -26,6 +26,8 @@ from export_engine.stages.program_ops import align_program, list_computing_ops
 from export_engine.stages.remarks import find_remarks
 from export_engine.stages.stage_graph import InputJoin, build_graph
 
+_MOST_GUARDS = 2**18
+"""Characters of Dynamo's guards that are kept: there are some for each parameter."""
 Texts = Mapping[str, str]
 """Artifacts of a compilation, by name."""
 
@@ -296,7 +298,11 @@ def _codes(texts: Texts) -> list[StageCode]:
         ("inductor_aot_wrapper_code", "C++ wrapper", "cpp"),
         ("inductor_aot_kernel_code", "C++ kernels", "cpp"),
     ]
-    return [StageCode(title, kind, texts[name]) for name, title, kind in titles if texts.get(name)]
+    codes = [StageCode(title, kind, texts[name]) for name, title, kind in titles if texts.get(name)]
+    guards = texts.get("dynamo_cpp_guards_str", "")
+    if guards:
+        codes.append(StageCode("Dynamo's guards", "python", guards[:_MOST_GUARDS]))
+    return codes
 
 
 def _place(line: StageLine) -> tuple[int, str, int]:

@@ -16,6 +16,7 @@ STAGE_ARTIFACTS = (
     "inductor_output_code",
     "inductor_aot_wrapper_code",
     "inductor_aot_kernel_code",
+    "dynamo_cpp_guards_str",
 )
 """The artifacts that stages are made of."""
 _HITS = ("fx_graph_cache_hit", "aotautograd_cache_hit")

@@ -85,6 +85,7 @@ def test_every_kernel_has_its_ops_and_its_lines(stages: StagesResult) -> None:
         code = stages.data.codes[kernel.code].text.splitlines()[kernel.call_line - 1]
         assert kernel.name.rpartition(":")[0] in code
     generated = stages.data.codes[0].text
+    assert "TENSOR_MATCH" in next(c.text for c in stages.data.codes if c.title == "Dynamo's guards")
     assert "RecordFunction" not in generated  # it is the code that torch.compile makes
 
 
