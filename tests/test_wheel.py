@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 import hatch_build
+from tests.requirements import requirements
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
@@ -73,6 +76,20 @@ def test_it_has_the_packages_the_front_end_and_nothing_else(wheel: zipfile.ZipFi
         "export_engine/archive/operators.txt",
         "explorer/mcp/SKILL.md",
     }
+
+
+def test_an_installation_without_torch_has_at_most_15_mb(wheel: zipfile.ZipFile) -> None:
+    names = [re.split(r"[><=!~]", requirement)[0] for requirement in requirements()]
+    installed = [file for name in names for file in metadata.files(name) or ()]
+    theirs = [
+        file.locate().stat().st_size
+        for file in installed
+        if file.suffix != ".pyc" and file.locate().exists()
+    ]
+
+    assert len(names) == len({*names}) == 4
+    assert sum(theirs) > 3_000_000
+    assert sum(info.file_size for info in wheel.infolist()) + sum(theirs) <= 15_000_000
 
 
 def test_it_has_the_licences_of_all_that_is_in_it(wheel: zipfile.ZipFile) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from explorer.surveys.rows import GOOD, Row, by_code, headline
+from explorer.surveys.rows import GOOD, Row, by_code, count_groups, headline
 from explorer.text.escape import escape_html
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -19,6 +19,9 @@ _SHARED = ("group", "mode", "torch")
 """Columns that are left out where all rows have the same in them."""
 _GROUPED = ("code", "outcome", "group", "mode", "torch")
 """Columns that rows can be grouped by."""
+_GROUP_HEADS = ("group", "models", "export", "export with fixes", "match eager")
+_WITHOUT_GROUPS = 2
+"""Counts of one group: its own, and those of all rows."""
 _STYLE = """
 :root { color-scheme: light dark; --line: light-dark(#c8ccd1, #45494f);
   --good: light-dark(#0b6b2e, #7ddb9a); --bad: light-dark(#a31515, #ff9b93); }
@@ -31,7 +34,7 @@ table { border-collapse: collapse; } th, td { padding: 4px 8px; text-align: left
 thead th { position: sticky; top: 0; background: Canvas; white-space: nowrap; }
 thead button { font: inherit; font-weight: 600; border: 0; padding: 2px; background: none;
   color: inherit; cursor: pointer; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tbody th { font-weight: 600; } th small { display: block; font-weight: 400; max-width: 22em; }
 td.why { min-width: 18em; max-width: 40em; overflow-wrap: anywhere; }
 td.eager { min-width: 9em; max-width: 20em; } summary { cursor: pointer; }
@@ -120,6 +123,7 @@ def survey_page(rows: Sequence[Row]) -> str:
 <main>
 <h1>Survey of exports</h1>
 <p>{escape_html(headline(rows))} {escape_html(_same_for_all(rows))}{day}.</p>
+{_groups(rows)}
 {_histogram(rows)}
 <form role="search">
 <label>Filter <input id="filter" type="search"></label>
@@ -143,6 +147,24 @@ def survey_page(rows: Sequence[Row]) -> str:
 """
 
 
+def _groups(rows: Sequence[Row]) -> str:
+    """How the trials of each group ended; nothing if there is one group."""
+    counts = count_groups(rows)
+    if len(counts) <= _WITHOUT_GROUPS:
+        return ""
+    heads = "".join(f'<th scope="col">{head}</th>' for head in _GROUP_HEADS)
+    lines = "".join(
+        f'<tr><th scope="row">{escape_html(count.group)}</th>'
+        + "".join(
+            f'<td class="number">{number:,}</td>'
+            for number in (count.trials, count.exported, count.fixed, count.agree)
+        )
+        + "</tr>"
+        for count in counts
+    )
+    return f"<h2>By group</h2><table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+
+
 def _histogram(rows: Sequence[Row]) -> str:
     """Failures by their codes, as bars."""
     codes = by_code(rows)
@@ -153,7 +175,7 @@ def _histogram(rows: Sequence[Row]) -> str:
         f'<tr><th scope="row">{escape_html(code)}</th><td>{escape_html(failed[0].kind)}</td>'
         f'<td class="number">{len(failed)}</td>'
         f'<td><span class="bar" style="width: {180 * len(failed) // most + 1}px"></span></td>'
-        f"<td>{sum(row.outcome == 'fixed' for row in failed)} cured</td></tr>"
+        f'<td class="number">{sum(row.outcome == "fixed" for row in failed)} cured</td></tr>'
         for code, failed in codes.items()
     )
     return f"<h2>Failures by code, cured ones included</h2><table><tbody>{bars}</tbody></table>"
@@ -191,12 +213,15 @@ def _cells(row: Row, columns: Sequence[str]) -> Iterator[str]:
     yield from (_cell(getattr(row, name)) for name in _SHARED if name in columns)
     yield _cell(row.outcome, "good" if row.ok else "bad")
     yield _cell(row.code)
-    yield _cell(_explanation(row), "why")
+    why = escape_html(_explanation(row)).replace("/", "/<wbr>")
+    yield f'<td class="why">{why}</td>'
     yield _compared(row)
     if "backends" in columns:
         yield _cell(", ".join(f"{backend.backend} {backend.outcome}" for backend in row.backends))
-    for number in (sum(row.ops.values()), row.parameters, row.seconds, row.peak // 10**6):
+    for number in (sum(row.ops.values()), row.parameters):
         yield f'<td class="number" data-value="{number}">{number:,}</td>'
+    yield f'<td class="number" data-value="{row.seconds}">{row.seconds:,.1f}</td>'
+    yield f'<td class="number" data-value="{row.peak}">{row.peak // 10**6:,}</td>'
 
 
 def _explanation(row: Row) -> str:

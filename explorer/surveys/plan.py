@@ -14,6 +14,9 @@ from typing import Any, Literal
 import msgspec
 
 Mode = Literal["non-strict", "strict"]
+_MOST_SECONDS = 1e8
+"""Three years: no trial takes longer."""
+_MOST_MEMORY = 1 << 60
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
@@ -107,7 +110,7 @@ def read_survey(source: str | Path | Mapping[str, Any]) -> tuple[Survey, Path]:
             data = tomllib.loads(file.read_text(encoding="utf-8"))
         except OSError as error:
             raise SurveyError(f"{file} cannot be read: {error.strerror}.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise SurveyError(f"{file} is not TOML: {error}.") from error
     try:
         survey = msgspec.convert(data, Survey)
@@ -115,14 +118,47 @@ def read_survey(source: str | Path | Mapping[str, Any]) -> tuple[Survey, Path]:
         raise SurveyError(f"{named}: {error}.") from error
     if not survey.model:
         raise SurveyError(f'{named} has no models. Add [[model]] with call = "file.py:make".')
-    parse_memory(survey.memory)
+    _check(survey, home)
     return survey, home
+
+
+def _check(survey: Survey, home: Path) -> None:
+    """Raises SurveyError for a field whose value no trial can use."""
+    parse_memory(survey.memory)
+    if not 0 < survey.seconds < _MOST_SECONDS:
+        raise SurveyError(f"seconds = {survey.seconds} is not a time limit such as 300.")
+    for model in survey.model:
+        named = model.name or model.call
+        before, _, function = model.call.rpartition(":")
+        if not before.strip() or not function.isidentifier():
+            raise SurveyError(f'call = {model.call!r} does not name a call such as "file.py:make".')
+        if not (survey.modes if model.modes is None else model.modes):
+            raise SurveyError(f"{named}: modes is empty, so nothing would be tried.")
+        if model.shapes == []:
+            raise SurveyError(f'{named}: shapes is empty. Write "" for static sizes.')
+    texts = [survey.folder, survey.pages, *survey.pythons.values(), *survey.preload]
+    texts += [part for model in survey.model for part in (model.call, model.name)]
+    if unprintable := next((text for text in texts if not text.isprintable()), None):
+        raise SurveyError(f"{unprintable!r} has control characters.")
+    if not (home / survey.folder).is_dir():
+        raise SurveyError(f"folder = {survey.folder!r} does not exist.")
+    if survey.backends:
+        from export_engine.run import check_names
+
+        try:
+            check_names(",".join(survey.backends))
+        except ValueError as error:
+            raise SurveyError(str(error)) from error
 
 
 def parse_memory(text: str) -> int:
     """Bytes of `8 GB`, `500 MB`. Raises SurveyError."""
     read = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?B?)\s*", text)
-    if read is None or read[2] not in _UNITS or float(read[1]) <= 0:
+    if (
+        read is None
+        or read[2] not in _UNITS
+        or not 0 < float(read[1]) * _UNITS[read[2]] < _MOST_MEMORY
+    ):
         raise SurveyError(f'memory = {text!r} is not an amount such as "8 GB".')
     return int(float(read[1]) * _UNITS[read[2]])
 

@@ -91,3 +91,32 @@ def by_code(rows: Sequence[Row]) -> dict[str, list[Row]]:
         if row.code:
             groups.setdefault(row.code, []).append(row)
     return dict(sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])))
+
+
+class GroupCounts(msgspec.Struct, frozen=True):
+    """How the trials of a group ended, such as of a library."""
+
+    group: str
+    trials: int
+    exported: int
+    """As torch.export alone has it."""
+    fixed: int
+    """More that export with fixes which are not lossy."""
+    agree: int
+    """Of all that export, those that match eager at every size that was compared."""
+
+
+def count_groups(rows: Sequence[Row]) -> list[GroupCounts]:
+    """The counts of each group, by name; those of all rows last."""
+    groups = sorted({row.group for row in rows})
+    chosen = [(group, [row for row in rows if row.group == group]) for group in groups]
+    return [
+        GroupCounts(
+            group or "none",
+            len(members),
+            sum(row.outcome == "exported" for row in members),
+            sum(row.outcome == "fixed" for row in members),
+            sum(row.outcome in GOOD and row.agrees == "agrees" for row in members),
+        )
+        for group, members in [*chosen, ("all", rows)]
+    ]

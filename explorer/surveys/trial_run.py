@@ -29,11 +29,15 @@ def run_trial(trial: Trial, stop: threading.Event | None = None, fork: bool = Fa
     Returns:
         None if it was stopped.
     """
-    if trial.page:
-        Path(trial.page).parent.mkdir(parents=True, exist_ok=True)
     request = msgspec.json.encode(trial).decode()
     start = partial(_fork if fork else _start, trial, stop)
-    ended = run_limited(start, request, trial.seconds, trial.memory, stop)
+    try:
+        if trial.page:
+            Path(trial.page).parent.mkdir(parents=True, exist_ok=True)
+        ended = run_limited(start, request, trial.seconds, trial.memory, stop)
+    except OSError as error:  # no such Python, no memory for a process, a full disk
+        text = f"The process could not be started: {error}"
+        return _replace(_empty(trial, ""), "crashed", text, "start")
     if ended.how == "stopped":
         return None
     row = _last_row(ended.output) or _empty(trial, ended.errors)

@@ -92,6 +92,14 @@ def test_a_process_that_dies_hangs_or_grows_is_a_row(home: Path) -> None:
     assert "exit code 7" in str(result)
 
 
+def test_a_process_that_cannot_start_is_a_row(home: Path) -> None:
+    (home / "pages").write_text("a file in the place of the folder")
+    for wrong in ({"pythons": {"x": "/nowhere/python"}}, {"pages": str(home / "pages" / "inside")}):
+        (row,) = explorer.survey(plan(home, "nothing", **wrong)).rows
+        assert (row.outcome, row.stage) == ("crashed", "start")
+        assert "could not be started" in row.sentence
+
+
 @pytest.mark.slow  # some seconds, in which a process imports torch
 def test_of_many_trials_each_is_a_fork_that_dies_alone(home: Path) -> None:
     names = ("nothing", "crash", "memory", "crash", "nothing")
@@ -289,12 +297,31 @@ def test_two_surveys_are_compared() -> None:
         ({"model": [{"call": "a:b"}], "memory": "much"}, "is not an amount"),
         ({"model": [{"call": "a:b"}], "modes": ["fast"]}, "modes"),
         ({"model": [{"calls": "a:b"}]}, "calls"),
+        ({"model": [{"call": "a.py"}]}, "does not name a call"),
+        ({"model": [{"call": "a.py:b", "shapes": []}]}, "shapes is empty"),
+        ({"model": [{"call": "a.py:b"}], "modes": []}, "modes is empty"),
+        ({"model": [{"call": "a\0.py:b"}]}, "control characters"),
+        ({"model": [{"call": "a:b"}], "seconds": float("nan")}, "not a time limit"),
+        ({"model": [{"call": "a:b"}], "seconds": -1}, "not a time limit"),
+        ({"model": [{"call": "a:b"}], "memory": "9" * 400 + " GB"}, "is not an amount"),
+        ({"model": [{"call": "a:b"}], "folder": "none"}, "does not exist"),
+        ({"model": [{"call": "a:b"}], "backends": ["nope"]}, "There is no backend 'nope'"),
         ({"model": [{"call": "a:b"}, {"call": "a:b"}]}, "Give each a name"),
     ],
 )
 def test_a_survey_that_is_wrong_says_where(wrong: dict[str, Any], says: str) -> None:
     with pytest.raises(SurveyError, match=says):
         list_trials(*read_survey(wrong))
+
+
+@pytest.mark.parametrize(
+    "text", [b"\xff\xfe", b"model = " + b"[" * 9_999, b"seconds = " + b"9" * 9_999]
+)
+def test_a_file_that_is_no_survey_says_so(tmp_path: Path, text: bytes) -> None:
+    file = tmp_path / "survey.toml"
+    file.write_bytes(text)
+    with pytest.raises(SurveyError, match="is not TOML"):
+        read_survey(file)
 
 
 def test_parts_of_a_survey_are_all_of_it(home: Path) -> None:
