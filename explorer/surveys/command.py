@@ -108,7 +108,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="write the table: .html, .json, .xml (JUnit) or .txt; more than once for several",
+        help="write the table: .html, .json, .xml (JUnit), .txt, or the counts by group: .md; more "
+        "than once for several",
     )
     parser.add_argument(
         "--compare", nargs=2, metavar="JOURNAL", help="compare two surveys by their journals"

@@ -12,7 +12,7 @@ import msgspec
 
 from explorer.surveys.comparison import SurveyComparison
 from explorer.surveys.page import survey_page
-from explorer.surveys.rows import GOOD, Row, by_code, headline
+from explorer.surveys.rows import GOOD, Row, by_code, count_groups, headline
 from explorer.text.escape import harmless, xml_text
 from explorer.text.validate_options import check_writable
 
@@ -53,7 +53,7 @@ class SurveyResult:
         return SurveyComparison(self.rows, after.rows)
 
     def save(self, path: str | Path) -> Path:
-        """Writes `.html`, `.json`, `.xml` (JUnit) or `.txt`; returns the path.
+        """Writes `.html`, `.json`, `.md` (counts), `.xml` (JUnit) or `.txt`; returns the path.
 
         Raises:
             OSError: the file cannot be written.
@@ -125,6 +125,27 @@ def as_junit(result: SurveyResult) -> str:
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def as_markdown(result: SurveyResult) -> str:
+    """How each group ended, and failures by their codes, as tables for a page of docs."""
+    lines = [
+        "| group | models | export | export with fixes | match eager |",
+        "|---|---|---|---|---|",
+    ]
+    for count in count_groups(result.rows):
+        numbers = (count.trials, count.exported, count.fixed, count.agree)
+        lines.append(f"| {_cell(count.group)} | {' | '.join(map(str, numbers))} |")
+    if result.codes:
+        lines += ["", "| code | failure | models | fixed |", "|---|---|---|---|"]
+    for code, rows in result.codes.items():
+        fixed = sum(row.outcome == "fixed" for row in rows)
+        lines.append(f"| {_cell(code)} | {_cell(rows[0].kind)} | {len(rows)} | {fixed} |")
+    return harmless("\n".join(lines)) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
 def _as_page(result: SurveyResult) -> str:
     return survey_page(result.rows)
 
@@ -133,5 +154,11 @@ def _as_text(result: SurveyResult) -> str:
     return "\n".join(survey_lines(result)) + "\n"
 
 
-_FORMATS = {".html": _as_page, ".json": as_json, ".xml": as_junit, ".txt": _as_text}
+_FORMATS = {
+    ".html": _as_page,
+    ".json": as_json,
+    ".md": as_markdown,
+    ".xml": as_junit,
+    ".txt": _as_text,
+}
 """By suffix, what writes it."""

@@ -22,6 +22,7 @@ from explorer.surveys.comparison import SurveyComparison
 from explorer.surveys.journal import Journal, read_rows
 from explorer.surveys.page import survey_page
 from explorer.surveys.plan import SurveyError, choose_trials, list_trials, read_survey
+from explorer.surveys.result import SurveyResult, as_markdown
 from explorer.surveys.rows import Row
 from explorer.surveys.trial_run import run_trial
 from export_engine.process import run_limited, start_process
@@ -263,6 +264,24 @@ def test_the_page_holds_no_markup_of_a_model() -> None:
 
     assert "<script>alert" not in page
     assert "<img" not in page
+
+
+def test_groups_and_codes_are_counted() -> None:
+    rows = [
+        Row(key="a", name="a", group="x|y", outcome="exported", agrees="agrees"),
+        Row(key="b", name="b", group="x|y", outcome="fixed", code="EX102", kind="<shapes>"),
+        Row(key="c", name="c", group="z", outcome="failed", code="EX102", kind="<shapes>"),
+    ]
+    lines = as_markdown(SurveyResult(rows)).splitlines()
+
+    assert lines[2:5] == [
+        "| x\\|y | 2 | 1 | 1 | 1 |",
+        "| z | 1 | 0 | 0 | 0 |",
+        "| all | 3 | 1 | 1 | 1 |",
+    ]
+    assert lines[-1] == "| EX102 | &lt;shapes> | 2 | 1 |"
+    assert "<h2>By group</h2>" in survey_page(rows)
+    assert "<h2>By group</h2>" not in survey_page(rows[:2])
 
 
 def test_two_surveys_are_compared() -> None:
