@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from explorer.session.entry import Entry
+from explorer.session.notebook_cells import cell_names
 
 if TYPE_CHECKING:
     import torch
@@ -39,6 +40,7 @@ def entry_of(program: Any, title: str = "", call: Call | None = None) -> Entry:
         )
     kind = kind_of(program)
     attempt: Attempt
+    cells = cell_names()
     if kind == "GraphModule":
         refuse_inputs(call, "a GraphModule")
         attempt = GivenGraph(
@@ -47,11 +49,17 @@ def entry_of(program: Any, title: str = "", call: Call | None = None) -> Entry:
             program=GraphProgram(program),
             title=title or type(program).__name__,
             given=kind,
+            cells=cells,
         )
     else:
         held = program if call is None else with_example(program, *call)
         attempt = Exported(
-            request=None, recording=Recording(), program=held, title=title or "program", given=kind
+            request=None,
+            recording=Recording(),
+            program=held,
+            title=title or "program",
+            given=kind,
+            cells=cells,
         )
     return Entry.of(attempt)
 

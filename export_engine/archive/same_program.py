@@ -2,7 +2,8 @@
 
 What torch does not keep when it saves a program is left out: where an op that runs a graph and a
 `getitem` of its results come from, their names and those of nested graphs, an example of a size
-that follows from data, and the fields of a class that the file does not name.
+that follows from data, the fields of a class that the file does not name, and the bytes of a tensor
+subclass.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any
 
 import msgspec
@@ -48,7 +50,7 @@ def find_difference(read: Record, kept: Record) -> str:
             if mine.of_node(graph, node) != theirs.of_node(other, twin):
                 name = read.strings[read.graphs[graph].name[node]]
                 return f"node {name} of graph {graph} differs: name, target, scope or stack"
-    if _entries(read) != _entries(kept) or not all(map(is_same_path, _paths(read), _paths(kept))):
+    if _entries(read, read) != _entries(kept, read) or not all(map(is_same_path, _paths(read), _paths(kept))):
         return "its inputs or outputs differ"
     symbols = {other_symbol.torch_name: _facts(other_symbol) for other_symbol in kept.symbols}
     for symbol in read.symbols:
@@ -143,13 +145,14 @@ class _Origins:
         )
 
 
-def _entries(record: Record) -> list[Any]:
-    """Inputs and outputs, without the numbers of their nodes and their paths."""
+def _entries(record: Record, read: Record) -> list[Any]:
+    """Inputs and outputs, without the numbers of their nodes, their paths, and unread bytes."""
     signature, types = record.signature, record.types
+    sizes = chain((entry.bytes for entry in read.signature.inputs), repeat(0))
     inputs = [
-        (entry.kind, entry.name, types[entry.type].text, entry.target, entry.constant, entry.bytes)
-        + ((entry.persistent,) if entry.kind == "buffer" else ())
-        for entry in signature.inputs
+        (entry.kind, entry.name, types[entry.type].text, entry.target, entry.constant)
+        + (entry.bytes if size else 0, entry.persistent if entry.kind == "buffer" else None)
+        for entry, size in zip(signature.inputs, sizes, strict=False)
     ]
     outputs = [
         (output.kind, output.name, types[output.type].text, output.target, output.constant)

@@ -37,12 +37,12 @@ class HeldWeight(NamedTuple):
 
 
 def held_bytes(members: Members, model: str, title: str) -> dict[str, int]:
-    """Bytes of each parameter, buffer and constant; unknown for a pickled one.
+    """Bytes of each parameter, buffer and constant; 0 for a pickled one, as a tensor subclass is.
 
     An unreadable list is ignored: the graph is shown anyway.
     """
     return {
-        cut(target): _bytes(payload.tensor_meta)
+        cut(target): 0 if payload.use_pickle else _bytes(payload.tensor_meta)
         for _, target, payload in _payloads(members, model, title)
     }
 

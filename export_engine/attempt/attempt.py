@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -32,6 +33,8 @@ class Attempt:
     title: str = ""
     given: str = ""
     """Of a program that the user had already, its kind: `ExportedProgram`, `GraphModule`."""
+    cells: Mapping[str, str] = field(default_factory=dict)
+    """Of one, Python's file name of each notebook cell, and the name to show for it."""
     named_by: Request | None = None
     """Of a program that a backend lowered: the request whose cells and sizes have names."""
 

@@ -60,7 +60,7 @@ def describe(attempt: Attempt, also: Sequence[Finding] = ()) -> Record:
         return _complete_loaded(attempt, attempt.kept)
     strings = Strings()
     named_by = attempt.request or attempt.named_by
-    cells = named_by.cells if named_by else {}
+    cells = named_by.cells if named_by else attempt.cells
     stacks = Stacks(strings, FileNames(cells))
     program = attempt.program if isinstance(attempt, Exported | GivenGraph) else None
     paths = _paths(program, attempt)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 from torch._higher_order_ops import associative_scan, scan, while_loop
+from torch.testing._internal.two_tensor import TwoTensor
 
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 """Positional and keyword arguments."""
@@ -423,6 +424,21 @@ def return_type(m: Any) -> Any:
 )
 def class_of_ones_own(cache: Any, x: torch.Tensor) -> Any:
     return {"cache": Cache(cache.keys + x, cache.values)}
+
+
+class OfASubclass(nn.Module):
+    """A weight of a tensor subclass, as torchao's quantized ones, is pickled in a file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        part = torch.linspace(0, 1, 9).reshape(3, 3)
+        self.weight = nn.Parameter(TwoTensor(part, part.clone()), requires_grad=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.weight
+
+
+saved(lambda: call(x43()))(OfASubclass)
 
 
 class NamesWithMarks(nn.Module):

@@ -525,8 +525,10 @@ ex = explorer.explore(f, (torch.ones(3),))
 """
     result = shell.run_cell(cell, store_history=True)
     assert result.success
-    names = [each.name for each in shell.user_ns["ex"].record.files if each.origin == "cell"]
-    assert names == ["Cell In[1]"]
+    shell.run_cell("seen = explorer.view(ex.program)")
+    for name in ("ex", "seen"):
+        files = shell.user_ns[name].record.files
+        assert [each.name for each in files if each.origin == "cell"] == ["Cell In[1]"]
 
 
 def test_stages_are_printed_where_nothing_is_displayed(
