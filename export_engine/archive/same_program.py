@@ -50,7 +50,9 @@ def find_difference(read: Record, kept: Record) -> str:
             if mine.of_node(graph, node) != theirs.of_node(other, twin):
                 name = read.strings[read.graphs[graph].name[node]]
                 return f"node {name} of graph {graph} differs: name, target, scope or stack"
-    if _entries(read, read) != _entries(kept, read) or not all(map(is_same_path, _paths(read), _paths(kept))):
+    if _entries(read, read) != _entries(kept, read) or not all(
+        map(is_same_path, _paths(read), _paths(kept))
+    ):
         return "its inputs or outputs differ"
     symbols = {other_symbol.torch_name: _facts(other_symbol) for other_symbol in kept.symbols}
     for symbol in read.symbols:

@@ -84,6 +84,24 @@ def converted() -> Any:
     return convert_pt2e(prepared())
 
 
+def quantized() -> torch.export.ExportedProgram:
+    """With weights of torchao's tensor subclass."""
+    from torchao.quantization import Int8WeightOnlyConfig, quantize_
+
+    net = Net().eval()
+    quantize_(net, Int8WeightOnlyConfig())
+    return torch.export.export(net, (X,))
+
+
+def lowered() -> Any:
+    """ExecuTorch's program with parts for XNNPACK."""
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+
+    manager = to_edge_transform_and_lower(exported(), partitioner=[XnnpackPartitioner()])
+    return manager.exported_program()
+
+
 def of_dynamo() -> torch.fx.GraphModule:
     """The graph that Dynamo hands to a backend."""
     seen: list[torch.fx.GraphModule] = []
@@ -201,6 +219,8 @@ SOURCES = {
     "inference": Source("`run_decompositions({})`", lambda _: exported().run_decompositions({})),
     "core": Source("core ATen", lambda _: exported().run_decompositions()),
     "edge": Source("ExecuTorch's edge dialect", edge, "executorch"),
+    "lowered": Source("ExecuTorch's lowered program", lambda _: lowered(), "executorch"),
+    "quantized": Source("torchao's `quantize_`", lambda _: quantized(), "torchao"),
     "prepared": Source("torchao's `prepare_pt2e`", lambda _: prepared(), "torchao"),
     "converted": Source("torchao's `convert_pt2e`", lambda _: converted(), "torchao"),
     "pass": Source("after a pass of your own", lambda _: after_a_pass()),
