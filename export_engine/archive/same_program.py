@@ -150,11 +150,14 @@ class _Origins:
 def _entries(record: Record, read: Record) -> list[Any]:
     """Inputs and outputs, without the numbers of their nodes, their paths, and unread bytes."""
     signature, types = record.signature, record.types
-    sizes = chain((entry.bytes for entry in read.signature.inputs), repeat(0))
+    read_bytes = chain((entry.bytes for entry in read.signature.inputs), repeat(0))
     inputs = [
-        (entry.kind, entry.name, types[entry.type].text, entry.target, entry.constant)
-        + (entry.bytes if size else 0, entry.persistent if entry.kind == "buffer" else None)
-        for entry, size in zip(signature.inputs, sizes, strict=False)
+        (
+            *(entry.kind, entry.name, types[entry.type].text, entry.target, entry.constant),
+            entry.bytes if size else 0,
+            entry.persistent if entry.kind == "buffer" else None,
+        )
+        for entry, size in zip(signature.inputs, read_bytes, strict=False)
     ]
     outputs = [
         (output.kind, output.name, types[output.type].text, output.target, output.constant)

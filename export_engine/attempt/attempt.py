@@ -34,7 +34,7 @@ class Attempt:
     given: str = ""
     """Of a program that the user had already, its kind: `ExportedProgram`, `GraphModule`."""
     cells: Mapping[str, str] = field(default_factory=dict)
-    """Of one, Python's file name of each notebook cell, and the name to show for it."""
+    """Python's file name of each notebook cell where such a program is, and the name to show."""
     named_by: Request | None = None
     """Of a program that a backend lowered: the request whose cells and sizes have names."""
 
