@@ -81,8 +81,27 @@ interface BarProps {
 function Bar({ store, stages, rungs, shown, beside }: BarProps) {
   return (
     <div class="tx-tools" role="toolbar" aria-label="Stages of the compilation">
-      <RungChoice store={store} stages={stages} rungs={rungs} shown={shown} />
-      {beside === null && <Beside store={store} rungs={rungs} shown={shown} beside={null} />}
+      {beside === null ? (
+        <>
+          <RungChoice store={store} stages={stages} rungs={rungs} shown={shown} />
+          <Beside store={store} rungs={rungs} shown={shown} beside={null} />
+        </>
+      ) : (
+        <select
+          class="tx-input"
+          aria-label="Stage on the canvas"
+          value={shown}
+          onChange={(event) => store.showRung(event.currentTarget.value as Rung)}
+        >
+          {rungs
+            .filter((rung) => rung !== beside)
+            .map((rung) => (
+              <option key={rung} value={rung}>
+                {rung}
+              </option>
+            ))}
+        </select>
+      )}
       <button
         type="button"
         class="tx-button"

@@ -230,7 +230,7 @@ function PartsOfCall({ times }: { times: NonNullable<Made["times"]> }) {
     ["A call", times.call, "without the profiler"],
     ["Kernels", times.kernels, `${Math.round(100 * times.owned)} % of known lines`],
     ["Between kernels", times.between, capped(times.other, 200)],
-    ["Rest of the call", times.overhead, "Python, allocations, launches"],
+    ["Rest of the call", times.overhead, "Python, launches"],
   ];
   return (
     <table class="tx-table tx-histogram" data-testid="stage-call-parts">
