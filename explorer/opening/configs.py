@@ -6,6 +6,8 @@ import copy
 import inspect
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from explorer.opening.exporting import explore
@@ -13,7 +15,10 @@ from export_engine.plain_errors import WrongArgument
 
 if TYPE_CHECKING:
     from explorer.exploration import Exploration
-    from export_engine.progress import Progress
+    from explorer.results.layers import LayerComparison
+    from export_engine.progress import Progress, Report
+    from export_engine.record import Record
+    from export_engine.verify import Guarantee, Verified
 
 _BATCH, _TOKENS, _TARGETS, _SAMPLES = 2, 16, 8, 16_000
 _WIDTH = 16
@@ -76,10 +81,50 @@ def explore_config(
 
     exploration = export(dynamic_shapes or shapes)
     bounded = _add_length_bounds(shapes, chosen)
-    if exploration.ok or dynamic_shapes or bounded == shapes:
-        return exploration
-    again = export(bounded)  # learned positions end somewhere
-    return again if again.ok else exploration
+    if not exploration.ok and not dynamic_shapes and bounded != shapes:
+        again = export(bounded)  # learned positions end somewhere
+        exploration = again if again.ok else exploration
+    if not small:
+        exploration.session.check_twin = partial(_check_twin, copy.deepcopy(config))
+    return exploration
+
+
+def _check_twin(
+    config: Any, verified: Verified, whole: Record, sizes: int, report: Report | None
+) -> Verified:
+    """Verifies the small twin of a model without weights, and compares their layers.
+
+    What only values show stays unchecked of the whole; its sentence tells what holds of the twin.
+    """
+    from explorer.results.layers import LayerComparison
+
+    twin = explore_config(config, small=True)
+    if not twin.ok:
+        return verified
+    checked = twin.verify(sizes, report)
+    layers = LayerComparison(whole, twin.record)
+    told = {guarantee.name: guarantee for guarantee in checked.guarantees}
+    lines = (*(f"twin: {item.name}: {item.sentence}" for item in checked.guarantees), str(layers))
+    guarantees = [
+        _of_twin(item, told[item.name], twin.record.title, layers, lines)
+        if item.name in _ONLY_VALUES and item.verdict == "not checked"
+        else item
+        for item in verified.guarantees
+    ]
+    return replace(verified, guarantees=tuple(guarantees))
+
+
+_ONLY_VALUES = ("sound", "state")
+
+
+def _of_twin(
+    item: Guarantee, twin: Guarantee, title: str, layers: LayerComparison, lines: tuple[str, ...]
+) -> Guarantee:
+    """A guarantee of the whole that was not checked, with what the twin shows of it."""
+    same = "with the same layers" if layers.same else "whose layers differ from the model's"
+    sentence = f"The model has no weights. Its twin {title}, {same}: {twin.sentence}"
+    verdict = "broken" if twin.verdict == "broken" else item.verdict
+    return replace(item, verdict=verdict, sentence=sentence, evidence=lines)
 
 
 def shrink_config(config: Any) -> Any:
@@ -140,10 +185,13 @@ _TOKENS_OF_CONFIG = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_st
 
 def _shrink(config: Any) -> None:
     kept = _count_layers(config)
-    for name in _LAYERS:
+    depths = getattr(config, "depths", None)
+    if isinstance(depths, list | tuple):  # of stages, each of which has its width
+        config.depths = [min(depth, 2) for depth in depths]
+    for name in _LAYERS if not isinstance(depths, list | tuple) else ():
         if _has_int(config, name):
             setattr(config, name, min(getattr(config, name), kept))
-    if isinstance(getattr(config, "layer_types", None), list):
+    if isinstance(getattr(config, "layer_types", None), list) and _can_set(config, "layer_types"):
         config.layer_types = config.layer_types[:kept]
     heads = next((text for text in _HEADS if _has_int(config, text)), None)
     count = min(getattr(config, heads), 4) if heads else 4
@@ -171,8 +219,11 @@ def _shrink(config: Any) -> None:
 
 def _has_int(config: Any, name: str) -> bool:
     """Whether a config has a number by this name which can be set."""
-    computed = isinstance(getattr(type(config), name, None), property)
-    return not computed and isinstance(getattr(config, name, None), int)
+    return _can_set(config, name) and isinstance(getattr(config, name, None), int)
+
+
+def _can_set(config: Any, name: str) -> bool:
+    return not isinstance(getattr(type(config), name, None), property)
 
 
 def _count_layers(config: Any) -> int:
@@ -188,6 +239,9 @@ def _layers_of(config: Any) -> int:
 
 
 def _layers_of_part(config: Any) -> int:
+    depths = getattr(config, "depths", None)
+    if isinstance(depths, list | tuple):
+        return sum(depths)
     for names in _PAIRS:
         counts = [getattr(config, name, None) for name in names]
         if getattr(config, "is_encoder_decoder", False) and all(counts):

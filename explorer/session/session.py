@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from export_engine.delegate import DelegationFix
     from export_engine.fixes import AutofixReport
     from export_engine.progress import Report
+    from export_engine.record import Record
     from export_engine.verify import Verified
 
     Table = str | Mapping[Any, Callable[..., Any]]
@@ -68,6 +69,8 @@ class Session:
         """The text of the notebook cell whose `%export` made it, as typed; empty if not known."""
         self.guided: object = None
         """The guide that walked it through, which lives as long as it."""
+        self.check_twin: Callable[[Verified, Record, int, Report | None], Verified] | None = None
+        """Of a model without weights: verifies its small twin, and says so in what is verified."""
         exported = [n for n, other_entry in enumerate(entries) if other_entry.ok]
         self.current = exported[0] if exported else 0
         """The attempt that the user has: the first that exported, else the first."""
@@ -281,7 +284,10 @@ class Session:
         from export_engine.fixes import find_wrong_size
         from export_engine.verify import verify
 
-        verified = verify(attempt, self._entries[number].record, sizes, progress)
+        record = self._entries[number].record
+        verified = verify(attempt, record, sizes, progress)
+        if self.check_twin is not None:
+            verified = self.check_twin(verified, record, sizes, progress)
         wrong = find_wrong_size(attempt, verified, progress)
         self.keep(number, verified=verified, wrong_sizes=wrong)
         return verified

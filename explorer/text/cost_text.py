@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _FEW = 8
 _TERMS = 4
+_FEW_SIZES = 4
 
 
 def format_cost(record: Record, cost: ProgramCost) -> list[str]:
@@ -63,6 +64,20 @@ def _at_example(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
         where = f"{amount(at.peak_bytes)} at {name}: {alive}, without inputs and weights"
         lines.append(pair("peak of live memory", where))
     lines += _by_line(record, cost, at)
+    return [*lines, *_overtakings(cost, at)]
+
+
+def _overtakings(cost: ProgramCost, at: CostAt) -> list[str]:
+    """From which value of a size on another kind of op leads, above the example's."""
+    from export_engine.cost import find_overtakings
+
+    lines = []
+    for name in cost.symbols[:_FEW_SIZES]:
+        for overtaking in find_overtakings(cost, name, at.sizes):
+            if overtaking.at > at.sizes[name]:
+                ends = f"from {name}={overtaking.at:,} on"
+                lines.append(cut(f"{overtaking.more} does more than {overtaking.less} {ends}"))
+                break
     return lines
 
 

@@ -42,6 +42,14 @@ def _sum_of_products(call: OpCall) -> Amount | None:
     return _times(Amount(2), call.product(one), call.size(other[-1])) if one and other else None
 
 
+def _grouped(call: OpCall) -> Amount | None:
+    """Rows by the matrix of their group, as of an expert: each row is multiplied once."""
+    tensors = [call.type_of(node).shape for node in call.inputs[:2]]
+    if [len(shape) for shape in tensors] == [_MATRIX, _MATRIX]:
+        return _times(Amount(2), call.product(tensors[0]), call.size(tensors[1][-1]))
+    return _times(Amount(2), call.elements(*call.results), call.size(tensors[0][-1]))
+
+
 def _convolution(call: OpCall) -> Amount | None:
     weight = call.shape("weight")
     if not weight:
@@ -238,6 +246,9 @@ COUNTED_HERE: dict[str, Rule] = dict(
     [
         *_name_rules("mv dot vdot _int_mm", _contraction("self")),
         *_name_rules("addmv", _contraction("mat")),
+        *_name_rules("_grouped_mm", _grouped),
+        ("transformers.grouped_mm_fallback", _grouped),
+        *_name_rules("histc bincount", _of_input(1)),
         *_name_rules("cdist _cdist_forward", _distances),
         *_name_rules("bilinear", _bilinear),
         *_name_rules("_scaled_dot_product_flash_attention_for_cpu", _attention),

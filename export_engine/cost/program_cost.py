@@ -315,6 +315,10 @@ class ProgramCost:
                 raise WrongArgument(f"A size must be an int, but {name} is {value!r}.")
             if value < 0:
                 raise WrongArgument(f"A size must be 0 or more, but {name} is {value}.")
+            least, most = self.bounds(name)
+            if not least <= value <= most:
+                ends = f"at least {least}" if most >= _UNBOUNDED else f"from {least} to {most:,}"
+                raise WrongArgument(f"The program accepts {name} {ends}, not {value:,}.")
         chosen = {
             symbol.name: given.get(symbol.name, symbol.example) for symbol in self._record.symbols
         }

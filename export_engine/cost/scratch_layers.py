@@ -69,8 +69,7 @@ def _is_native(call: OpCall, conv: _Convolution) -> Amount | None:
     if batch is None or count is None:
         return None
     window = conv.window
-    steps = {str(call.value(name, 1)).strip("[]") for name in ("stride", "dilation")}
-    plain = all(set(text.replace(" ", "").split(",")) == {"1"} for text in steps)
+    plain = all(_is_one(call.value(name, 1)) for name in ("stride", "dilation"))
     if plain and set(window[-2:]) == {1}:
         return Amount(1) - is_at_least(batch, _CHANNELS)
     wide = len(window) > 1 and all(isinstance(size, int) and size > _WINDOW for size in window[-2:])
@@ -104,13 +103,30 @@ def _onednn_blocks(call: OpCall, conv: _Convolution) -> Amount | None:
     kernel = conv.kernel
     if groups == 1:
         kernel = _pad(_pad(kernel, channels, 1) if channels > _FEW else kernel, filters, 1)
-    begin = items + kernel + result - conv.result
+    begin = items + kernel + result - conv.result + _pointwise_blocks(call, conv)
     if not conv.transposed:
         return largest(begin, result) * conv.width
-    strided = call.value("stride", 1) not in (1, [1], [1, 1], [1, 1, 1])
+    strided = not _is_one(call.value("stride", 1))
     sums = result * _FLOAT if _overlaps(call, conv) else Amount(0)
     end = result * (2 if strided else 1)
     return largest(begin * conv.width + sums, end * conv.width)
+
+
+def _pointwise_blocks(call: OpCall, conv: _Convolution) -> Amount:
+    """Elements for one sample of a kernel of one: sums in float32, and inputs without a stride."""
+    shape = call.results[0].shape
+    if conv.transposed or set(conv.window) != {1} or call.value("groups", 1) != 1:
+        return Amount(0)
+    sums = call.product(shape[1:]) if conv.width < _FLOAT else Amount(0)
+    strided = not _is_one(call.value("stride", 1))
+    inputs = call.product([conv.input.shape[1], *shape[2:]]) if strided else Amount(0)
+    if sums is None or inputs is None:
+        return Amount(0)
+    return sums * (_FLOAT // conv.width) + inputs
+
+
+def _is_one(steps: object) -> bool:
+    return all(step == 1 for step in (steps if isinstance(steps, list) else [steps]))
 
 
 def _overlaps(call: OpCall, conv: _Convolution) -> bool:

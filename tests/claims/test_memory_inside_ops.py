@@ -11,7 +11,7 @@ from torch import nn
 
 import explorer
 
-from ..benchmarks.counting import peak_of
+from ..benchmarks import counting
 
 F = nn.functional
 
@@ -83,10 +83,8 @@ MODELS: dict[str, tuple[Callable[..., Any], tuple[int, ...], list[Callable[[], n
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     """Kernels have a workspace for each thread; costs are of one."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    with counting.one_thread():
+        yield
 
 
 def _dtypes() -> list[torch.dtype]:
@@ -105,4 +103,4 @@ def test_the_peak_is_what_a_run_allocates(name: str, dtype: torch.dtype) -> None
     ex = explorer.explore(model, (x,))
     assert ex.ok, ex
     program = ex.program.module()
-    assert ex.cost().at().peak_bytes == pytest.approx(peak_of(lambda: program(x)), rel=0.1)
+    assert ex.cost().at().peak_bytes == pytest.approx(counting.peak_of(lambda: program(x)), rel=0.1)

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 import explorer
+from explorer.opening.configs import shrink_config
 from export_engine.capture import copy_without_weights
 from export_engine.plain_errors import WrongArgument
 
@@ -95,6 +96,24 @@ def test_a_config_is_explored_whole_and_small() -> None:
     assert compared.same, compared
     assert given.num_hidden_layers == 3  # as it was
     assert given.use_cache is True
+    sound = next(each for each in whole.verify(sizes=2).guarantees if each.name == "sound")
+    assert sound.verdict == "not checked"
+    assert "LlamaForCausalLM, 2 of 3 layers, random, with the same layers: " in sound.sentence
+    assert "Each of the 3 layers" in sound.evidence[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ConvNext", "Mamba"])
+def test_a_twin_keeps_what_belongs_together(name: str) -> None:
+    """The widths of stages; kinds of layers that a config computes."""
+    import transformers
+
+    small = shrink_config(getattr(transformers, f"{name}Config")())
+    if name == "ConvNext":
+        assert (small.depths, len(small.hidden_sizes)) == ([2, 2, 2, 2], 4)
+        assert explorer.explore_config(small, small=True).ok
+    else:
+        assert small.layer_types == ["linear_attention"] * 2
 
 
 @pytest.mark.slow

@@ -41,6 +41,17 @@ def test_a_file_costs_the_same(exported: explorer.Exploration, tmp_path: Path) -
     assert loaded.cost().at(batch=5, seq=7) == exported.cost().at(batch=5, seq=7)
 
 
+def test_the_next_size_at_which_another_op_leads_is_printed() -> None:
+    ex = explorer.explore(Net(), (torch.randn(2, 3, 4),), dynamic_shapes="x: batch, seq, _")
+    assert "matmul does more than linear from seq=5 on" in repr(ex.cost())
+
+
+def test_sizes_that_the_program_rejects_cost_nothing() -> None:
+    ex = explorer.explore(Net(), (torch.randn(2, 3, 4),), dynamic_shapes="x: batch[..8], seq, _")
+    with pytest.raises(ValueError, match=r"accepts batch from \d to 8, not 9"):
+        ex.cost().at(batch=9)
+
+
 def test_lines_and_modules_add_up(exported: explorer.Exploration) -> None:
     cost = exported.cost()
     assert sum(cost.by_module().values()) == cost.flops

@@ -47,6 +47,13 @@ test("the largest size that fits is found", () => {
   expect(cost.largestFitting([4], 0, 10)).toBeNull();
 });
 
+test("the next size is found at which another kind of op does most", () => {
+  const cost = model();
+  const next = cost.nextOvertaking([3], 0);
+  expect(next).toEqual({ at: 5, more: "aten.outer.default", less: "aten.mul.default" });
+  expect(cost.nextOvertaking([5], 0)).toBeNull();
+});
+
 test("an estimate is the longer of computing and moving", () => {
   const at = model().at([5]);
   expect(estimate(at, { flops: 10, bandwidth: 1e9 }).time).toBeCloseTo(9);

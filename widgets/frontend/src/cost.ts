@@ -33,6 +33,13 @@ export interface CostAt {
   total: number;
 }
 
+/** From `at` on, one kind of op does more FLOPs than the one that did most before. */
+export interface Overtaking {
+  at: number;
+  more: string;
+  less: string;
+}
+
 /** Ops that are ranked together, also by their places in `CostTable.nodes`. */
 interface Grouped {
   name: string;
@@ -125,6 +132,37 @@ export class CostModel {
       else high = middle;
     }
     return low;
+  }
+
+  /**
+   * The next value of a symbol, above the one that is tried, from which on another kind of op does
+   * most of the FLOPs; null where none does.
+   */
+  nextOvertaking(sizes: readonly number[], symbol: number): Overtaking | null {
+    const kinds = this.grouped("op");
+    const leader = (value: number): number => {
+      const products = this.productsAt(sizes.map((size, at) => (at === symbol ? value : size)));
+      const flops = sums(this.table.flops, products);
+      const totals = kinds.map(({ places }) =>
+        places.reduce((sum, place) => sum + Number(flops[place]), 0),
+      );
+      return totals.reduce((best, sum, at) => (sum > Number(totals[best]) ? at : best), 0);
+    };
+    const end = Math.min(this.program.record.symbols[symbol]?.upper ?? FARTHEST, FARTHEST);
+    let low = Math.max(sizes[symbol] ?? 1, 1);
+    const before = leader(low);
+    let high = low;
+    while (high < end && leader(high) === before) {
+      low = high;
+      high = Math.min(high * 2, end);
+    }
+    if (leader(high) === before) return null;
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (leader(middle) === before) low = middle;
+      else high = middle;
+    }
+    return { at: high, more: kinds[leader(high)]?.name ?? "", less: kinds[before]?.name ?? "" };
   }
 
   private grouped(by: GroupBy): readonly Grouped[] {

@@ -1,4 +1,4 @@
-/** Up to which size the program fits into some memory. */
+/** Up to which size the program fits into some memory, and from which on another kind of op leads. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { CostModel } from "../../cost";
@@ -18,10 +18,14 @@ export function Fits({ store, model }: Props) {
   const { symbols } = model.program.record;
   const [memory, setMemory] = useState(8);
   const [symbol, setSymbol] = useState(symbols.length - 1);
-  const [found, setFound] = useState("");
+  const [largest, setLargest] = useState("");
+  const [overtaking, setOvertaking] = useState("");
   const sizes = store.sizes.value;
   useEffect(() => {
-    const timer = setTimeout(() => setFound(sentence(model, sizes, symbol, memory)), REST_MS);
+    const timer = setTimeout(() => {
+      setLargest(fitsUpTo(model, sizes, symbol, memory));
+      setOvertaking(overtakes(model, sizes, symbol));
+    }, REST_MS);
     return () => clearTimeout(timer);
   }, [model, sizes, symbol, memory]);
   if (symbols.length === 0) return null;
@@ -54,12 +58,17 @@ export function Fits({ store, model }: Props) {
           </option>
         ))}
       </select>
-      <b aria-live="polite">{found}</b>
+      <b aria-live="polite">{largest}</b>
+      {overtaking && (
+        <p class="tx-lead" data-testid="cost-overtaking">
+          {overtaking}
+        </p>
+      )}
     </div>
   );
 }
 
-function sentence(
+function fitsUpTo(
   model: CostModel,
   sizes: readonly number[],
   symbol: number,
@@ -71,4 +80,21 @@ function sentence(
   } catch {
     return "unknown"; // a formula without a value at some size
   }
+}
+
+/** `scaled_dot_product_attention does more FLOPs than linear from seq = 3,072 on.` */
+function overtakes(model: CostModel, sizes: readonly number[], symbol: number): string {
+  try {
+    const next = model.nextOvertaking(sizes, symbol);
+    const name = model.program.record.symbols[symbol]?.name ?? "";
+    if (!next) return "";
+    const [more, less] = [shortName(next.more), shortName(next.less)];
+    return `${more} does more FLOPs than ${less} from ${capped(name, 40)} = ${grouped(next.at)} on.`;
+  } catch {
+    return "";
+  }
+}
+
+function shortName(target: string): string {
+  return capped(target.replace(/^aten\./, "").replace(/\.[^.]+$/, ""), 60);
 }
