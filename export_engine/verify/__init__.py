@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from export_engine.verify.first_divergence import first_difference as first_difference
     from export_engine.verify.first_divergence import makes_tensor as makes_tensor
     from export_engine.verify.fresh_inputs import fresh_request as fresh_request
+    from export_engine.verify.guarantee import Guarantee as Guarantee
     from export_engine.verify.guarantee import Verified as Verified
     from export_engine.verify.guarantees import verify as verify
     from export_engine.verify.isolated_run import call as call
