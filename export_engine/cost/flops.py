@@ -42,7 +42,7 @@ def _sum_of_products(call: OpCall) -> Amount | None:
     return _times(Amount(2), call.product(one), call.size(other[-1])) if one and other else None
 
 
-def _grouped(call: OpCall) -> Amount | None:
+def _rows_by_groups(call: OpCall) -> Amount | None:
     """Rows by the matrix of their group, as of an expert: each row is multiplied once."""
     tensors = [call.type_of(node).shape for node in call.inputs[:2]]
     if [len(shape) for shape in tensors] == [_MATRIX, _MATRIX]:
@@ -246,8 +246,8 @@ COUNTED_HERE: dict[str, Rule] = dict(
     [
         *_name_rules("mv dot vdot _int_mm", _contraction("self")),
         *_name_rules("addmv", _contraction("mat")),
-        *_name_rules("_grouped_mm", _grouped),
-        ("transformers.grouped_mm_fallback", _grouped),
+        *_name_rules("_grouped_mm", _rows_by_groups),
+        ("transformers.grouped_mm_fallback", _rows_by_groups),
         *_name_rules("histc bincount", _of_input(1)),
         *_name_rules("cdist _cdist_forward", _distances),
         *_name_rules("bilinear", _bilinear),
