@@ -15,7 +15,7 @@ from export_engine.capture import Refilled, find_container_writes, input_leaves,
 from export_engine.defects import log_internal_error, user_code
 from export_engine.process import ELSEWHERE, Deadline, sandbox, undone
 from export_engine.process import seed as seed_generators
-from export_engine.torch_internals import pytree
+from export_engine.torch_internals import pytree, transforms_left
 from export_engine.verify.uninitialized import fill_new_memory
 
 
@@ -70,7 +70,7 @@ def call(
         lambda value: copy_leaf(value, memo), (request.args, dict(request.kwargs))
     )
     own = called is request.target and not isinstance(called, torch.fx.GraphModule)
-    with sandbox(), quiet(), full_precision(), torch.set_grad_enabled(grad):
+    with sandbox(), quiet(), full_precision(), transforms_left(), torch.set_grad_enabled(grad):
         seed_generators(seed)
         entries = input_leaves(signature, args, kwargs)
         running = user_code("the model" if own else "the program")

@@ -231,6 +231,8 @@ class Answers:
                 dim = int(str(detail))
                 turned = _move_dim(self.rows(first), dim)
                 return method(turned, "flatten", ast.Constant(dim), ast.Constant(dim + 1))
+            case "reduced rows":
+                return method(self.rows(first), str(detail))
             case "sum":
                 return method(self.rows(first), "sum", ast.Constant(0))
         return node

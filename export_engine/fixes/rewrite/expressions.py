@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable
 from copy import copy, deepcopy
-from typing import Any
+from typing import Any, cast
 
 from export_engine.fixes.rewrite.form import (
     COLLECT,
@@ -26,6 +26,7 @@ from export_engine.fixes.rewrite.form import (
 Staged = Callable[[ast.AST], bool]
 """Whether a construct is one that torch cannot decide in Python."""
 _FOLDS = ("any", "all", "sum")
+_OF_LISTS = ("max", "min", "len", "list", "tuple")
 
 
 class Names(Namer):
@@ -121,15 +122,32 @@ class _Lift(ast.NodeTransformer):
         self.before += self._loops(node, lambda value: let(name, call(COLLECT, load(name), value)))
         return load(name)
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """`of[a if test else b]`: a choice between two elements."""
+        match node:
+            case ast.Subscript(of, ast.IfExp(test, body, orelse), ast.Load()):
+                items = [ast.Subscript(of, key, ast.Load()) for key in (body, orelse)]
+                return cast("ast.AST", self.visit(mark(ast.IfExp(test, *items), node.slice)))
+        return self.generic_visit(node)
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """`any(value for row in x)`, `all` and `sum`: a loop that keeps the result, before."""
-        expression = node.args[0] if len(node.args) == 1 else None
+        node = _without_map(node)
+        expression = node.args[0] if node.args else None
         function = node.func.id if isinstance(node.func, ast.Name) else ""
-        if function not in _FOLDS or not isinstance(expression, ast.GeneratorExp | ast.ListComp):
+        if not isinstance(expression, ast.GeneratorExp | ast.ListComp) or node.keywords:
             return self.generic_visit(node)
+        if function in _OF_LISTS and len(node.args) == 1:
+            rows = ast.ListComp(expression.elt, expression.generators)
+            listed = self.visit_ListComp(mark(ast.copy_location(rows, expression), expression))
+            node.args = [cast("ast.expr", listed)]
+            return node.args[0] if function == "list" else node
+        if function not in _FOLDS or len(node.args) > 1 + (function == "sum"):
+            return self.generic_visit(node)
+        begin = self.visit(node.args[1]) if len(node.args) > 1 else None
         name = self.names.of(expression, "found" if function != "sum" else "total")
         start = {"any": False, "all": True, "sum": 0}[function]
-        self.before.append(let(name, ast.Constant(start)))
+        self.before.append(let(name, begin or ast.Constant(start)))
 
         def step(value: ast.expr) -> ast.stmt:
             if function == "sum":
@@ -166,3 +184,19 @@ class _Lift(ast.NodeTransformer):
         outer = find_names(node.generators[0].iter)
         changed = {a: b for a, b in taken.items() if a not in outer}
         return rename(body, changed)
+
+
+def _without_map(node: ast.Call) -> ast.Call:
+    """A call in which `map(function, rows)` is a generator."""
+    match node:
+        case ast.Call(of, [ast.Call(ast.Name(id="map"), [function, rows], []) as mapped, *rest]):
+            match function:
+                case ast.Lambda(ast.arguments([], [ast.arg(arg=name)], None, [], [], None, []), of_row):
+                    value = of_row
+                case _:
+                    name = "row"
+                    value = ast.Call(function, [load(name)], [])
+            over = ast.comprehension(ast.Name(name, ast.Store()), rows, [], 0)
+            rows = mark(ast.copy_location(ast.GeneratorExp(value, [over]), mapped), mapped, "map")
+            return mark(ast.copy_location(ast.Call(of, [rows, *rest], node.keywords), node), node)
+    return node

@@ -113,7 +113,8 @@ class Facts:
     def is_staged(self, node: ast.AST) -> bool:
         """Whether a construct of the user's text cannot be decided in Python."""
         line, column, kind = find_site(node)
-        if isinstance(node, ast.ListComp | ast.GeneratorExp | ast.Match):
+        is_map = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "map"
+        if is_map or isinstance(node, ast.ListComp | ast.GeneratorExp | ast.Match):
             sites = self._by_place.get((line, column), set())
             return any(site.startswith(f"{kind}:") for site in sites)
         if isinstance(node, ast.NamedExpr):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable
-from copy import deepcopy
-from typing import Any
+from copy import copy, deepcopy
+from typing import Any, cast
 
 import torch
 
@@ -24,7 +24,6 @@ from export_engine.fixes.rewrite.form import (
     WRITE,
     Block,
     Function,
-    as_collected,
     as_tuple,
     call,
     change_children,
@@ -139,8 +138,10 @@ class Normal:
                 )
             case ast.Global() | ast.Nonlocal():
                 raise CannotRewrite(f"line {node.lineno} binds a name of another scope")
-            case ast.Assign([ast.Name(id=name)], ast.IfExp() as choice) if self.staged(choice):
-                return self._choose(choice, lambda v: let(name, v), inside=inside)
+            case ast.Assign([ast.Name() | ast.Tuple() as target], ast.IfExp() as choice) if (
+                self.staged(choice)
+            ):
+                return self._choose(choice, lambda v: let(target, v), inside=inside)
             case ast.Return(ast.IfExp() as choice) if self.staged(choice):
                 return self._choose(choice, ast.Return, inside=inside)
             case ast.FunctionDef() | ast.ClassDef():
@@ -166,19 +167,22 @@ class Normal:
         return [mark(ast.While(test, body, other), node)]
 
     def _appended_once(self, node: ast.If) -> Block:
-        """An `if` both of whose ways end in an append to one list, with the append after it."""
-        last = [as_collected(block[-1]) for block in (node.body, node.orelse) if block]
-        match last:
-            case [(name, one, None), (other, two, None)] if name == other:
+        """An `if` both of whose ways end in an append or a write to one place, with it after."""
+        ends = [_as_placed(block[-1]) for block in (node.body, node.orelse) if block]
+        match ends:
+            case [(name, place, one), (other, same, two)] if (name, place) == (other, same):
                 ways, row = [node.body[:-1], node.orelse[:-1]], one
                 if not isinstance(one, ast.Name) or ast.dump(one) != ast.dump(two):
                     row = load(self.names.of(node, f"{name}_row"))
                     self.synthetic.add(row.id)
-                    ends = [let(row.id, one), let(row.id, two)]
-                    ways = [[*way, end] for way, end in zip(ways, ends, strict=True)]
+                    rows = [let(row.id, one), let(row.id, two)]
+                    ways = [[*way, end] for way, end in zip(ways, rows, strict=True)]
                 branch = mark(ast.If(node.test, *ways), node)
-                result = mark(call(COLLECT, load(name), row), node.body[-1])
-                return [branch, mark(let(name, result), node.body[-1])]
+                last = cast("ast.Assign", node.body[-1])
+                placed = copy(cast("ast.Call", last.value))
+                placed.args = [*placed.args[:-1], row]
+                result = mark(placed, last.value)
+                return [branch, mark(let(name, result), last)]
         return [node]
 
     def _binding(self, node: ast.AST) -> bool:
@@ -210,10 +214,13 @@ class Normal:
         subject = self.names.of(node, "subject")
         chain: Block = []
         for at, case in reversed(list(enumerate(node.cases))):
-            test = _pattern_test(case.pattern, subject)
-            body = list(case.body)
-            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
-                body = [let(case.pattern.name, load(subject)), *body]
+            test = _pattern_test(case.pattern, load(subject))
+            if test and isinstance(node.subject, ast.List | ast.Tuple):
+                test = _without_count(test, len(node.subject.elts))
+            for n, inner in enumerate(ast.walk(test) if test else ()):
+                if isinstance(inner, ast.BoolOp | ast.Compare) and not hasattr(inner, "lineno"):
+                    mark(inner, node, f"{at}-{n}")
+            body = [*_bind_pattern(case.pattern, load(subject)), *case.body]
             if case.guard is not None:
                 both = ast.BoolOp(ast.And(), [test, case.guard]) if test else case.guard
                 test = mark(both, node, f"guard{at}")
@@ -254,14 +261,20 @@ class Normal:
                     mark(let(name, mark(call(COLLECT, load(name), value), node, str(at))), node)
                     for at, value in enumerate(values)
                 ]
-            case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), args, keywords)):
-                if is_in_place(attr):
-                    if not hasattr(torch.Tensor, attr[:-1]):
-                        raise CannotRewrite(
-                            f"line {node.lineno} calls `{attr}` for its side effect"
-                        )
-                    changed = ast.Call(method(load(name), attr[:-1]).func, args, keywords)
-                    return [mark(let(name, changed), node)]
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "reverse"), [], [])):
+                turned = ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))
+                value = mark(ast.Subscript(load(name), turned, ast.Load()), node)
+                return [mark(let(name, value), node)]
+            case ast.Expr(
+                ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as of, attr), args, keywords)
+            ) if is_in_place(attr):
+                if not hasattr(torch.Tensor, attr):
+                    raise CannotRewrite(f"line {node.lineno} calls `{attr}` for its side effect")
+                read = _as_read(of)
+                changed = ast.Call(method(method(read, "clone"), attr).func, args, keywords)
+                if hasattr(torch.Tensor, attr[:-1]):
+                    changed = ast.Call(method(read, attr[:-1]).func, args, keywords)
+                return [mark(self._write(of, changed), node)]
         return [node]
 
     def _write(self, target: ast.expr, value: ast.expr) -> ast.stmt:
@@ -511,20 +524,63 @@ def _is_bound_first(name: str, body: Block) -> bool:
     return False
 
 
-def _pattern_test(pattern: ast.pattern, subject: str) -> ast.expr | None:
+def _pattern_test(pattern: ast.pattern, subject: ast.expr) -> ast.expr | None:
     """The test of a pattern; None where it always matches."""
     match pattern:
         case ast.MatchValue(value):
-            return ast.Compare(load(subject), [ast.Eq()], [value])
+            return ast.Compare(subject, [ast.Eq()], [value])
         case ast.MatchSingleton(value):
-            return ast.Compare(load(subject), [ast.Is()], [ast.Constant(value)])
+            return ast.Compare(subject, [ast.Is()], [ast.Constant(value)])
         case ast.MatchOr(patterns):
             tests = [_pattern_test(node, subject) for node in patterns]
             if all(tests):
                 return ast.BoolOp(ast.Or(), [test for test in tests if test])
-        case ast.MatchAs(None, _):
-            return None
+        case ast.MatchAs(inner, _):
+            return _pattern_test(inner, subject) if inner is not None else None
+        case ast.MatchSequence(patterns) if not any(
+            isinstance(node, ast.MatchStar) for node in patterns
+        ):
+            items = [_pattern_test(node, _item(subject, at)) for at, node in enumerate(patterns)]
+            count = ast.Compare(call("len", subject), [ast.Eq()], [ast.Constant(len(patterns))])
+            kind = call("isinstance", subject, parse_expression("(list, tuple)"))
+            return ast.BoolOp(ast.And(), [kind, count, *(test for test in items if test)])
     raise CannotRewrite("a `match` pattern unpacks its subject")
+
+
+def _as_placed(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
+    """The name, the place and the value of a statement that appends to a list or writes into it."""
+    match node:
+        case ast.Assign([ast.Name(id=name)], ast.Call(ast.Name(id=function), args)):
+            if function == COLLECT and len(args) == 2:
+                return name, "", args[1]
+            if function == WRITE and len(args) == 3:
+                return name, ast.dump(args[1]), args[2]
+    return None
+
+
+def _without_count(test: ast.expr, count: int) -> ast.expr | None:
+    """The test of a pattern, of which it is known that it has as many parts as its subject."""
+    match test:
+        case ast.BoolOp(ast.And(), [ast.Call(), ast.Compare(_, [ast.Eq()], [parts]), *items]):
+            if isinstance(parts, ast.Constant) and parts.value == count:
+                return ast.BoolOp(ast.And(), items) if len(items) > 1 else next(iter(items), None)
+    return test
+
+
+def _bind_pattern(pattern: ast.pattern, subject: ast.expr) -> Block:
+    """The names that a pattern binds where it matches."""
+    match pattern:
+        case ast.MatchAs(inner, name):
+            own: Block = [let(name, subject)] if name else []
+            return [*own, *(_bind_pattern(inner, subject) if inner is not None else [])]
+        case ast.MatchSequence(patterns):
+            items = [_bind_pattern(node, _item(subject, at)) for at, node in enumerate(patterns)]
+            return [statement for block in items for statement in block]
+    return []
+
+
+def _item(subject: ast.expr, at: int) -> ast.expr:
+    return ast.Subscript(subject, ast.Constant(at), ast.Load())
 
 
 def _as_read(target: ast.expr) -> ast.expr:

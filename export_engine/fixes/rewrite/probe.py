@@ -52,6 +52,7 @@ _OF_SOME = frozenset(
 )
 """Reductions that raise an error where there are no elements."""
 _COMPARED = (torch.equal, torch.allclose)
+_REDUCED = ("max", "min", "any", "all")
 
 
 class Probe(Elements):
@@ -459,7 +460,7 @@ class Probe(Elements):
         self, site: Site, function: Any, numbers: Any, keywords: dict[str, Any]
     ) -> tuple[torch.Tensor] | None:
         """What a function makes of a list of tensors, where Python would ask for their values."""
-        name = getattr(function, "__name__", "")
+        name = _name_of(function)
         is_type = isinstance(function, type(torch.LongTensor))
         if (
             is_type
@@ -479,9 +480,10 @@ class Probe(Elements):
             dtype = keywords.get("dtype") or getattr(function, "dtype", torch.get_default_dtype())
             self.facts.notes[site] = ("stacked", str(dtype))
             return (values.to(dtype),)
-        if name in ("max", "min") and _is_builtin(function) and len(numbers) > 2:
+        is_long = len(numbers) > 2 or name in ("any", "all")
+        if name in _REDUCED and _is_builtin(function) and is_long:
             self.facts.notes[site] = ("reduced", name)
-            return (values.max() if name == "max" else values.min(),)
+            return (getattr(values, name)(),)
         return None
 
     def is_none(self, site: Site, value: Any, negated: bool) -> bool:
@@ -533,7 +535,7 @@ class Probe(Elements):
     def _of_rows(
         self, site: Site, function: Any, rows: Rows | Masked, args: Any, keywords: dict[str, Any]
     ) -> Any:
-        name = getattr(function, "__name__", "")
+        name = _name_of(function)
         dim = keywords.get("dim", args[0] if args else 0)
         if isinstance(rows, Masked):
             whole = torch.stack([_as_tensor(row) for row in rows])
@@ -551,9 +553,12 @@ class Probe(Elements):
         if name == "tensor":
             self.facts.notes[site] = ("tensor", 0)
             return values
-        if name == "sum" and _is_builtin(function):
+        if name == "sum" and _is_builtin(function) and not args:
             self.facts.notes[site] = ("sum", 0)
             return values.sum(0)
+        if name in _REDUCED and _is_builtin(function) and values.dim() == 1:
+            self.facts.notes[site] = ("reduced rows", name)
+            return getattr(values, name)()
         raise CannotRewrite("a list that the loop fills is used without being stacked")
 
     def _compared(self, site: Site, function: Any, *args: Any, **keywords: Any) -> Any:
@@ -812,6 +817,12 @@ def _zero(value: torch.Tensor) -> Any:
 
 def _is_builtin(value: Any) -> bool:
     return getattr(value, "__module__", "") != "torch"
+
+
+def _name_of(function: Any) -> str:
+    """The name of a function, for which torch may have put another while it traces."""
+    replaced = getattr(function, "keywords", {}).get("real_callable", function)
+    return str(getattr(replaced, "__name__", ""))
 
 
 def _refuse() -> Any:

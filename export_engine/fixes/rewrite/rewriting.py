@@ -25,13 +25,19 @@ from export_engine.fixes.rewrite.instrument import instrument
 from export_engine.fixes.rewrite.listed import append_in_order, cut_pieces, take_rows
 from export_engine.fixes.rewrite.lower import Lowering
 from export_engine.fixes.rewrite.normalize import Normal
+from export_engine.fixes.rewrite.parts import name_parts
 from export_engine.fixes.rewrite.probe import probing
 from export_engine.fixes.rewrite.selected import loop_over_all
 from export_engine.fixes.try_fixes import remember
 from export_engine.source import original_file
 
 _ASKED = (ast.If, ast.IfExp, ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.BoolOp)
-_QUESTIONS = frozenset({"bool", "float", "int", "len", "min", "max", "equal", "allclose", "item"})
+_QUESTIONS = frozenset(
+    [
+        *("bool", "float", "int", "item", "len", "equal", "allclose"),
+        *("min", "max", "any", "all", "sum", "map"),
+    ]
+)
 _ALL = (*_ASKED, ast.NamedExpr, ast.Match, ast.UnaryOp, ast.Compare, ast.Assert, ast.Expr)
 
 _ERRORS = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED})
@@ -146,7 +152,7 @@ def probe(request: Request, file: str, text: str, line: int) -> Staged:
 
 def _probe(request: Request, file: str, text: str, function: Function) -> Staged | CannotRewrite:
     try:
-        function = cut_pieces(append_in_order(loop_over_all(take_rows(function))))
+        function = cut_pieces(append_in_order(loop_over_all(take_rows(name_parts(function)))))
         names = Names(function.node)
         normal = Normal(function, names, lambda node: isinstance(node, _ALL), is_probed=True)
         message = instrument(function, normal.find_form())
