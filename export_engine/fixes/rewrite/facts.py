@@ -96,10 +96,10 @@ class Facts:
     """Of expressions: what stands for a question that Python would ask, or a row."""
     own_methods: set[Site] = field(default_factory=set)
     """Calls of a module's own methods, which may read or write its attributes."""
-    grown: set[str] = field(default_factory=set)
-    """Names of numbers that are tensors from some iteration of a plain loop on."""
-    tensors: set[str] = field(default_factory=set)
-    """Names whose numbers were tensors from the start in this run."""
+    grown: dict[str, torch.dtype] = field(default_factory=dict)
+    """Names of numbers that are tensors from some iteration of a plain loop on, and the dtypes."""
+    tensors: dict[str, torch.dtype] = field(default_factory=dict)
+    """Names whose numbers were tensors from the start in this run, and the dtypes."""
     was_reached: bool = False
     is_mixed: bool = False
     """Whether a test was decided by Python in some iterations, and not in others."""

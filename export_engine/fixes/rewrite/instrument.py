@@ -80,7 +80,8 @@ class _Instrumented:
         inner = live | (Liveness.before(node, live) if not isinstance(node, ast.If) else set())
         target = find_stored(node.target) if isinstance(node, ast.For) else set()
         outs = sorted((find_stored(*blocks) | target) & inner & self.local)
-        head = find_loaded(node.test) if isinstance(node, ast.While) else set()
+        head = find_loaded(node.test if not isinstance(node, ast.For) else node.iter)
+        head = set() if isinstance(node, ast.If) else head
         reads = sorted(((find_loaded(*blocks) | head) & self.local | set(outs)) - {PROBE})
         site = _constant(find_site(node))
         values = ast.Tuple([_value(name) for name in reads], ast.Load())

@@ -223,6 +223,8 @@ class _Rows:
     def __init__(self) -> None:
         self.rows: dict[str, tuple[str, int]] = {}
         """By the variable of a loop, the tensor and the dim whose rows it numbers."""
+        self.counters: set[str] = set()
+        """The variables of loops that count."""
 
     def visit(self, node: ast.AST) -> Any:
         """A node: the same object where nothing in it changes."""
@@ -231,17 +233,24 @@ class _Rows:
                 numbered = _find_numbered(node.iter)
             case _:
                 index, numbered = "", None
+        outer = self.rows, self.counters
         if numbered is not None:
-            outer, self.rows = self.rows, {**self.rows, index: numbered}
-            result = map_children(node, self.visit)
-            self.rows = outer
-        else:
-            result = map_children(node, self.visit)
+            self.rows = {**self.rows, index: numbered}
+        if isinstance(node, ast.For):
+            self.counters = self.counters | _find_counters(node)
+        result = map_children(node, self.visit)
+        self.rows, self.counters = outer
         if isinstance(result, ast.Subscript) and isinstance(result.ctx, ast.Load):
             result = self._take_row(result)
         return node if result is node else mark(result, node)
 
     def _take_row(self, node: ast.Subscript) -> ast.expr:
+        match node.slice:
+            case ast.Tuple([ast.Name(id=name) as row, *rest]) if name in self.counters:
+                if any(_is_cut(part) for part in rest):
+                    index = ast.Tuple(rest, ast.Load()) if len(rest) > 1 else rest[0]
+                    of_row = mark(ast.Subscript(node.value, row, ast.Load()), node, "row")
+                    return ast.Subscript(of_row, index, ast.Load())
         whole = isinstance(node.slice, ast.Tuple)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         for dim, index in enumerate(indices):
@@ -259,6 +268,23 @@ class _Rows:
             row = ast.Subscript(node.value, at, ast.Load())
             return method(row, "unsqueeze", ast.Constant(dim))
         return node
+
+
+def _find_counters(loop: ast.For) -> set[str]:
+    """The variable of a loop that counts, if its body does not bind it."""
+    match loop.target, loop.iter:
+        case (ast.Name(id=name), ast.Call(ast.Name(id="range"))) | (
+            ast.Tuple([ast.Name(id=name), _]),
+            ast.Call(ast.Name(id="enumerate")),
+        ):
+            return {name} - _find_rebound(loop)
+    return set()
+
+
+def _is_cut(part: ast.expr) -> bool:
+    """Whether a slice ends where an expression says."""
+    ends = (part.lower, part.upper) if isinstance(part, ast.Slice) else ()
+    return any(not isinstance(end, ast.Constant | ast.UnaryOp | None) for end in ends)
 
 
 def _find_rebound(loop: ast.For) -> set[str]:

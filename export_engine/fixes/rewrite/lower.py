@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 from export_engine.fixes.code.editing.text_edits import CannotRewrite
 from export_engine.fixes.rewrite.analysis import (
     Liveness,
@@ -171,7 +173,7 @@ class Lowering(Loops):
         }
         for choice in self.facts.choices.values():
             numbers |= {n for n, p in choice.pairs.items() if all(a.is_number for a, *_ in p)}
-        numbers |= self.facts.tensors
+        numbers |= self.facts.tensors.keys()
         written = find_written_in_place(own) & self.shared - numbers
         written |= find_appended(own) & self.shared_lists
         written &= find_seen_writes(statements, set())
@@ -637,7 +639,14 @@ class Lowering(Loops):
         return node
 
     def _start_number(self, name: str, value: ast.expr) -> ast.expr:
-        return call("torch.tensor", value) if name in self.tensors else value
+        if name not in self.tensors:
+            return value
+        start, dtype = ast.literal_eval(value), self.facts.tensors.get(name)
+        if isinstance(start, int) and dtype == torch.get_default_dtype():
+            return call("torch.tensor", ast.Constant(float(start)))
+        if dtype in (None, torch.tensor(start).dtype):
+            return call("torch.tensor", value)
+        return call("torch.tensor", value, dtype=parse_expression(str(dtype)))
 
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {

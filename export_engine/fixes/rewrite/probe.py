@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -58,8 +58,10 @@ _REDUCED = ("max", "min", "any", "all")
 class Probe(Elements):
     """What the instrumented function asks; fills `Facts`."""
 
-    def __init__(self, *, keeps_symbols: bool = False, tensors: Collection[str] = ()) -> None:
-        self.facts = Facts(keeps_symbols=keeps_symbols, tensors=set(tensors))
+    def __init__(
+        self, *, keeps_symbols: bool = False, tensors: Mapping[str, torch.dtype] | None = None
+    ) -> None:
+        self.facts = Facts(keeps_symbols=keeps_symbols, tensors=dict(tensors or {}))
         self.depth = 0
         """How many staged loops and choices are around."""
         self.watch = _Watch()
@@ -69,6 +71,8 @@ class Probe(Elements):
         self.counts: list[tuple[Any, Any]] = []
         """Of the loops around that count up one by one: the number, and where they stop."""
         self.held: list[Any] = []
+        self.carried: list[torch.Tensor] = []
+        """Numbers that loops carry."""
         self.is_in_loop = False
 
     def reach(self) -> None:
@@ -89,7 +93,9 @@ class Probe(Elements):
 
     def start(self, name: str, value: Any) -> Any:
         """A constant that a name is bound to."""
-        return torch.tensor(value, device="cpu") if name in self.facts.tensors else value
+        if name not in self.facts.tensors:
+            return value
+        return torch.tensor(value, dtype=self.facts.tensors[name], device="cpu")
 
     def hold(self, owner: Any, name: str) -> None:
         """An attribute is read that a staged site writes: only a buffer's value goes on."""
@@ -207,7 +213,8 @@ class Probe(Elements):
             return taken
         for name, one, two in zip(outs, first, second, strict=True):
             alike = one is two or (_is_plain(one) and type(one) is type(two) and one == two)
-            choice.pairs[name].append((describe(one), describe(two), alike, _same_shape(one, two)))
+            same = _same_shape(one, two) or self._is_number(one, two)
+            choice.pairs[name].append((describe(one), describe(two), alike, same))
         return [self._merge(value, one, two) for one, two in zip(first, second, strict=True)]
 
     def _side(
@@ -233,6 +240,12 @@ class Probe(Elements):
         finally:
             del self.held[len(self.held) - len(held) :]
 
+    def _is_number(self, one: Any, two: Any) -> bool:
+        """Whether one of two tensors without dims is a number that a loop carries."""
+        if any(not isinstance(value, torch.Tensor) or value.dim() for value in (one, two)):
+            return False
+        return any(value is carried for value in (one, two) for carried in self.carried)
+
     def _merge(self, test: Any, one: Any, two: Any) -> Any:
         if one is UNDEFINED or two is UNDEFINED or one is two:
             return two if one is UNDEFINED else one
@@ -257,7 +270,8 @@ class Probe(Elements):
         numbers = (torch.Tensor, bool, int, float, torch.SymInt, torch.SymFloat)
         if isinstance(one, numbers) and isinstance(two, numbers):
             if isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor):
-                return torch.where(test, one, two) if _same_shape(one, two) else one
+                fits = _same_shape(one, two) or self._is_number(one, two)
+                return torch.where(test, one, two) if fits else one
             chosen = _torch.where(test, one, two)
             is_whole = _is_int(one) and _is_int(two) and not self.depth
             self.facts.reads_whole |= is_whole
@@ -283,7 +297,11 @@ class Probe(Elements):
             items = rows if sequence is None else [sequence.at(n) for n in range(sequence.length)]
             for item in items:
                 found = dict(zip(outs, body(item, *[entries[name] for name in reads]), strict=True))
-                self.facts.grown |= {n for n, v in found.items() if _has_grown(entries.get(n), v)}
+                self.facts.grown |= {
+                    n: torch.promote_types(v.dtype, torch.tensor(entries[n], device="cpu").dtype)
+                    for n, v in found.items()
+                    if _has_grown(entries.get(n), v)
+                }
                 entries |= found
             return [entries.get(name, UNDEFINED) for name in outs]
         loop.ways.add("rows")
@@ -310,7 +328,7 @@ class Probe(Elements):
         before = known
         for _ in range(2):
             entries = {n: list(v) if type(v) is list else v for n, v in before.items()}
-            taken = {name: _carry(value, name in outs) for name, value in entries.items()}
+            taken = {name: self._carry(value, name in outs) for name, value in entries.items()}
             item = sequence.element()
             if isinstance(sequence, _Range) and sequence.is_plain:
                 self.counts.append((item, sequence.start + sequence.length))
@@ -334,6 +352,15 @@ class Probe(Elements):
             gathered[name] = _stack(value, count, loop) if is_filled else before.get(name)
         return [gathered.get(name, UNDEFINED) for name in outs]
 
+    def _carry(self, value: Any, is_out: bool) -> Any:
+        """A number that a loop changes as the tensor that the program carries."""
+        if is_out and isinstance(value, bool | int | float | torch.SymInt | torch.SymFloat):
+            dtype = torch.int64 if _is_int(value) else torch.float32
+            dtype = torch.bool if isinstance(value, bool) else dtype
+            self.carried.append(torch.zeros((), dtype=dtype, device="cpu"))
+            return self.carried[-1]
+        return value
+
     def repeat(
         self,
         site: Site,
@@ -355,15 +382,16 @@ class Probe(Elements):
             entries |= dict(zip(outs, body(*[entries[name] for name in reads]), strict=True))
         else:
             raise CannotRewrite("a loop has too many iterations")
-        if "plain" in loop.ways:
-            raise CannotRewrite("a loop becomes data-dependent after some iterations")
+        if "plain" in loop.ways:  # some are decided by Python: run all of them by the program
+            loop.ways.discard("plain")
+            entries = dict(zip(reads, values, strict=True))
         loop.ways.add("while")
         loop.start |= {name: describe(value) for name, value in entries.items()}
         self.depth += 1
         outer, self.is_in_loop = self.is_in_loop, True
         try:
             for _ in range(2):
-                taken = {name: _carry(value, name in outs) for name, value in entries.items()}
+                taken = {n: self._carry(value, n in outs) for n, value in entries.items()}
                 test(*[taken[name] for name in reads])
                 result = dict(zip(outs, body(*[taken[name] for name in reads]), strict=True))
                 for name, value in result.items():
@@ -761,16 +789,6 @@ def _same_shape(one: Any, two: Any) -> bool:
     )
 
 
-def _carry(value: Any, is_out: bool) -> Any:
-    """A number that a loop changes as the tensor that the program carries."""
-    if is_out and isinstance(value, bool | int | float | torch.SymInt | torch.SymFloat):
-        kind = torch.bool if isinstance(value, bool) else None
-        whole = isinstance(value, int | torch.SymInt) and not isinstance(value, bool)
-        dtype = kind or (torch.int64 if whole else torch.float32)
-        return torch.zeros((), dtype=dtype, device="cpu")
-    return value
-
-
 def _collect(one: Any, two: Any) -> Any:
     """A list that the ways of a branch fill."""
     if isinstance(one, Rows) or isinstance(two, Rows):
@@ -850,7 +868,9 @@ running = _Running()
 
 
 @undone
-def probing(*, keeps_symbols: bool = False, tensors: Collection[str] = ()) -> Iterator[Probe]:
+def probing(
+    *, keeps_symbols: bool = False, tensors: Mapping[str, torch.dtype] | None = None
+) -> Iterator[Probe]:
     """A probe, while its block runs."""
     running.probe = probe = Probe(keeps_symbols=keeps_symbols, tensors=tensors)
     cond = torch.cond

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
+
+import torch
 
 from export_engine.attempt import Edit, EditError, Failed, Kind, Request
 from export_engine.capture import capture
@@ -233,7 +235,7 @@ class _Incomplete(CannotRewrite):
 
 
 def _run_once(
-    request: Request, edit: Edit, *, keeps_symbols: bool, tensors: Collection[str] = ()
+    request: Request, edit: Edit, *, keeps_symbols: bool, tensors: Mapping[str, torch.dtype] | None = None
 ) -> Facts:
     try:
         changed = with_edit(request, edit).with_changes(strict=False)
