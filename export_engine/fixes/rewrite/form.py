@@ -29,6 +29,14 @@ class NotStaged(CannotRewrite):
     """Nothing of a function has to be rewritten, or it does not run that far."""
 
 
+class Unequal(CannotRewrite):
+    """A name has values on the two ways of a branch between which no op selects."""
+
+    def __init__(self, reason: str, site: Site) -> None:
+        super().__init__(reason)
+        self.site = site
+
+
 class Function(NamedTuple):
     """The outermost function around a line, as the user wrote it."""
 

@@ -26,6 +26,7 @@ from export_engine.fixes.rewrite.form import (
     WRITE,
     Block,
     Function,
+    Unequal,
     as_collected,
     as_target,
     as_tuple,
@@ -296,7 +297,7 @@ class Lowering(Loops):
             statements += lines
         for name in outs:
             one, two = sides[0][1].get(name), sides[1][1].get(name)
-            value = self._select(test, name, one, two, facts)
+            value = self._select(test, name, one, two, node)
             if find_site(node)[2].endswith(":going") and _is_flag(name, one, sides[0][0]):
                 assert one is not None
                 value = one  # a flag that stays, whatever is done behind it
@@ -361,9 +362,9 @@ class Lowering(Loops):
         name: str,
         one: ast.expr | None,
         two: ast.expr | None,
-        facts: Choice,
+        node: ast.If,
     ) -> ast.expr:
-        pairs = facts.pairs.get(name, [])
+        pairs = self.facts.choices[find_site(node)].pairs.get(name, [])
         kinds = [(a.kind, b.kind) for a, b, *_ in pairs]
         lines = {kind for both in kinds for kind in both}
         if pairs and all(alike for _, _, alike, _ in pairs):
@@ -373,7 +374,7 @@ class Lowering(Loops):
                 assert mine is not None
                 return mine
         if lines & {"none", "other", "list"}:
-            raise CannotRewrite(f"`{name}` is a tensor in one branch only")
+            raise Unequal(f"`{name}` is a tensor in one branch only", find_site(node))
         is_index = "tensor" in lines and name in self.indices
         if lines & {"undefined", "bool"} or (
             (self.is_mixed or is_index) and lines & {"int", "float"}
@@ -447,24 +448,25 @@ class Lowering(Loops):
         return statements
 
     def _cond(self, node: ast.If, facts: Choice, live: set[str]) -> Block:
+        site = find_site(node)
         outs = [n for n in _in_order([*node.body, *node.orelse]) if n in live]
         if not outs:
             raise CannotRewrite(
-                f"line {find_site(node)[0]} has a side effect that cannot be traced"
+                f"line {site[0]} has a side effect that cannot be traced"
             )
         for name in outs:
             pairs = facts.pairs.get(name, [])
             kinds = {value.kind for pair in pairs for value in pair[:2]}
             if any(one.kind == other.kind and one[1:2] != other[1:2] for one, other, *_ in pairs):
-                raise CannotRewrite(f"`{name}` has different dtypes in the branches")
+                raise Unequal(f"`{name}` has different dtypes in the branches", site)
             if any(
                 one.kind == other.kind == "tensor" and one.rank != other.rank
                 for one, other, *_ in pairs
             ):
-                raise CannotRewrite(f"`{name}` has different shapes in the branches")
+                raise Unequal(f"`{name}` has different shapes in the branches", site)
             is_tree = all(one.kind == two.kind and same for one, two, _, same in pairs)
             if kinds & {"none", "other", "undefined"} or (kinds & {"list", "tree"} and not is_tree):
-                raise CannotRewrite(f"`{name}` is a tensor in one branch only")
+                raise Unequal(f"`{name}` is a tensor in one branch only", site)
         held = self._held(node)
         with self.inside():
             ways = [self.block(node.body, live), self.block(node.orelse, live)]
@@ -817,9 +819,9 @@ def _rename_in_order(way: Block, names: dict[str, str]) -> Block:
         stored = {n: names[n] for n in find_stored(statement) if n in names}
         fresh = {n: m for n, m in stored.items() if n not in active}
         for name, new in fresh.items():
-            if name in find_loaded(statement) or isinstance(
-                statement, ast.For | ast.While | ast.If
-            ):
+            compound = isinstance(statement, ast.For | ast.While | ast.If)
+            goes_on = compound and name in Liveness.before(statement, {name})
+            if name in find_loaded(statement) or goes_on:
                 statements.append(let(new, load(name)))
         active |= stored
         statements += rename([statement], active)

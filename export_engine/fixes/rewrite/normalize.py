@@ -24,6 +24,7 @@ from export_engine.fixes.rewrite.form import (
     WRITE,
     Block,
     Function,
+    Site,
     as_tuple,
     call,
     change_children,
@@ -48,10 +49,16 @@ class Normal:
     """The passes over a function, for what is staged of it."""
 
     def __init__(
-        self, function: Function, names: Names, staged: Staged, *, is_probed: bool = False
+        self,
+        function: Function,
+        names: Names,
+        staged: Staged,
+        *,
+        is_probed: bool = False,
+        splits: frozenset[Site] = frozenset(),
     ) -> None:
         self.function, self.names, self.staged = function, names, staged
-        self.is_probed = is_probed
+        self.is_probed, self.splits = is_probed, splits
         self.results: list[str] = []
         """What the function returns, one name of each value."""
         self.synthetic: set[str] = set()
@@ -116,7 +123,20 @@ class Normal:
                 result += self._statement(statement, inside=inside)
             else:
                 result.append(statement)
-        return result
+        return self._split(result)
+
+    def _split(self, statements: Block) -> Block:
+        """A block in which both ways of some branches go on, each by itself, to its end."""
+        for at, statement in enumerate(statements):
+            rest = statements[at + 1 :]
+            if not isinstance(statement, ast.If) or find_site(statement) not in self.splits:
+                continue
+            if not rest or statement.body[-1:] == rest[-1:]:
+                break
+            rest = self._block(rest, inside=True)
+            ways = [[*way, *_decide(rest, way)] for way in (statement.body, statement.orelse)]
+            return [*statements[:at], mark(ast.If(statement.test, *ways), statement)]
+        return statements
 
     def _statement(self, node: ast.stmt, *, inside: bool) -> Block:
         """A statement in normal form.
@@ -474,6 +494,32 @@ class Normal:
             return result
 
         return flag, swap_returns(body)
+
+
+def _decide(rest: Block, way: Block) -> Block:
+    """Statements without the branches that a way before them decides: `mode == "fast"`."""
+    known: dict[str, object] = {}
+    for statement in way:
+        match statement:
+            case ast.Assign([ast.Name(id=name)], ast.Constant(value=str() | None as value)):
+                known[name] = value
+            case _:
+                known = {n: v for n, v in known.items() if n not in find_stored(statement)}
+    known = {name: value for name, value in known.items() if name not in find_stored(*rest)}
+    result: Block = []
+    for statement in rest:
+        match statement:
+            case ast.If(ast.Compare(ast.Name(id=name), [how], [ast.Constant(value=value)])) if (
+                name in known and isinstance(how, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
+            ):
+                is_so = (known[name] == value) is isinstance(how, ast.Eq | ast.Is)
+                taken = statement.body if is_so else statement.orelse
+                result += _decide(taken, way)
+                if taken and isinstance(taken[-1], (*EXITS, ast.Raise)):
+                    return result
+            case _:
+                result.append(statement)
+    return result
 
 
 def _with_body(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ from export_engine.fixes.rewrite.facts import Facts
 from export_engine.fixes.rewrite.form import (
     Function,
     NotStaged,
+    Site,
+    Unequal,
     find_site,
     parse_function,
 )
@@ -42,6 +45,8 @@ _QUESTIONS = frozenset(
 )
 _ALL = (*_ASKED, ast.NamedExpr, ast.Match, ast.UnaryOp, ast.Compare, ast.Assert, ast.Expr)
 
+_MOST_SPLITS = 3
+"""Branches whose rest is written twice."""
 _ERRORS = frozenset({Kind.OWN_ERROR, Kind.OPERATOR_FAILED})
 
 
@@ -66,6 +71,9 @@ class Staged(NamedTuple):
     function: Function
     names: Names
     facts: Facts
+    request: Request
+    splits: frozenset[Site] = frozenset()
+    """The branches of which both ways go on to the end of their block, each by itself."""
 
 
 def is_asked(text: str, line: int, kind: Kind) -> bool:
@@ -129,7 +137,9 @@ def rewrite(request: Request, file: str, text: str, line: int) -> Rewritten:
     return lower(probe(request, file, text, line))
 
 
-def probe(request: Request, file: str, text: str, line: int) -> Staged:
+def probe(
+    request: Request, file: str, text: str, line: int, splits: frozenset[Site] = frozenset()
+) -> Staged:
     """The function around a line, and what torch cannot decide in it.
 
     One export runs its normal form; nothing of that is kept but facts.
@@ -139,33 +149,42 @@ def probe(request: Request, file: str, text: str, line: int) -> Staged:
         file: that the line is in.
         text: of the file, as it is in effect.
         line: in the text.
+        splits: branches of which both ways go on to the end of their block.
 
     Raises:
         CannotRewrite: it cannot be run in another form.
     """
     file = original_file(file)
     function = parse_function(text, line)
-    key = (id(request), file, text, function.node.lineno)
-    result = remember(key, request, lambda: _probe(request, file, text, function))
+    key = (id(request), file, text, function.node.lineno, splits)
+    result = remember(key, request, lambda: _probe(request, file, text, function, splits))
     if isinstance(result, CannotRewrite):
         raise result
     return result
 
 
-def _probe(request: Request, file: str, text: str, function: Function) -> Staged | CannotRewrite:
+def _probe(
+    request: Request, file: str, text: str, function: Function, splits: frozenset[Site]
+) -> Staged | CannotRewrite:
     try:
         function = cut_pieces(append_in_order(loop_over_all(take_rows(name_parts(function)))))
         names = Names(function.node)
-        normal = Normal(function, names, lambda node: isinstance(node, _ALL), is_probed=True)
+        normal = Normal(function, names, _may_be_staged, is_probed=True, splits=splits)
         message = instrument(function, normal.find_form())
         facts = _run(request, Edit(file, text, message, (function.name,)))
     except CannotRewrite as reason:
         return reason
-    return Staged(file, text, function, names, facts)
+    return Staged(file, text, function, names, facts, request, splits)
+
+
+def _may_be_staged(node: ast.AST) -> bool:
+    return isinstance(node, _ALL)
 
 
 def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
     """A function with every site that Python cannot decide as an operator.
+
+    Where no op selects between what the ways of a branch give, both go on by themselves.
 
     Args:
         staged: the function, and what a run of it told.
@@ -174,9 +193,23 @@ def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
     Raises:
         CannotRewrite: it cannot be, or no site is staged.
     """
-    file, text, function, names, facts = staged
+    try:
+        return _lower(staged, at_once)
+    except Unequal as reason:
+        splits = staged.splits | {reason.site}
+        if reason.site in staged.splits or len(splits) > _MOST_SPLITS:
+            raise
+        line = staged.function.node.body[0].lineno
+        with suppress(CannotRewrite):
+            again = probe(staged.request, staged.file, staged.text, line, splits)
+            return lower(again, at_once=at_once)
+        raise
+
+
+def _lower(staged: Staged, at_once: bool) -> Rewritten:
+    file, text, function, names, facts, _, splits = staged
     names = names.copy()
-    normal = Normal(function, names, facts.is_staged)
+    normal = Normal(function, names, facts.is_staged, splits=splits)
     body = normal.find_form()
     for node in (n for statement in normal.holding for n in ast.walk(statement)):
         if isinstance(node, ast.Call) and find_site(node) in facts.own_methods:
