@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -33,6 +34,8 @@ class Value(NamedTuple):
     """Of a plain number."""
     is_contiguous: bool = True
     """Whether a tensor's elements lie in order."""
+    layout: str = ""
+    """Of a list, tuple or dict of tensors: `list`, `tuple` or `dict`."""
 
     @property
     def rank(self) -> int:
@@ -151,14 +154,22 @@ def describe(value: Any) -> Value:
         case Masked():
             return Value("other")
         case list():
-            return Value("list", constant=len(value))
-        case dict() | tuple():
-            return Value("tree", constant=len(value))
+            return Value("list", constant=len(value), layout=_layout_of(value, value))
+        case tuple():
+            return Value("tree", constant=len(value), layout=_layout_of(value, value))
+        case dict():
+            return Value("tree", constant=len(value), layout=_layout_of(value, [*value.values()]))
         case Rows():
             return Value("rows")
         case Undefined():
             return Value("undefined")
     return Value("other", constant=value if isinstance(value, str) else None)
+
+
+def _layout_of(value: Any, parts: Sequence[Any]) -> str:
+    is_plain = type(value) in (list, tuple, dict) and bool(parts)
+    tensors = is_plain and all(isinstance(part, torch.Tensor) for part in parts)
+    return type(value).__name__ if tensors else ""
 
 
 class Masked(list[Any]):

@@ -113,7 +113,9 @@ class Loops:
             statements += [*_peel(elements), *whole]
         cuts = self._cuts(node)
         starts = [
-            method(load(n), "contiguous") if peeled else self._start(n, facts, cuts)
+            method(load(n), "contiguous")
+            if peeled and not facts.start[n].layout
+            else self._start(n, facts, cuts)
             for n in carried
         ]
         if not collected and not carried:
@@ -128,7 +130,7 @@ class Loops:
             statements += self._check_length(elements, facts)
             self.done.append((line, "scan"))
             self.imports["scan"] = _SCAN
-            statements += self._scan(step, carried, starts, elements, body, lists, live)
+            statements += self._scan(step, carried, starts, elements, body, lists, live, facts)
         statements += _join_lists(lists, facts)
         statements[0] = mark(statements[0], node)
         return statements
@@ -170,6 +172,7 @@ class Loops:
         body: Block,
         lists: list[Filled],
         live: set[str],
+        facts: Iteration,
     ) -> Block:
         """Iterations one after the other, of which each takes what the one before carries."""
         opening: Block = []
@@ -192,8 +195,10 @@ class Loops:
         items = list(dict.fromkeys([first, item]))
         if len(items) == 1:
             items = [first, "_item"]
-        end = [method(load(name), "clone") for name in carried]
-        nothing = method(load(carried[0]), "new_zeros", ast.Tuple([], ast.Load()))
+        end = [_copy(name, facts) for name in carried]
+        nothing = call("torch.zeros", ast.Tuple([], ast.Load()))
+        if not facts.start.get(carried[0], Value("undefined")).layout:
+            nothing = method(load(carried[0]), "new_zeros", ast.Tuple([], ast.Load()))
         shown = [_fresh(out) for out in outs] or [nothing]  # scan stacks what it is shown
         last = ast.Return(ast.Tuple([as_tuple(end), as_tuple(shown)], ast.Load()))
         statements: Block = [make_function(step, items, [*opening, *body, last])]
@@ -248,7 +253,7 @@ class Loops:
         ]
         self.done.append((line, "while_loop"))
         self.imports["while_loop"] = _WHILE
-        end = ast.Return(ast.Tuple([method(load(n), "clone") for n in carried], ast.Load()))
+        end = ast.Return(ast.Tuple([_copy(n, facts) for n in carried], ast.Load()))
         operands = ast.Tuple(starts, ast.Load())
         asked = call("while_loop", load(going), load(step), operands)
         statements: Block = [
@@ -276,6 +281,9 @@ class Loops:
             cuts: whether an iteration reads numbers: of torch.tensor torch reads that of the first.
         """
         start, after = facts.start.get(name, Value("undefined")), facts.after[name]
+        is_alike = (start.kind, start.layout) == (after.kind, after.layout)
+        if start.layout and is_alike and facts.is_steady.get(name, False):
+            return _copy(name, facts)
         if after.kind not in ("tensor", "bool", "int", "float"):
             raise CannotRewrite(f"`{name}` is not a tensor after an iteration")
         if start.kind == "tensor":
@@ -493,6 +501,19 @@ def _is_peeled(carried: list[str], facts: Iteration) -> bool:
         if changes:
             return all(facts.is_steady.get(text, True) for text in carried)
     return False
+
+
+_COPIES = {
+    "list": "[part.clone() for part in {}]",
+    "tuple": "tuple(part.clone() for part in {})",
+    "dict": "{{key: part.clone() for key, part in {}.items()}}",
+}
+
+
+def _copy(name: str, facts: Iteration) -> ast.expr:
+    """A carried value that shares no memory with another."""
+    layout = facts.start.get(name, Value("undefined")).layout
+    return parse_expression(_COPIES.get(layout, "{}.clone()").format(name))
 
 
 def _plain(value: ast.expr) -> ast.expr:

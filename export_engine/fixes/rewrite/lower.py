@@ -175,7 +175,10 @@ class Lowering(Loops):
         for choice in self.facts.choices.values():
             numbers |= {n for n, p in choice.pairs.items() if all(a.is_number for a, *_ in p)}
         numbers |= self.facts.tensors.keys()
-        written = find_written_in_place(own) & self.shared - numbers
+        starts = [value for loop in self.facts.loops.values() for value in loop.start.items()]
+        lists = {name for name, value in starts if value.kind in ("list", "tree")}
+        written = find_written_in_place(own)
+        written = (written & self.shared - numbers - lists) | (written & lists & self.shared_lists)
         written |= find_appended(own) & self.shared_lists
         written &= find_seen_writes(statements, set())
         for name in sorted(written):

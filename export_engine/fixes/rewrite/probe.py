@@ -337,17 +337,17 @@ class Probe(Elements):
             for name, value in result.items():
                 loop.after[name] = describe(value)
                 loop.is_steady[name] = _same_shape(before.get(name), value)
-                if isinstance(value, list) and value:
+                taken_list = entries.get(name)
+                before_it = len(taken_list) if isinstance(taken_list, list) else 0
+                if isinstance(value, list) and len(value) > before_it:
                     loop.collected[name] = describe(value[-1])
-                    taken_list = entries.get(name)
-                    before_it = len(taken_list) if isinstance(taken_list, list) else 0
-                    loop.appended[name] = max(len(value) - before_it, 1)
+                    loop.appended[name] = len(value) - before_it
                 if isinstance(value, Rows):
                     loop.collected[name] = describe(value.piece)
             before = before | {n: v for n, v in result.items() if v is not UNDEFINED}
         gathered = {}
         for name, value in result.items():
-            is_filled = isinstance(value, Rows) or (isinstance(value, list) and value)
+            is_filled = isinstance(value, Rows) or name in loop.appended
             count = sequence.length * loop.appended.get(name, 1)
             gathered[name] = _stack(value, count, loop) if is_filled else before.get(name)
         return [gathered.get(name, UNDEFINED) for name in outs]
@@ -518,7 +518,7 @@ class Probe(Elements):
         """`value is None`: of what a loop carries, whether it is the first iteration."""
         is_known = value is None
         seen = self.nones.setdefault(site, set())
-        if self.depth:
+        if self.is_in_loop:
             seen.add(is_known)
         if len(seen) > 1:
             self.facts.notes[site] = "first"
