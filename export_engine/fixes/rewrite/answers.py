@@ -133,6 +133,9 @@ class Answers:
                 return row
             if not places:
                 return ast.Subscript(row, index, ast.Load())
+        if note[0] == "guarded" and isinstance(of, ast.Name) and places == (0,):
+            last = parse_expression(f"{of.id}.shape[0] - 1")
+            index = _with_parts(index, places, lambda part: _clamp_to(part, last))
         index, at = index_as_rows(index, places)
         return method(ast.Subscript(of, index, ast.Load()), "squeeze", ast.Constant(at))
 
@@ -342,6 +345,12 @@ def _fold(parts: list[ast.expr], how: ast.operator) -> ast.expr:
 
 def _move_dim(rows: ast.expr, dim: int) -> ast.expr:
     return method(rows, "movedim", ast.Constant(0), ast.Constant(dim)) if dim else rows
+
+
+def _clamp_to(index: ast.expr, last: ast.expr) -> ast.expr:
+    """A number that is an index where eager does not read it."""
+    clamp = ast.Attribute(index, "clamp", ast.Load())
+    return ast.Call(clamp, [], [ast.keyword("max", last)])
 
 
 def _clamp(node: ast.Call, which: str) -> ast.expr:

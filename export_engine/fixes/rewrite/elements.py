@@ -41,6 +41,8 @@ class Elements:
     depth: int
     counts: list[tuple[Any, Any]]
     is_in_loop: bool
+    is_guarded: bool
+    """Whether a part of a test is run that eager leaves out where an earlier part decides."""
     watch: Any
     held: list[Any]
     """What is known to hold here: of the choices around, their tests or the opposites."""
@@ -70,8 +72,9 @@ class Elements:
         if sliced := find_sliced(index):
             return of[self._clamp_slices(site, index, sliced)]
         if places := find_scalar_places(index):
-            self.watch.may_raise = True
-            self.facts.notes[site] = ("item", places, of.dim())
+            self.watch.may_raise |= not self.is_guarded
+            kind = "guarded" if self.is_guarded else "item"
+            self.facts.notes[site] = (kind, places, of.dim())
             if self._is_whole(of, parts, places[0]):
                 self.facts.notes[site] = ("row", places, of.dim())
             return of[tuple(0 if at in places else part for at, part in enumerate(parts))]

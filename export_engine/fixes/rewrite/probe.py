@@ -71,6 +71,7 @@ class Probe(Elements):
         self.counts: list[tuple[Any, Any]] = []
         """Of the loops around that count up one by one: the number, and where they stop."""
         self.held: list[Any] = []
+        self.is_guarded = False
         self.carried: list[torch.Tensor] = []
         """Numbers that loops carry."""
         self.is_in_loop = False
@@ -128,7 +129,9 @@ class Probe(Elements):
         value: Any = None
         kinds: list[str] = []
         for at, part in enumerate(parts):
+            outer, self.is_guarded = self.is_guarded, self.is_guarded or kept is not None
             value = part()
+            self.is_guarded = outer
             known = self.decide(value)
             if isinstance(known, builtins.bool):
                 kinds.append("plain")
