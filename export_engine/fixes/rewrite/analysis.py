@@ -76,6 +76,9 @@ def find_shared(function: ast.FunctionDef, *, views: bool = True) -> set[str]:
             case ast.Assign([target], value) | ast.NamedExpr(target, value):
                 for one, its in _find_pairs(target, value):
                     behind = _find_behind(its, views)
+                    if isinstance(its, ast.List) and isinstance(one, ast.Name) and not views:
+                        shared |= behind  # the list itself is new
+                        continue
                     if behind or isinstance(one, ast.Tuple | ast.List):
                         shared |= find_stored(one) | behind
             case ast.Assign(targets, _):

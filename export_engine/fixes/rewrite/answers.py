@@ -58,7 +58,7 @@ class Answers:
         """`a and b` as `(a) & (b)`; what Python decides is asked first."""
         plain = [part for part, kind in zip(node.values, note, strict=False) if kind == "plain"]
         parts = [
-            ast.Compare(part, [ast.NotEq()], [ast.Constant(0)]) if kind == "zero" else part
+            _as_test(part, kind)
             for part, kind in zip(node.values, note, strict=False)
             if kind != "plain"
         ]
@@ -248,6 +248,19 @@ class Answers:
         if mask is None:
             return node
         return ast.Subscript(call("torch.stack", node), call("torch.stack", load(mask)), ast.Load())
+
+
+def _as_test(part: ast.expr, kind: str) -> ast.expr:
+    """A part of a test as a bool tensor."""
+    if kind == "zero":
+        return ast.Compare(part, [ast.NotEq()], [ast.Constant(0)])
+    if kind == "size":
+        match part:
+            case ast.Compare(left, [how], [right]):
+                size = call("torch.scalar_tensor", left, dtype=parse_expression("torch.int64"))
+                return ast.Compare(size, [how], [right])
+        raise CannotRewrite("a test combines a tensor and a size")
+    return part
 
 
 def take(rows: ast.expr, index: ast.expr, *, rejects_negative: bool = False) -> ast.expr:

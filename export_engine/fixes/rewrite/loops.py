@@ -32,6 +32,7 @@ from export_engine.fixes.rewrite.form import (
 from export_engine.fixes.rewrite.starts import zeros_of
 
 _SCAN = "from torch._higher_order_ops.scan import scan"
+_MAP = "from torch._higher_order_ops.map import map as map_rows"
 _WHILE = "from torch._higher_order_ops.while_loop import while_loop"
 
 
@@ -123,9 +124,13 @@ class Loops:
         lists = self._name_lists(collected, facts, peeled)
         if not elements:
             elements = [Element(ast.Name("_", ast.Store()), self._count(node))]
-        if self.at_once and not carried and not cuts and not _has_operator(body):
+        if self.each == "vmap" and not carried and not cuts and not _has_operator(body):
             self.done.append((line, "vmap"))
-            statements += self._vmap(step, elements, body, lists)
+            statements += self._each(step, elements, body, lists)
+        elif self.each == "map" and not carried and facts.has_sized_length:
+            self.done.append((line, "map"))
+            self.imports["map"] = _MAP
+            statements += self._each(step, elements, body, lists, in_turn=True)
         else:
             statements += self._check_length(elements, facts)
             self.done.append((line, "scan"))
@@ -147,20 +152,34 @@ class Loops:
             lists.append(Filled(name, rows, value, kept, mask))
         return lists
 
-    def _vmap(
-        self: Any, step: str, elements: list[Element], body: Block, lists: list[Filled]
+    def _each(
+        self: Any,
+        step: str,
+        elements: list[Element],
+        body: Block,
+        lists: list[Filled],
+        *,
+        in_turn: bool = False,
     ) -> Block:
-        """Independent iterations, all at once."""
+        """Independent iterations, all at once with vmap or in turn with map."""
         opening: Block = []
-        texts: list[str] = []
-        for target, _ in elements:
-            texts.append(target.id if isinstance(target, ast.Name) else self.names.new("item"))
+        targets = [element.target for element in elements]
+        rows = [element.rows for element in elements]
+        texts = [
+            target.id if isinstance(target, ast.Name) else self.names.new("item")
+            for target in targets
+        ]
+        if in_turn and len(targets) > 1:
+            targets, texts = [ast.Tuple(targets, ast.Store())], [self.names.new("item")]
+        for target, text in zip(targets, texts, strict=True):
             if not isinstance(target, ast.Name):
-                opening.append(let(target, load(texts[-1])))
-        end = ast.Return(as_tuple([_plain(out) for out in _find_outs(lists)]))
+                opening.append(let(target, load(text)))
+        outs = [_fresh(out) if in_turn else _plain(out) for out in _find_outs(lists)]
+        end = ast.Return(as_tuple(outs))
         function = make_function(step, texts, without_last_name([*opening, *body, end]))
-        rows = [other_element.rows for other_element in elements]
         asked = ast.Call(call("torch.vmap", load(step)), rows, [])
+        if in_turn:
+            asked = call("map_rows", load(step), as_tuple(rows))
         return [function, ast.Assign([as_target(_find_results(lists))], asked, lineno=0)]
 
     def _scan(
@@ -532,7 +551,7 @@ def _fresh(value: ast.expr) -> ast.expr:
 def _has_operator(body: Block) -> bool:
     names = find_names(*body)
     text = "\n".join(ast.unparse(statement) for statement in body)
-    return bool(names & {"scan", "while_loop"}) or "torch.cond(" in text
+    return bool(names & {"scan", "while_loop", "map_rows"}) or "torch.cond(" in text
 
 
 def _list_bound_names(body: Block) -> list[str]:

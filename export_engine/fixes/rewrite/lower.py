@@ -57,11 +57,11 @@ class Lowering(Loops):
     """One function's staged sites, lowered together."""
 
     def __init__(
-        self, function: Function, facts: Facts, names: Names, *, at_once: bool = True
+        self, function: Function, facts: Facts, names: Names, *, each: str = "vmap"
     ) -> None:
         self.function, self.facts, self.names = function, facts, names
-        self.at_once = at_once
-        """Whether independent iterations become vmap, not scan."""
+        self.each = each
+        """What independent iterations become: vmap, scan or map."""
         self.needs_strict = False
         """Whether torch exports what is made in strict mode only."""
         self.answers = Answers(facts, names, self.masks_of)
@@ -581,9 +581,10 @@ class Lowering(Loops):
             return written
         match node:
             case ast.Assign([ast.Name(id=name)], ast.List(elts)) if name in self.masks:
-                if elts:
+                if any(isinstance(part, ast.Starred) for part in elts):
                     raise CannotRewrite(f"`{name}` has elements before the loop")
-                return [node, let(self.masks[name], ast.List([], ast.Load()))]
+                counts = [call("torch.tensor", ast.Constant(True)) for _ in elts]
+                return [node, let(self.masks[name], ast.List(counts, ast.Load()))]
             case ast.Assign([ast.Tuple(parts)], ast.Tuple()):
                 masks = [self.masks.get(getattr(expression, "id", "")) for expression in parts]
                 return [node, *(let(text, ast.List([], ast.Load())) for text in masks if text)]

@@ -250,6 +250,13 @@ class Normal:
     def _effects(self, node: ast.stmt) -> Block:
         """Augmented assignment, element write and append as assignments."""
         match node:
+            case ast.AugAssign(ast.Name(id=name), ast.Add(), ast.List(values)) | ast.Expr(
+                ast.Call(ast.Attribute(ast.Name(id=name), "extend"), [ast.List(values)], [])
+            ):
+                return [
+                    mark(let(name, mark(call(COLLECT, load(name), value), node, str(at))), node)
+                    for at, value in enumerate(values)
+                ]
             case ast.AugAssign(target, how, value):
                 read = _as_read(target)
                 return [mark(self._write(target, ast.BinOp(read, how, value)), node)]
@@ -274,13 +281,6 @@ class Normal:
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "append"), [value], [])):
                 result = mark(call(COLLECT, load(name), value), node)
                 return [mark(let(name, result), node)]
-            case ast.Expr(
-                ast.Call(ast.Attribute(ast.Name(id=name), "extend"), [ast.List(values)], [])
-            ):
-                return [
-                    mark(let(name, mark(call(COLLECT, load(name), value), node, str(at))), node)
-                    for at, value in enumerate(values)
-                ]
             case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "reverse"), [], [])):
                 turned = ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1)))
                 value = mark(ast.Subscript(load(name), turned, ast.Load()), node)

@@ -42,6 +42,7 @@ _NAMES = {
     "where": "torch.where",
     "cond": "torch.cond",
     "scan": "scan",
+    "map": "map",
     "vmap": "torch.vmap",
     "while_loop": "while_loop",
     "check": "runtime assertions",
@@ -53,6 +54,7 @@ _COSTS = {
     "where": "Both branches run, and one result is selected.",
     "vmap": "All iterations are in memory at once.",
     "scan": "The program rejects length 0 and runs only on backends that support scan.",
+    "map": "The program runs only on backends that support map.",
     "while_loop": "The program runs only on backends that support while_loop.",
     "skip": "The program does not print, log or warn.",
     "shortcut": "The program does work that eager skips.",
@@ -73,12 +75,7 @@ def suggest_rewrite(attempt: Failed, progress: Report | None = None) -> Iterator
         if progress:
             progress(Progress(0, 0, f"rewriting the control flow of `{place.function}`", "fix"))
         try:
-            staged = probe(request, place.file, text, line)
-            rewritten = lower(staged)
-            fix = _try(attempt, rewritten, progress)
-            is_known = fix is not None and fix.leads_to is not None
-            if not is_known and "vmap" in _kinds(rewritten):  # it has no rule for some ops
-                fix = _try_as_scan(attempt, staged, progress) or fix
+            fix = _try_each(attempt, probe(request, place.file, text, line), progress)
         except NotStaged:
             continue
         except CannotRewrite as reason:
@@ -89,12 +86,27 @@ def suggest_rewrite(attempt: Failed, progress: Report | None = None) -> Iterator
             return
 
 
-def _try_as_scan(attempt: Failed, staged: Staged, progress: Report | None) -> Fix | None:
-    """The fix whose loops are scans, where vmap was tried; None where there is no other."""
-    try:
-        return _try(attempt, lower(staged, at_once=False), progress)
-    except CannotRewrite:
-        return None
+def _try_each(attempt: Failed, staged: Staged, progress: Report | None) -> Fix | None:
+    """The first fix that is known to export, else the first; None where none leads anywhere.
+
+    vmap has no rule for some ops, and newer scans take no op whose size depends on data; map does.
+    """
+    first: Fix | None = None
+    texts: set[str] = set()
+    for each in ("vmap", "scan", "map"):
+        try:
+            rewritten = lower(staged, each)
+        except CannotRewrite:
+            if not texts:
+                raise
+            break
+        if rewritten.edit.after not in texts:
+            fix = _try(attempt, rewritten, progress)
+            if fix is not None and fix.leads_to is not None:
+                return fix
+            first = first or fix
+        texts.add(rewritten.edit.after)
+    return first
 
 
 def _try(attempt: Failed, made: Rewritten, progress: Report | None) -> Fix | None:

@@ -7,7 +7,9 @@ site can be lowered; of the run itself nothing is kept.
 from __future__ import annotations
 
 import builtins
+import functools
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -38,6 +40,7 @@ MATH = frozenset(
         *("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "erf", "erfc", "lgamma"),
         *("sin", "cos", "tan", "sinh", "cosh", "tanh"),
         *("asin", "acos", "atan", "asinh", "acosh", "atanh"),
+        *("isnan", "isinf", "isfinite"),
     ]
 )
 """Functions of Python's math that torch has under the same name."""
@@ -125,29 +128,35 @@ class Probe(Elements):
 
     def join(self, site: Site, is_or: bool, *parts: Callable[[], Any]) -> Any:
         """`and` and `or`; staged where a part that is not the last is."""
-        kept: Any = None
+        tests: list[Any] = []
         value: Any = None
         kinds: list[str] = []
         for at, part in enumerate(parts):
-            outer, self.is_guarded = self.is_guarded, self.is_guarded or kept is not None
+            outer, self.is_guarded = self.is_guarded, self.is_guarded or bool(tests)
             value = part()
             self.is_guarded = outer
             known = self.decide(value)
             if isinstance(known, builtins.bool):
                 kinds.append("plain")
                 if known is is_or:
-                    self._note_join(site, kinds[:-1] if kept is not None else [])
-                    return value if kept is None else known
+                    self._note_join(site, kinds[:-1] if tests else [])
+                    return known if tests else value
                 continue
             is_bool = not isinstance(value, torch.Tensor) or value.dtype == torch.bool
             kinds.append("bool" if is_bool else "zero")
-            if at == len(parts) - 1 and kept is None:
+            if at == len(parts) - 1 and not tests:
                 return value
-            kept = known if kept is None else self._join_tests(kept, known, is_or)
-        if kept is None:
+            tests.append(known)
+        if not tests:
             return value
+        if any(isinstance(test, torch.Tensor) for test in tests):
+            staged = [at for at, kind in enumerate(kinds) if kind != "plain"]
+            for n, (at, test) in enumerate(zip(staged, tests, strict=True)):
+                if not isinstance(test, torch.Tensor):
+                    kinds[at] = "size"
+                    tests[n] = torch.ones((), dtype=torch.bool, device="cpu")
         self._note_join(site, kinds)
-        return kept
+        return functools.reduce(operator.or_ if is_or else operator.and_, tests)
 
     def _note_join(self, site: Site, kinds: list[str]) -> None:
         value = self.facts.notes.get(site, tuple(kinds))
@@ -155,11 +164,6 @@ class Probe(Elements):
             self.facts.is_mixed = True
         if any(kind != "plain" for kind in kinds):
             self.facts.notes[site] = value
-
-    def _join_tests(self, first: Any, second: Any, is_or: bool) -> Any:
-        if isinstance(first, torch.Tensor) is not isinstance(second, torch.Tensor):
-            raise CannotRewrite("a test combines a tensor and a size")
-        return first | second if is_or else first & second
 
     def negate(self, site: Site, value: Any) -> Any:
         """`not`."""
@@ -375,6 +379,7 @@ class Probe(Elements):
     ) -> Any:
         """A `while`."""
         entries, loop = dict(zip(reads, values, strict=True)), self.facts.loops[site]
+        notes, is_mixed = dict(self.facts.notes), self.facts.is_mixed
         for _ in range(10_000):
             going = self.decide(test(*[entries[name] for name in reads]))
             if not isinstance(going, builtins.bool):
@@ -385,6 +390,7 @@ class Probe(Elements):
             entries |= dict(zip(outs, body(*[entries[name] for name in reads]), strict=True))
         else:
             raise CannotRewrite("a loop has too many iterations")
+        self.facts.notes, self.facts.is_mixed = notes, is_mixed
         if "plain" in loop.ways:  # some are decided by Python: run all of them by the program
             loop.ways.discard("plain")
             entries = dict(zip(reads, values, strict=True))

@@ -181,20 +181,20 @@ def _may_be_staged(node: ast.AST) -> bool:
     return isinstance(node, _ALL)
 
 
-def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
+def lower(staged: Staged, each: str = "vmap") -> Rewritten:
     """A function with every site that Python cannot decide as an operator.
 
     Where no op selects between what the ways of a branch give, both go on by themselves.
 
     Args:
         staged: the function, and what a run of it told.
-        at_once: whether iterations that need no other one become vmap; else a scan.
+        each: what iterations that need no other one become: vmap, scan or map.
 
     Raises:
         CannotRewrite: it cannot be, or no site is staged.
     """
     try:
-        return _lower(staged, at_once)
+        return _lower(staged, each)
     except Unequal as reason:
         splits = staged.splits | {reason.site}
         if reason.site in staged.splits or len(splits) > _MOST_SPLITS:
@@ -202,11 +202,11 @@ def lower(staged: Staged, *, at_once: bool = True) -> Rewritten:
         line = staged.function.node.body[0].lineno
         with suppress(CannotRewrite):
             again = probe(staged.request, staged.file, staged.text, line, splits)
-            return lower(again, at_once=at_once)
+            return lower(again, each)
         raise
 
 
-def _lower(staged: Staged, at_once: bool) -> Rewritten:
+def _lower(staged: Staged, each: str) -> Rewritten:
     file, text, function, names, facts, _, splits = staged
     names = names.copy()
     normal = Normal(function, names, facts.is_staged, splits=splits)
@@ -214,7 +214,7 @@ def _lower(staged: Staged, at_once: bool) -> Rewritten:
     for node in (n for statement in normal.holding for n in ast.walk(statement)):
         if isinstance(node, ast.Call) and find_site(node) in facts.own_methods:
             raise CannotRewrite(f"line {node.lineno} may read or write the same attributes")
-    lowering = Lowering(function, facts, names, at_once=at_once)
+    lowering = Lowering(function, facts, names, each=each)
     lowering.synthetic |= normal.synthetic
     lowered = lowering.lower(body)
     lowering.done = lowering.done or [(line, "index") for line in lowering.answers.lines]
