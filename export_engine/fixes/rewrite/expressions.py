@@ -191,7 +191,9 @@ def _without_map(node: ast.Call) -> ast.Call:
     match node:
         case ast.Call(of, [ast.Call(ast.Name(id="map"), [function, rows], []) as mapped, *rest]):
             match function:
-                case ast.Lambda(ast.arguments([], [ast.arg(arg=name)], None, [], [], None, []), of_row):
+                case ast.Lambda(
+                    ast.arguments([], [ast.arg(arg=name)], None, [], [], None, []), of_row
+                ):
                     value = of_row
                 case _:
                     name = "row"

@@ -85,6 +85,8 @@ class Iteration:
     """How many values an iteration appends, by list."""
     has_sized_length: bool = True
     """Whether the length is known while tracing, up to the sizes of the inputs."""
+    shared: set[str] = field(default_factory=set)
+    """Names that begin with memory which another begins with, too."""
     is_needed: bool = False
     """Whether eager needs an iteration: it stacks what they collect."""
 

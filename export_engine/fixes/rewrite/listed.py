@@ -246,10 +246,10 @@ class _Rows:
 
     def _take_row(self, node: ast.Subscript) -> ast.expr:
         match node.slice:
-            case ast.Tuple([ast.Name(id=name) as row, *rest]) if name in self.counters:
+            case ast.Tuple([ast.Name(id=name), *rest]) if name in self.counters:
                 if any(_is_cut(part) for part in rest):
                     index = ast.Tuple(rest, ast.Load()) if len(rest) > 1 else rest[0]
-                    of_row = mark(ast.Subscript(node.value, row, ast.Load()), node, "row")
+                    of_row = mark(ast.Subscript(node.value, load(name), ast.Load()), node, "row")
                     return ast.Subscript(of_row, index, ast.Load())
         whole = isinstance(node.slice, ast.Tuple)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

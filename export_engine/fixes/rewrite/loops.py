@@ -308,6 +308,8 @@ class Loops:
         if start.kind == "tensor":
             if after.kind == "tensor" and not facts.is_steady.get(name, True):
                 raise CannotRewrite(f"`{name}` changes its shape or dtype in an iteration")
+            if name in facts.shared:
+                return method(load(name), "clone")
             return load(name) if start.is_contiguous else method(load(name), "contiguous")
         if start.kind == "none" and name in self.compared:
             raise CannotRewrite(f"`{name}` is None before the loop, and compared in it")

@@ -454,9 +454,7 @@ class Lowering(Loops):
         site = find_site(node)
         outs = [n for n in _in_order([*node.body, *node.orelse]) if n in live]
         if not outs:
-            raise CannotRewrite(
-                f"line {site[0]} has a side effect that cannot be traced"
-            )
+            raise CannotRewrite(f"line {site[0]} has a side effect that cannot be traced")
         for name in outs:
             pairs = facts.pairs.get(name, [])
             kinds = {value.kind for pair in pairs for value in pair[:2]}
@@ -583,7 +581,7 @@ class Lowering(Loops):
             case ast.Assign([ast.Name(id=name)], ast.List(elts)) if name in self.masks:
                 if any(isinstance(part, ast.Starred) for part in elts):
                     raise CannotRewrite(f"`{name}` has elements before the loop")
-                counts = [call("torch.tensor", ast.Constant(True)) for _ in elts]
+                counts: list[ast.expr] = [call("torch.tensor", ast.Constant(True)) for _ in elts]
                 return [node, let(self.masks[name], ast.List(counts, ast.Load()))]
             case ast.Assign([ast.Tuple(parts)], ast.Tuple()):
                 masks = [self.masks.get(getattr(expression, "id", "")) for expression in parts]

@@ -501,8 +501,8 @@ def _decide(rest: Block, way: Block) -> Block:
     known: dict[str, object] = {}
     for statement in way:
         match statement:
-            case ast.Assign([ast.Name(id=name)], ast.Constant(value=str() | None as value)):
-                known[name] = value
+            case ast.Assign([ast.Name(id=name)], ast.Constant(value=str() | None)):
+                known[name] = ast.literal_eval(statement.value)
             case _:
                 known = {n: v for n, v in known.items() if n not in find_stored(statement)}
     known = {name: value for name, value in known.items() if name not in find_stored(*rest)}

@@ -1,4 +1,4 @@
-"""A list, tuple or dict of a known layout as a name for each part: `state = (h, c)`, `sums["n"] += 1`.
+"""A list, tuple or dict of a known layout as a name for each part: `state = (h, c)`.
 
 So a loop carries its parts, and a branch selects between them, as it does with any other name.
 """
@@ -108,8 +108,8 @@ def _is_in_parts(name: str, layout: ast.expr, body: list[ast.stmt]) -> bool:
                 if name in find_names(node) or not keys:
                     return False
     uses = [n for n in _walk(body) if isinstance(n, ast.Name) and n.id == name]
-    whole = isinstance(layout, ast.Tuple)  # a tuple is the same wherever it is made again
-    kept = all(id(n) in clear or (whole and isinstance(n.ctx, ast.Load)) for n in uses)
+    is_tuple = isinstance(layout, ast.Tuple)  # which is the same wherever it is made again
+    kept = all(id(n) in clear or (is_tuple and isinstance(n.ctx, ast.Load)) for n in uses)
     return bool(keys) and changes and kept
 
 
@@ -180,4 +180,5 @@ class _Parts:
         parts: list[ast.expr] = [load(n) for n in names.values()]
         if isinstance(layout, ast.Dict):
             return ast.Dict(deepcopy(layout.keys), parts)
-        return type(layout)(parts, ast.Load())  # type: ignore[call-arg]
+        kind = ast.List if isinstance(layout, ast.List) else ast.Tuple
+        return kind(parts, ast.Load())

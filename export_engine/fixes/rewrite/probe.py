@@ -314,6 +314,7 @@ class Probe(Elements):
         loop.ways.add("rows")
         loop.has_sized_length &= not free_unbacked_symbols(sequence.length)
         loop.start |= {name: describe(value) for name, value in entries.items()}
+        loop.shared |= _find_sharing({name: entries[name] for name in outs if name in entries})
         self.depth += 1
         outer, self.is_in_loop = self.is_in_loop, True
         try:
@@ -396,6 +397,7 @@ class Probe(Elements):
             entries = dict(zip(reads, values, strict=True))
         loop.ways.add("while")
         loop.start |= {name: describe(value) for name, value in entries.items()}
+        loop.shared |= _find_sharing({name: entries[name] for name in outs if name in entries})
         self.depth += 1
         outer, self.is_in_loop = self.is_in_loop, True
         try:

@@ -268,7 +268,11 @@ class _Incomplete(CannotRewrite):
 
 
 def _run_once(
-    request: Request, edit: Edit, *, keeps_symbols: bool, tensors: Mapping[str, torch.dtype] | None = None
+    request: Request,
+    edit: Edit,
+    *,
+    keeps_symbols: bool,
+    tensors: Mapping[str, torch.dtype] | None = None,
 ) -> Facts:
     try:
         changed = with_edit(request, edit).with_changes(strict=False)
