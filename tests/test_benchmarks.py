@@ -21,7 +21,6 @@ FOLDER = Path(__file__).parent / "benchmarks"
 NO_BENCHMARKS = {
     "__init__",
     "__main__",
-    "attribution",
     "experts",
     "grown",
     "large_page",

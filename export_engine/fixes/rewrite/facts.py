@@ -35,7 +35,7 @@ class Value(NamedTuple):
     is_contiguous: bool = True
     """Whether a tensor's elements lie in order."""
     layout: str = ""
-    """Of a list, tuple or dict of tensors: `list`, `tuple` or `dict`."""
+    """`list`, `tuple` or `dict`, where all its parts are tensors."""
 
     @property
     def rank(self) -> int:

@@ -648,7 +648,8 @@ class Lowering(Loops):
         start, dtype = ast.literal_eval(value), self.facts.tensors.get(name)
         if isinstance(start, int) and dtype == torch.get_default_dtype():
             return call("torch.tensor", ast.Constant(float(start)))
-        if dtype in (None, torch.tensor(start).dtype):
+        own = {bool: torch.bool, int: torch.int64}.get(type(start), torch.get_default_dtype())
+        if dtype in (None, own):
             return call("torch.tensor", value)
         return call("torch.tensor", value, dtype=parse_expression(str(dtype)))
 

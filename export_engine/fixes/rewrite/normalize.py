@@ -498,21 +498,21 @@ class Normal:
 
 def _decide(rest: Block, way: Block) -> Block:
     """Statements without the branches that a way before them decides: `mode == "fast"`."""
-    known: dict[str, object] = {}
+    constants: dict[str, object] = {}
     for statement in way:
         match statement:
             case ast.Assign([ast.Name(id=name)], ast.Constant(value=str() | None)):
-                known[name] = ast.literal_eval(statement.value)
+                constants[name] = ast.literal_eval(statement.value)
             case _:
-                known = {n: v for n, v in known.items() if n not in find_stored(statement)}
-    known = {name: value for name, value in known.items() if name not in find_stored(*rest)}
+                constants = {n: v for n, v in constants.items() if n not in find_stored(statement)}
+    constants = {name: value for name, value in constants.items() if name not in find_stored(*rest)}
     result: Block = []
     for statement in rest:
         match statement:
             case ast.If(ast.Compare(ast.Name(id=name), [how], [ast.Constant(value=value)])) if (
-                name in known and isinstance(how, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
+                name in constants and isinstance(how, ast.Eq | ast.NotEq | ast.Is | ast.IsNot)
             ):
-                is_so = (known[name] == value) is isinstance(how, ast.Eq | ast.Is)
+                is_so = (constants[name] == value) is isinstance(how, ast.Eq | ast.Is)
                 taken = statement.body if is_so else statement.orelse
                 result += _decide(taken, way)
                 if taken and isinstance(taken[-1], (*EXITS, ast.Raise)):

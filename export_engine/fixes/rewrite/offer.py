@@ -93,9 +93,9 @@ def _try_each(attempt: Failed, staged: Staged, progress: Report | None) -> Fix |
     """
     first: Fix | None = None
     texts: set[str] = set()
-    for each in ("vmap", "scan", "map"):
+    for how in ("vmap", "scan", "map"):
         try:
-            rewritten = lower(staged, each)
+            rewritten = lower(staged, how)
         except CannotRewrite:
             if not texts:
                 raise
