@@ -236,8 +236,8 @@ class _Rows:
         outer = self.rows, self.counters
         if numbered is not None:
             self.rows = {**self.rows, index: numbered}
-        if isinstance(node, ast.For):
-            self.counters = self.counters | _find_counters(node)
+        loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", [])
+        self.counters = self.counters.union(*map(_find_counters, loops))
         result = map_children(node, self.visit)
         self.rows, self.counters = outer
         if isinstance(result, ast.Subscript) and isinstance(result.ctx, ast.Load):
@@ -270,14 +270,14 @@ class _Rows:
         return node
 
 
-def _find_counters(loop: ast.For) -> set[str]:
+def _find_counters(loop: ast.For | ast.comprehension) -> set[str]:
     """The variable of a loop that counts, if its body does not bind it."""
     match loop.target, loop.iter:
         case (ast.Name(id=name), ast.Call(ast.Name(id="range"))) | (
             ast.Tuple([ast.Name(id=name), _]),
             ast.Call(ast.Name(id="enumerate")),
         ):
-            return {name} - _find_rebound(loop)
+            return {name} - (_find_rebound(loop) if isinstance(loop, ast.For) else set())
     return set()
 
 
