@@ -205,6 +205,8 @@ class Exploration(OldNames):
         self,
         backend: str = "xnnpack",
         progress: Callable[[Progress], None] | None = None,
+        *,
+        measure: bool = False,
     ) -> DelegationResult: ...
 
     @overload
@@ -218,6 +220,7 @@ class Exploration(OldNames):
         progress: Callable[[Progress], None] | None = None,
         *,
         dry_run: bool = False,
+        measure: bool = False,
     ) -> DelegationResult | OpTableResult:
         """Lowers a copy of the program, and says what a backend takes and why it leaves the rest.
 
@@ -228,6 +231,7 @@ class Exploration(OldNames):
             backend: `xnnpack`, `onnxruntime`, `openvino`, `coreml`, `vulkan`, `arm`, `qualcomm`, or
                 one that a package adds; of a dry run, several, or `all` that can be asked here.
             dry_run: lower nothing: a table says which ops which backends can take.
+            measure: run the lowered program, too, by ExecuTorch's runtime here, and time its ops.
             progress: called as it begins.
 
         Raises:
@@ -241,7 +245,8 @@ class Exploration(OldNames):
             return make_table(self.session, self.session.current, backend or "all")
         if not isinstance(backend, str):
             raise WrongArgument("delegate() lowers to one backend. Ask several with dry_run=True.")
-        return delegate(self.session, self.session.current, backend or "xnnpack", progress)
+        number = self.session.current
+        return delegate(self.session, number, backend or "xnnpack", progress, measure=measure)
 
     def stages(
         self,

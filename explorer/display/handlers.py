@@ -221,7 +221,8 @@ class MessageHandlers:
     def _delegate(self, asked: m.DelegateRequest) -> None:
         from explorer.results.delegation import delegate
 
-        delegate(self._session, asked.attempt, asked.backend, self._report)
+        number, backend, measure = asked.attempt, asked.backend, asked.measure
+        delegate(self._session, number, backend, self._report, measure=measure)
 
     def _can_take(self, asked: m.OfAttempt) -> None:
         from explorer.results.delegation import make_table

@@ -147,9 +147,11 @@ class DelegateRequest(OfAttempt):
     """A delegation backend for an attempt's program."""
 
     backend: str
+    measure: bool = False
+    """Whether the lowered program also runs, so that its ops are timed."""
 
 
-class DelegationFixChoice(DelegateRequest):
+class DelegationFixChoice(DelegateRequest, kw_only=True):
     """Rewrites that bring ops into a delegate."""
 
     kinds: str

@@ -202,6 +202,8 @@ def delegate(
     number: int,
     backend: str = "xnnpack",
     progress: Callable[[Progress], None] | None = None,
+    *,
+    measure: bool = False,
 ) -> DelegationResult:
     """Lowers a copy of an attempt's program, and lays what was found over its ops.
 
@@ -210,8 +212,8 @@ def delegate(
         KeyboardInterrupt: interrupted; nothing has changed.
     """
     from export_engine.defects import log_internal_error
+    from export_engine.delegate import LoweringError, find_backend, find_places
     from export_engine.delegate import delegate as delegate_here
-    from export_engine.delegate import find_backend
     from export_engine.error_text import format_with_type
     from export_engine.progress import Progress
 
@@ -224,7 +226,11 @@ def delegate(
     if progress is not None:
         progress(Progress(0, 0, f"lowering for {chosen.title}", "fix"))
     try:
-        delegated = delegate_here(attempt, record, chosen)
+        delegated = delegate_here(attempt, record, chosen, measure=measure)
+    except LoweringError as error:
+        place = find_places(record).get(error.op)
+        where = f" ({place})" if place is not None and str(place) else ""
+        raise FixError(f"{chosen.title} fails at `{error.op}`{where}: {error}") from error
     except Exception as error:
         log_internal_error(error, f"lowering for {chosen.title}")
         raise FixError(

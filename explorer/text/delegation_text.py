@@ -29,6 +29,7 @@ def delegation_lines(found: Delegation, most: int = _FEW) -> list[str]:
         f"{found.title} takes {inside} of {format_count(inside + outside, 'op')}, "
         f"{found.share_of_ops:.0%}, in {format_count(len(found.partitions), 'partition')}.",
         pair("FLOPs inside", f"{found.share_of_flops:.1%}"),
+        *_times(found),
         pair("over their edges", amount(found.edge_bytes)),
         pair("asked", found.version),
     ]
@@ -42,6 +43,14 @@ def delegation_lines(found: Delegation, most: int = _FEW) -> list[str]:
         lines.append(f"{found.runtime} has no kernel for these: the program cannot be loaded.")
         lines += [cut(f"  {op.missing_kernel}  {op.place}") for op in found.unloadable]
     return [*lines, *(cut(note) for note in found.notes)]
+
+
+def _times(found: Delegation) -> Iterator[str]:
+    share = found.share_of_time
+    if share is not None:
+        yield pair(
+            "time inside", f"{share:.1%} of {found.call / 1000:.3g} ms a call, measured here"
+        )
 
 
 def outside_line(op: DelegatedOp) -> str:
@@ -67,11 +76,13 @@ def _outside(found: Delegation, most: int) -> Iterator[str]:
     if not groups:
         return
     yield "Outside, and why:"
-    ordered = sorted(groups.values(), key=lambda ops: -sum(other_op.flops or 0 for other_op in ops))
+    ordered = sorted(groups.values(), key=_cost_of_ops)
     for ops in ordered[:most]:
         times = f" ×{len(ops)}" if len(ops) > 1 else ""
         flops = sum(other_op.flops or 0 for other_op in ops)
         cost = f", {format_scaled(flops)} FLOPs" if flops else ""
+        took = sum(max(other_op.microseconds, 0) for other_op in ops)
+        cost += f", {took:.3g} µs" if took else ""
         yield cut(f"  {ops[0].op}{times}{cost}: {reason_of(ops[0])}")
         places = dict.fromkeys(str(other_op.place) for other_op in ops if str(other_op.place))
         named = [*places]
@@ -82,6 +93,11 @@ def _outside(found: Delegation, most: int) -> Iterator[str]:
             yield f"      and {format_count(len(named) - _PLACES, 'more place')}"
     if len(ordered) > most:
         yield f"  and {format_count(len(ordered) - most, 'more reason')}: .outside has all"
+
+
+def _cost_of_ops(ops: list[DelegatedOp]) -> tuple[float, int]:
+    """By which the dearest come first: time where it was measured, then FLOPs."""
+    return -sum(max(op.microseconds, 0) for op in ops), -sum(op.flops or 0 for op in ops)
 
 
 _PLACES = 2

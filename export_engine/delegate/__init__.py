@@ -11,8 +11,10 @@ from export_engine.lazy_names import lazy_names
 if TYPE_CHECKING:
     from export_engine.delegate.assemble import Delegated as Delegated
     from export_engine.delegate.assemble import delegate as delegate
+    from export_engine.delegate.assemble import find_places as find_places
     from export_engine.delegate.backend import DelegationBackend as DelegationBackend
     from export_engine.delegate.backend import Lowered as Lowered
+    from export_engine.delegate.backend import LoweringError as LoweringError
     from export_engine.delegate.backend import Placement as Placement
     from export_engine.delegate.backend import Verdict as Verdict
     from export_engine.delegate.backend_registry import delegation_backends as delegation_backends

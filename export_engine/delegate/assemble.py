@@ -11,14 +11,17 @@ import msgspec
 import torch
 
 from export_engine.attempt import Exported
+from export_engine.capture import descriptors_quiet
 from export_engine.cost import Amount, cost_of
 from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import DelegationBackend, Lowered, Verdict
 from export_engine.delegate.kernels import find_missing_kernels
+from export_engine.delegate.measuring import Times, measure_program
 from export_engine.delegate.origins import Origins
 from export_engine.delegate.rewrites import find_kinds
 from export_engine.delegate.splits import find_splits
 from export_engine.describe import describe
+from export_engine.error_text import format_with_type
 from export_engine.record import (
     DelegatedOp,
     Delegation,
@@ -42,18 +45,21 @@ class Delegated:
     """The lowered program, each partition a nested graph; None where the backend gives none."""
 
 
-def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> Delegated:
+def delegate(
+    attempt: Exported, record: Record, backend: DelegationBackend, *, measure: bool = False
+) -> Delegated:
     """Lowers a copy of a program, and says what the backend took of it.
 
     Args:
         attempt: a program.
         record: its Record.
         backend: one that can be asked here; see `find_backend`.
+        measure: run the lowered program, too, where its runtime is here, and time its ops.
     """
     started = time.perf_counter()
     lowered = backend.lower(attempt.program)
     seconds = time.perf_counter() - started
-    places = _places(record)
+    places = find_places(record)
     if lowered.program is None:
         ops = [*_iter_placements(lowered, places, _flops_of(record))]
         delegation = Delegation(
@@ -62,7 +68,7 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
             version=lowered.version,
             seconds=seconds,
             ops=ops,
-            partitions=_partitions(ops, {}),
+            partitions=_partitions(ops, {}, {}, None),
             notes=list(lowered.notes),
         )
         return Delegated(delegation=delegation, stage=None)
@@ -78,6 +84,9 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
     ops = list(graph.ops())
     runtime, missing = find_missing_kernels(lowered.kernels)
     ops = [_with_kernel(op, missing) for op in ops]
+    times, note = _measure(attempt, lowered) if measure else (None, "")
+    if times is not None:
+        ops = [_with_time(op, times) for op in ops]
     delegation = Delegation(
         backend=backend.name,
         title=backend.title,
@@ -87,12 +96,13 @@ def delegate(attempt: Exported, record: Record, backend: DelegationBackend) -> D
             attempt.program, {op.origin for op in ops if not op.is_inside and not op.graph}
         ),
         ops=ops,
-        partitions=_partitions(ops, graph.edges()),
+        partitions=_partitions(ops, graph.edges(), graph.find_calls(), times),
         splits=find_splits(lowered),
         pairs=list(_pairs(ops)),
         counted=lowered.counted,
+        call=-1 if times is None else times.call,
         runtime=runtime,
-        notes=list(lowered.notes),
+        notes=[*lowered.notes, *([note] if note else [])],
     )
     return Delegated(delegation=delegation, stage=stage)
 
@@ -128,6 +138,15 @@ class _Graph:
                     ]
                     result[name] = sum(map(self._bytes, read)), self._bytes(call)
         return result
+
+    def find_calls(self) -> dict[str, str]:
+        """The node that calls each partition of the main graph, by the partition's name."""
+        return {
+            str(node.target): call.name
+            for node in self._root.graph.nodes
+            if node.op == "get_attr" and str(node.target) in self._lowered.partitions
+            for call in node.users
+        }
 
     def _ops_of(self, module: torch.fx.GraphModule, path: str) -> Iterator[DelegatedOp]:
         for node in module.graph.nodes:
@@ -212,7 +231,7 @@ def _iter_placements(
         )
 
 
-def _places(record: Record) -> dict[str, LinePlace]:
+def find_places(record: Record) -> dict[str, LinePlace]:
     """Per op of the program: its line and its module."""
     places: dict[str, LinePlace] = {}
     for graph in record.graphs:
@@ -262,8 +281,28 @@ def _with_kernel(op: DelegatedOp, missing: Mapping[str, str]) -> DelegatedOp:
     return msgspec.structs.replace(op, missing_kernel=lacks) if lacks else op
 
 
+def _measure(attempt: Exported, lowered: Lowered) -> tuple[Times | None, str]:
+    """The times of the lowered program at the example's inputs; else None, and why."""
+    if lowered.ready is None or attempt.program.example_inputs is None:
+        return None, "It was not measured: there is no program for its runtime, or no example."
+    try:
+        with descriptors_quiet():
+            return measure_program(lowered.ready, attempt.program), ""
+    except Exception as error:  # noqa: BLE001 - a runtime without a kernel, say
+        log_internal_error(error, "measuring a delegated program")
+        return None, f"It was not measured: {format_with_type(error)}."
+
+
+def _with_time(op: DelegatedOp, times: Times) -> DelegatedOp:
+    took = times.nodes.get(op.name, -1) if not op.is_inside and not op.graph else -1
+    return msgspec.structs.replace(op, microseconds=took) if took >= 0 else op
+
+
 def _partitions(
-    ops: Sequence[DelegatedOp], edges: Mapping[str, tuple[int, int]]
+    ops: Sequence[DelegatedOp],
+    edges: Mapping[str, tuple[int, int]],
+    calls: Mapping[str, str],
+    times: Times | None,
 ) -> list[Partition]:
     """Each partition, with what is in it."""
     names = list(edges)
@@ -281,6 +320,8 @@ def _partitions(
                 flops=sum(op.flops or 0 for op in own),
                 bytes_in=read,
                 bytes_out=given,
+                microseconds=-1 if times is None else times.nodes.get(calls.get(name, ""), -1),
+                inner=[] if times is None else times.inner.get(calls.get(name, ""), []),
             )
         )
     return partitions

@@ -40,10 +40,26 @@ class Lowered:
     placements: tuple[Placement, ...] = ()
     """Of a backend without a graph of torch's: its ops, each with what it was made of."""
     counted: CountedNodes | None = None
+    ready: Any = None
+    """What ExecuTorch's runtime loads, so that it can be measured; None where there is none."""
     kernels: Mapping[str, str] = field(default_factory=dict)
     """Per node outside that the runtime runs: the kernel that it needs."""
     version: str = ""
     notes: tuple[str, ...] = ()
+
+
+class LoweringError(RuntimeError):
+    """A backend fails on a program as a whole, at one of its ops."""
+
+    def __init__(self, op: str, told: str) -> None:
+        """Make one.
+
+        Args:
+            op: the program's node.
+            told: the backend's own error.
+        """
+        super().__init__(told)
+        self.op = op
 
 
 class Placement(NamedTuple):

@@ -35,10 +35,15 @@ class Gain(NamedTuple):
     flops_before: float
     """The share of FLOPs inside."""
     flops: float
+    time_before: float = -1
+    """Microseconds of a call; -1 where it was not measured."""
+    time: float = -1
 
     @property
     def is_gain(self) -> bool:
-        """Whether fewer ops are outside, in no more partitions, and no FLOPs left."""
+        """Whether fewer ops are outside, in no more partitions, no FLOPs left, and no time lost."""
+        if self.time_before > 0 and self.time > _NOISE * self.time_before:
+            return False
         fewer = self.ops_outside > 0 or self.partitions < self.partitions_before
         kept = self.ops_outside >= 0 and self.partitions <= self.partitions_before
         return fewer and kept and self.flops >= self.flops_before - _LEAST
@@ -49,10 +54,18 @@ class Gain(NamedTuple):
         ops = f"{count} {word} {'op' if count == 1 else 'ops'} outside"
         parts = f"{self.partitions_before} → {self.partitions} partitions"
         share = f"{self.flops_before:.1%} → {self.flops:.1%} of FLOPs inside"
-        return f"{ops}, {parts}, {share}"
+        return f"{ops}, {parts}, {share}{self._change_of_time()}"
+
+    def _change_of_time(self) -> str:
+        if self.time_before <= 0 or self.time <= 0:
+            return ""
+        change = self.time / self.time_before - 1
+        return f", {abs(change):.0%} {'more' if change > 0 else 'less'} time"
 
 
 _LEAST = 1e-9
+_NOISE = 1.1
+"""A call that takes so much longer is slower; less is noise of the machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +193,7 @@ def try_rewrites(
         return None
     exported = replace(attempt, program=program, agreement=None, kept=None, given="rewritten")
     try:
-        delegated = delegate(exported, describe(exported), backend)
+        delegated = delegate(exported, describe(exported), backend, measure=before.call >= 0)
     except Exception as error:  # noqa: BLE001 - it is left out
         log_internal_error(error, f"lowering a program with {chosen[0].kind} rewritten")
         return None
@@ -199,6 +212,8 @@ def try_rewrites(
             len(delegation.partitions),
             before.share_of_flops,
             delegation.share_of_flops,
+            before.call,
+            delegation.call,
         ),
         agreement=_compare(exported),
     )

@@ -18,8 +18,16 @@ class Origins:
         Args:
             program: the one that was lowered.
         """
+        graphs = [
+            module.graph
+            for module in program.graph_module.modules()
+            if isinstance(module, torch.fx.GraphModule)
+        ]
         self._histories = {
-            node.name: origins(node) for node in program.graph.nodes if node.op == "call_function"
+            node.name: origins(node)
+            for graph in reversed(graphs)  # the main graph last: its names come first
+            for node in graph.nodes
+            if node.op == "call_function"
         }
 
     def of(self, node: torch.fx.Node) -> str:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from export_engine.record.delegation import CountedNodes as CountedNodes
     from export_engine.record.delegation import DelegatedOp as DelegatedOp
     from export_engine.record.delegation import Delegation as Delegation
+    from export_engine.record.delegation import InnerTime as InnerTime
     from export_engine.record.delegation import LinePlace as LinePlace
     from export_engine.record.delegation import OpKind as OpKind
     from export_engine.record.delegation import OpTable as OpTable

@@ -63,6 +63,8 @@ class DelegatedOp(msgspec.Struct, frozen=True, kw_only=True):
     """At the sizes of the example; None where they are not known."""
     bytes: int = 0
     """Of its results, at the sizes of the example."""
+    microseconds: float = -1
+    """Of a call, where it was measured; of an op inside, see its partition."""
     missing_kernel: str = ""
     """The kernel that the runtime lacks, so that the program cannot be loaded."""
 
@@ -70,6 +72,13 @@ class DelegatedOp(msgspec.Struct, frozen=True, kw_only=True):
     def is_inside(self) -> bool:
         """Whether the backend took it."""
         return self.partition >= 0
+
+
+class InnerTime(msgspec.Struct, frozen=True, kw_only=True):
+    """An op of the delegate's own, as its runtime calls it."""
+
+    name: str
+    microseconds: float
 
 
 class Partition(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +91,10 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
     bytes_in: int
     """Of what it reads from outside, weights left out, at the sizes of the example."""
     bytes_out: int
+    microseconds: float = -1
+    """Of a call, where it was measured."""
+    inner: list[InnerTime] = []
+    """The delegate's own ops, in the order in which they run, where they were measured."""
 
 
 class PartitionSplit(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,6 +161,8 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
     splits: list[PartitionSplit] = []
     pairs: list[QuantizeOp] = []
     counted: CountedNodes | None = None
+    call: float = -1
+    """Microseconds of a call, where it was measured."""
     runtime: str = ""
     """The runtime whose kernels the ops outside were looked up in; empty where in none."""
     notes: list[str] = []
@@ -174,6 +189,13 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
         inside = sum(op.flops or 0 for op in self.inside)
         total = inside + sum(op.flops or 0 for op in self.outside)
         return inside / total if total else self.share_of_ops
+
+    @property
+    def share_of_time(self) -> float | None:
+        """Of the measured time of ops and partitions, from 0 to 1; None where none was measured."""
+        inside = sum(max(partition.microseconds, 0) for partition in self.partitions)
+        total = inside + sum(max(op.microseconds, 0) for op in self.ops)
+        return inside / total if total else None
 
     @property
     def by_op(self) -> dict[str, tuple[int, int]]:

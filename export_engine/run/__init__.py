@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from export_engine.run.backend_registry import missing_for as missing_for
     from export_engine.run.backend_values import op_values as op_values
     from export_engine.run.backend_values import without_values as without_values
+    from export_engine.run.builtin_backends.eager_layouts import replace_views as replace_views
     from export_engine.run.builtin_backends.executorch import edge_options as edge_options
+    from export_engine.run.builtin_backends.executorch_trace import INSTRUCTIONS as INSTRUCTIONS
+    from export_engine.run.builtin_backends.executorch_trace import (
+        pair_instructions as pair_instructions,
+    )
+    from export_engine.run.builtin_backends.executorch_trace import trace_calls as trace_calls
     from export_engine.run.builtin_backends.needs import packages as packages
     from export_engine.run.check_call import Rejected as Rejected
     from export_engine.run.check_call import find_refusal as find_refusal

@@ -154,3 +154,128 @@ def test_a_check_fails_with_the_lines(
     said = capsys.readouterr().out
     assert "1 op moved out of the delegate" in said
     assert "net.py:5: warning delegate: aten.cumsum.default stays outside" in said
+
+
+class Branches(nn.Module):
+    """An op that XNNPACK has a rule for, in a branch; one without a kernel; one that is slow."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = torch.cond(x.sum() > 0, lambda x: x.relu() * 2, lambda x: x.cumsum(0), (x,))
+        return y, x.sigmoid().cumsum(0).exp(), x.argsort(-1)
+
+
+def test_ops_in_branches_have_their_reason_and_line() -> None:
+    ex = explorer.explore(Branches(), (torch.randn(2, 8),))
+    found = ex.delegate("xnnpack")
+    assert all(op.reason and op.place.file.endswith("test_delegation.py") for op in found.outside)
+    (relu,) = (op for op in found.outside if op.op == "aten.relu.default")
+    assert relu.reason == "XNNPACK's partitioner skips graphs of branches and loops"
+    assert relu.graph
+
+
+def test_a_missing_kernel_is_what_the_runtime_fails_on() -> None:
+    from executorch.exir import to_edge
+    from executorch.runtime import Runtime
+
+    class Sorted(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.argsort(-1)
+
+    ex = explorer.explore(Sorted(), (torch.randn(2, 8),))
+    lacking = ex.delegate("xnnpack", measure=True).data
+    program = Runtime.get().load_program(to_edge(ex.program).to_executorch().buffer)
+    names = Runtime.get().operator_registry.operator_names
+    if "aten::sort.values" in names:
+        assert not lacking.unloadable
+        return
+    assert [op.missing_kernel for op in lacking.unloadable] == ["aten::sort.values"]
+    assert any("It was not measured" in note for note in lacking.notes)
+    with pytest.raises(RuntimeError):
+        program.load_method("forward")
+
+
+def test_a_measured_program_has_times_of_ops_and_partitions() -> None:
+    class Net(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.sigmoid().cumsum(0).exp()
+
+    found = explorer.explore(Net(), (torch.randn(64, 64),)).delegate("xnnpack", measure=True)
+    assert [op.microseconds > 0 for op in found.outside] == [True]
+    assert [partition.microseconds > 0 for partition in found.partitions] == [True, True]
+    assert all(partition.inner for partition in found.partitions)
+    assert found.data.share_of_time is not None
+    assert 0 < found.data.share_of_time < 1
+    assert "time inside" in repr(found)
+
+
+def test_quantize_ops_are_folded_or_have_a_reason() -> None:
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    quantizer = pytest.importorskip("executorch.backends.xnnpack.quantizer.xnnpack_quantizer")
+
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(8, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.linear(x)
+
+    call = (torch.randn(2, 8),)
+    config = quantizer.get_symmetric_quantization_config()
+    chosen = quantizer.XNNPACKQuantizer().set_global(config)
+    prepared = prepare_pt2e(torch.export.export(Net().eval(), call).module(), chosen)
+    prepared(*call)
+    found = explorer.explore(convert_pt2e(prepared), call).delegate("xnnpack")
+    assert found.data.pairs
+    assert all(pair.is_folded or pair.reason for pair in found.data.pairs)
+    assert any(pair.is_folded for pair in found.data.pairs)
+
+
+_BACKEND = """
+from export_engine.delegate import Lowered, Placement, Verdict
+
+class Mine:
+    name = "mine"
+    title = "Mine"
+
+    def missing(self):
+        return None
+
+    def lower(self, program):
+        names = [node.name for node in program.graph.nodes if node.op == "call_function"]
+        where = ["here" if name == "relu" else "" for name in names]
+        placements = tuple(Placement(*each) for each in zip(names, names, names, where))
+        reasons = {name: Verdict(False, "only relu", "backend") for name in names}
+        return Lowered(program=None, placements=placements, verdicts=reasons, version="mine 1")
+
+    def can_take(self, program):
+        return {node.name: Verdict(node.name == "relu", "only relu")
+                for node in program.graph.nodes if node.op == "call_function"}
+"""
+_ENTRY = """[export_explorer.delegation_backends]
+mine = mine_backend:Mine
+broken = mine_backend:Missing
+"""
+
+
+def test_a_package_adds_a_backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine_backend.py").write_text(_BACKEND)
+    info = tmp_path / "mine_backend-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine-backend\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(_ENTRY)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    class Net(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.relu(x).sin()
+
+    ex = explorer.explore(Net(), (torch.randn(2),))
+    found = ex.delegate("mine")
+    assert [(op.name, op.reason) for op in found.outside] == [("sin", "only relu")]
+    table = ex.delegate(["mine", "broken"], dry_run=True)
+    assert table.why("mine") == {"sin": "only relu"}
+    assert "broken" in table.data.unavailable
+    with pytest.raises(FixError, match="cannot be checked here"):
+        ex.delegate("broken")

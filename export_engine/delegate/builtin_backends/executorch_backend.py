@@ -13,7 +13,7 @@ import torch
 
 from export_engine.capture import descriptors_quiet
 from export_engine.defects import log_internal_error
-from export_engine.delegate.backend import Lowered, Placement, Verdict
+from export_engine.delegate.backend import Lowered, LoweringError, Placement, Verdict
 from export_engine.delegate.executorch_names import (
     COUNTS,
     TARGET_NAME,
@@ -27,7 +27,7 @@ from export_engine.error_text import error_text, format_with_type
 from export_engine.listing import join_names
 from export_engine.process import undone
 from export_engine.record import CountedNodes
-from export_engine.run import edge_options, packages
+from export_engine.run import edge_options, packages, replace_views
 from export_engine.torch_internals import (
     OpOverload,
     copy_program,
@@ -98,8 +98,6 @@ class AskedBackend:
         self, program: torch.export.ExportedProgram
     ) -> tuple[list[tuple[torch.fx.Node, str]], Refusals, Any]:
         """The ops of the edge dialect, each with its tag; what was heard; and who said it."""
-        from executorch.exir import to_edge_transform_and_lower
-
         with quiet():
             partitioner, refusals = self.partitioner(), Refusals(Origins(program), {})
             asked = asking(partitioner)
@@ -108,9 +106,7 @@ class AskedBackend:
                 self.listening(partitioner),
                 suppress(_Answered),
             ):
-                to_edge_transform_and_lower(
-                    copy_program(program), partitioner=[asked], **edge_options(program)
-                )
+                lower_to_edge(program, asked)
         return asked.seen, refusals, partitioner
 
     def _verdict(
@@ -143,16 +139,19 @@ class LoweringBackend(AskedBackend):
         refused: dict[str, Verdict] = {}
         while True:
             try:
-                edge, partitioner, refusals = self._lower_program(program, refused)
+                edge, partitioner, refusals, notes = self._lower_program(program, refused)
                 break
             except Exception as error:
                 op = _find_op_rejected_by_compiler(error, Origins(program))
-                if not op or op in refused or len(refused) == _MOST_REFUSED:
+                if not op:
                     raise
+                if op in refused or len(refused) == _MOST_REFUSED:
+                    raise LoweringError(op, format_with_type(error)) from error
                 told = f"{self.title}'s compiler rejects it: {error_text(error).rstrip('.')}"
                 refused[op] = Verdict(False, told, "backend", None)
         lowered = edge.exported_program()
-        kernels, notes = _kernels(edge)
+        ready, problem = _make_ready(edge)
+        notes += [problem] if problem else []
         count = COUNTS.find()
         counted = count(lowered.graph_module) if count else None
         shown, partitions = expand_partitions(lowered)
@@ -175,33 +174,75 @@ class LoweringBackend(AskedBackend):
                 outside=counted.num_non_delegated_nodes,
                 partitions=counted.num_delegated_subgraphs,
             ),
-            kernels=kernels,
+            ready=ready,
+            kernels={} if ready is None else _kernels(ready.exported_program()),
             version=f"executorch {version('executorch')}",
             notes=tuple(notes),
         )
 
     def _lower_program(
         self, program: torch.export.ExportedProgram, refused: Mapping[str, Verdict]
-    ) -> tuple[Any, Any, Refusals]:
-        """The edge program, the partitioner that it was lowered with, and what that said."""
-        from executorch.exir import to_edge_transform_and_lower
-
+    ) -> tuple[Any, Any, Refusals, list[str]]:
+        """The edge program, the partitioner that it was lowered with, what that said, and notes."""
         with quiet():
             partitioner = self.partitioner()
             refusals = Refusals(Origins(program), refused)
             with refusals.watching(partitioner), self.listening(partitioner):
-                edge = to_edge_transform_and_lower(
-                    copy_program(program), partitioner=[partitioner], **edge_options(program)
-                )
-        return edge, partitioner, refusals
+                edge, notes = lower_to_edge(program, partitioner)
+        return edge, partitioner, refusals, notes
 
     def _verdicts(
         self, program: torch.export.ExportedProgram, partitioner: Any
     ) -> Iterator[tuple[str, Verdict]]:
+        rules = rules_of(partitioner)
         for module in _graph_modules(program):
             for node in module.graph.nodes:
-                if node.op == "call_function":
-                    yield node.name, self._verdict(node, partitioner, {})
+                if node.op != "call_function":
+                    continue
+                verdict = self._verdict(node, partitioner, {})
+                is_nested = module is not program.graph_module and REFUSED not in node.meta
+                if is_nested and _rule_name(node) in rules:
+                    told = f"{self.title}'s partitioner skips graphs of branches and loops"
+                    verdict = Verdict(False, told, "rule")
+                yield node.name, verdict
+
+
+def lower_to_edge(program: torch.export.ExportedProgram, partitioner: Any) -> tuple[Any, list[str]]:
+    """Lowers a copy, and what was needed for it.
+
+    Without ExecuTorch's check of ops where an op fails it, as its own message advises; with
+    reshapes in place of views where a view of attention's result fails.
+    """
+    from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+
+    options, notes = edge_options(program), list[str]()
+    while True:
+        try:
+            edge = to_edge_transform_and_lower(
+                copy_program(program), partitioner=[partitioner], **options
+            )
+        except Exception as error:
+            if type(error).__name__ == "SpecViolationError" and not options:
+                options = {"compile_config": EdgeCompileConfig(_check_ir_validity=False)}
+                notes.append(_UNCHECKED)
+            elif "Cannot view a tensor" in str(error) and _RESHAPED not in notes:
+                program = replace_views(program)
+                notes.append(_RESHAPED)
+            else:
+                raise
+            log_internal_error(error, "lowering to ExecuTorch's edge dialect")
+        else:
+            return edge, notes
+
+
+_UNCHECKED = (
+    "ExecuTorch's default options reject this program, because an op is not in Core ATen. "
+    "It was lowered with `_check_ir_validity=False`."
+)
+_RESHAPED = (
+    "ExecuTorch fails on a view of attention's result. Views were lowered as reshapes; "
+    "the values are the same."
+)
 
 
 @undone
@@ -242,9 +283,10 @@ def _find_op_rejected_by_compiler(error: BaseException, sources: Origins) -> str
     """The op of the program at which a compiler raised an error; empty where that is not known."""
     text, frame = "", error.__traceback__
     while frame is not None:
-        node = frame.tb_frame.f_locals.get("node")
-        if isinstance(node, torch.fx.Node) and node.op == "call_function":
-            text = sources.of(node) or text
+        held = frame.tb_frame.f_locals
+        for node in (held.get("node"), held.get("n")):
+            if isinstance(node, torch.fx.Node) and node.op == "call_function":
+                text = sources.of(node) or text
         frame = frame.tb_next
     return text
 
@@ -318,20 +360,24 @@ def _by_origin(program: torch.export.ExportedProgram, refusals: Refusals) -> dic
     return {origin: verdict for origin, verdict in named if origin}
 
 
-def _kernels(edge: Any) -> tuple[dict[str, str], list[str]]:
-    """Per node that a delegate does not run, the kernel that it needs; and what went wrong."""
+def _make_ready(edge: Any) -> tuple[Any, str]:
+    """What ExecuTorch's runtime loads; else None, and why."""
     try:
         with quiet():
-            ready = copy.deepcopy(edge).to_executorch().exported_program()
+            return copy.deepcopy(edge).to_executorch(), ""
     except Exception as error:  # noqa: BLE001 - the rest is known without it
         log_internal_error(error, "making a program for ExecuTorch's runtime")
-        return {}, [f"ExecuTorch cannot make a program from it: {format_with_type(error)}."]
-    result: dict[str, str] = {}
-    for module in _graph_modules(ready):
-        for node in module.graph.nodes:
-            if isinstance(node.target, OpOverload):
-                result[node.name] = _kernel_name(node.target)
-    return result, []
+        return None, f"ExecuTorch cannot make a program from it: {format_with_type(error)}."
+
+
+def _kernels(ready: torch.export.ExportedProgram) -> dict[str, str]:
+    """Per node that a delegate does not run, the kernel that it needs."""
+    return {
+        node.name: _kernel_name(node.target)
+        for module in _graph_modules(ready)
+        for node in module.graph.nodes
+        if isinstance(node.target, OpOverload)
+    }
 
 
 def _kernel_name(target: OpOverload) -> str:

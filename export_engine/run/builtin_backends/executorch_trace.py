@@ -28,8 +28,8 @@ def find_traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Te
     """
     results = [
         event.debug_data or ()
-        for event in _trace_calls(lowered, job, 1, 4 * space + _ROOM)
-        if event.name in _INSTRUCTIONS
+        for event in trace_calls(lowered, job, 1, 4 * space + _ROOM)
+        if event.name in INSTRUCTIONS
     ]
     graph = lowered.exported_program().graph
     ops = ops_of(job.program, graph.nodes)
@@ -54,13 +54,13 @@ def read_instructions(lowered: Any, job: Job, calls: int) -> list[RuntimeNode]:
     numbers = {node: at for at, node in enumerate(called)}
     rows: list[tuple[tuple[float, ...], list[str]]] = []
     inner: list[str] = []
-    for event in _trace_calls(lowered, job, calls + WARM, 0):
+    for event in trace_calls(lowered, job, calls + WARM, 0):
         if event.is_delegated_op:
             inner.append(str(event.name).partition(" #")[0])
-        elif event.name in _INSTRUCTIONS:
+        elif event.name in INSTRUCTIONS:
             rows.append((tuple(1e3 * took for took in event.perf_data.raw[WARM:]), inner))
             inner = []
-    told = dict(_in_order(nodes, rows))
+    told = dict(pair_instructions(nodes, rows))
     sources = sources_of(job.program, nodes)
     result = []
     for node in called:
@@ -83,7 +83,7 @@ def read_instructions(lowered: Any, job: Job, calls: int) -> list[RuntimeNode]:
     return result
 
 
-_INSTRUCTIONS = ("OPERATOR_CALL", "DELEGATE_CALL")
+INSTRUCTIONS = ("OPERATOR_CALL", "DELEGATE_CALL")
 
 
 def _find_read(node: Node, called: Container[Node]) -> Iterator[Node]:
@@ -95,7 +95,7 @@ def _find_read(node: Node, called: Container[Node]) -> Iterator[Node]:
             yield from _find_read(above, called)
 
 
-def _trace_calls(lowered: Any, job: Job, calls: int, room: int) -> list[Any]:
+def trace_calls(lowered: Any, job: Job, calls: int, room: int) -> list[Any]:
     """The events of calls, each once for all of them.
 
     Args:
@@ -120,7 +120,7 @@ def _trace_calls(lowered: Any, job: Job, calls: int, room: int) -> list[Any]:
 
 def _iter_values(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, torch.Tensor]]:
     """Nodes and their values."""
-    for node, told in _in_order(nodes, results):
+    for node, told in pair_instructions(nodes, results):
         values = [item for item in told if isinstance(item, torch.Tensor)]
         items = [node] if isinstance(node.meta.get("val"), torch.Tensor) else _results(node)
         for other_node, value in zip(items, values[len(values) - len(items) :], strict=False):
@@ -128,7 +128,7 @@ def _iter_values(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, 
                 yield other_node, value
 
 
-def _in_order(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, Any]]:
+def pair_instructions(nodes: list[Node], results: list[Any]) -> Iterator[tuple[Node, Any]]:
     """Nodes and what was told of each: instructions run in the order of the nodes they are of.
 
     A branch or a loop runs a number of them that is not known. So what comes before the first is

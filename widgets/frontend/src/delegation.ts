@@ -10,6 +10,8 @@ export interface Outside {
   readonly reason: string;
   readonly ops: readonly DelegatedOp[];
   readonly flops: number;
+  /** Microseconds of a call; 0 where none was measured. */
+  readonly microseconds: number;
 }
 
 /** How much of something is inside, of how much. */
@@ -27,7 +29,7 @@ export const opsOnTensors = ({ ops }: Delegation): DelegatedOp[] =>
 export const reasonOf = ({ reason }: DelegatedOp): string =>
   reason || "the backend does not say why";
 
-/** The ops outside by op and reason: those of the most FLOPs first, then the most ops. */
+/** The ops outside by op and reason: the slowest first, then those of the most FLOPs. */
 export function outsideBy(delegation: Delegation): Outside[] {
   const groups = new Map<string, DelegatedOp[]>();
   for (const op of opsOnTensors(delegation)) {
@@ -39,8 +41,10 @@ export function outsideBy(delegation: Delegation): Outside[] {
     reason: ops[0] ? reasonOf(ops[0]) : "",
     ops,
     flops: sum(ops, ({ flops }) => flops ?? 0),
+    microseconds: sum(ops, ({ microseconds }) => Math.max(microseconds, 0)),
   }));
-  return rows.sort((a, b) => b.flops - a.flops || b.ops.length - a.ops.length);
+  const rest = (a: Outside, b: Outside): number => b.flops - a.flops || b.ops.length - a.ops.length;
+  return rows.sort((a, b) => b.microseconds - a.microseconds || rest(a, b));
 }
 
 /** Inside and outside by kind of op, those most often outside first. */
@@ -72,6 +76,13 @@ export function timeShare(program: Program, delegation: Delegation): Share | nul
     const took = profile.microseconds[nodes.get(origin) ?? -1] ?? 0;
     return Math.max(took, 0) / (parts.get(origin) ?? 1);
   });
+}
+
+/** The share of the lowered program's own time, where it was measured. */
+export function measuredShare({ ops, partitions }: Delegation): Share | null {
+  const inside = sum(partitions, ({ microseconds }) => Math.max(microseconds, 0));
+  const total = inside + sum(ops, ({ microseconds }) => Math.max(microseconds, 0));
+  return total > 0 ? { inside, total } : null;
 }
 
 const names = new WeakMap<Program, ReadonlyMap<string, number>>();

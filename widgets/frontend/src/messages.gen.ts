@@ -173,11 +173,13 @@ export interface StagesRequest {
 export interface DelegateRequest {
   attempt: number;
   backend: string;
+  measure: boolean;
 }
 
 export interface DelegationFixChoice {
   attempt: number;
   backend: string;
+  measure: boolean;
   kinds: string;
 }
 

@@ -496,7 +496,13 @@ export interface DelegatedOp {
   place: LinePlace;
   flops: number | null;
   bytes: number;
+  microseconds: number;
   missing_kernel: string;
+}
+
+export interface InnerTime {
+  name: string;
+  microseconds: number;
 }
 
 export interface Partition {
@@ -506,6 +512,8 @@ export interface Partition {
   flops: number;
   bytes_in: number;
   bytes_out: number;
+  microseconds: number;
+  inner: InnerTime[];
 }
 
 export interface PartitionSplit {
@@ -541,6 +549,7 @@ export interface Delegation {
   splits: PartitionSplit[];
   pairs: QuantizeOp[];
   counted: CountedNodes | null;
+  call: number;
   runtime: string;
   notes: string[];
 }

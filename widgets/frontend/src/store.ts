@@ -366,10 +366,10 @@ export class Store extends ViewState {
   }
 
   /** Lowers a copy of the program on screen for a backend, and colours the graph by what it takes. */
-  delegate(backend: string): Promise<void> {
+  delegate(backend: string, measure: boolean): Promise<void> {
     const attempt = this.current.peek();
     return this.occupy("Lowering", async () => {
-      await this.host.ask("delegate", { attempt, backend });
+      await this.host.ask("delegate", { attempt, backend, measure });
       await this.renew(attempt);
       this.chosen.value = delegationName(backend);
     });
@@ -390,7 +390,7 @@ export class Store extends ViewState {
   findDelegationFixes(backend: string): Promise<void> {
     const attempt = this.current.peek();
     return this.occupy("Trying rewrites", async () => {
-      await this.host.ask("delegation_fixes", { attempt, backend });
+      await this.host.ask("delegation_fixes", { attempt, backend, measure: false });
       await this.renew(attempt);
     });
   }
@@ -399,7 +399,12 @@ export class Store extends ViewState {
   fixDelegation(backend: string, kinds: string): Promise<void> {
     const attempt = this.current.peek();
     return this.occupy(kinds ? "Rewriting" : "Fixing the delegation", async () => {
-      const reply = await this.host.ask("fix_delegation", { attempt, backend, kinds });
+      const reply = await this.host.ask("fix_delegation", {
+        attempt,
+        backend,
+        kinds,
+        measure: false,
+      });
       await this.show(reply.attempt);
       this.chosen.value = delegationName(backend);
       this.ended.value = reply.report;

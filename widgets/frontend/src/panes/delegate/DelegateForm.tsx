@@ -20,6 +20,7 @@ export function DelegateForm({ store, lowered }: Props) {
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
   const { delegates } = answer.value;
   const missing = delegates.find(({ name }) => name === backend)?.missing;
+  const [measure, setMeasure] = useState(false);
   const busy = store.busy.value;
   return (
     <form
@@ -28,7 +29,7 @@ export function DelegateForm({ store, lowered }: Props) {
         event.preventDefault();
         if (busy || missing) return;
         lowered(backend);
-        void store.delegate(backend);
+        void store.delegate(backend, measure);
       }}
     >
       <div class="tx-filters">
@@ -54,6 +55,15 @@ export function DelegateForm({ store, lowered }: Props) {
         >
           Lower
         </button>
+        <label title="Also runs the lowered program by ExecuTorch here, and times its ops">
+          <input
+            type="checkbox"
+            checked={measure}
+            data-testid="delegate-measure"
+            onChange={(event) => setMeasure(event.currentTarget.checked)}
+          />{" "}
+          Time it
+        </label>
         <button
           type="button"
           class="tx-button"

@@ -1,7 +1,7 @@
 /** The ops outside: each with the backend's reason, your line, and what its rule says. */
 
 import { nodeOfOp, nodesOfOps, type Outside, outsideBy } from "../../delegation";
-import { capped, counted, countText } from "../../format";
+import { capped, counted, countText, durationText } from "../../format";
 import type { Program } from "../../program";
 import type { DelegatedOp, Delegation } from "../../record.gen";
 import type { Store } from "../../store";
@@ -67,6 +67,9 @@ function Reason({ store, program, delegation, row }: Props & { row: Outside }) {
           {capped(row.op, 80)}
         </button>
         {row.ops.length > 1 && <span class="tx-badge">{counted(row.ops.length, "op")}</span>}
+        {row.microseconds > 0 && (
+          <span class="tx-badge">{durationText(row.microseconds / 1e6)}</span>
+        )}
         {row.flops > 0 && <span class="tx-badge">{countText(row.flops)} FLOPs</span>}
       </div>
       <p>

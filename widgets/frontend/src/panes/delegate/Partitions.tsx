@@ -1,9 +1,9 @@
 /** The partitions, what splits them, and the quantize ops that were left between them. */
 
 import { nodesOfOps, opsOnTensors } from "../../delegation";
-import { bytesText, capped, counted, countText } from "../../format";
+import { bytesText, capped, counted, countText, durationText } from "../../format";
 import type { Program } from "../../program";
-import type { DelegatedOp, Delegation } from "../../record.gen";
+import type { DelegatedOp, Delegation, Partition } from "../../record.gen";
 import type { Store } from "../../store";
 import { More, Prose, RowButton } from "../parts/parts";
 
@@ -20,6 +20,7 @@ export function Partitions({ store, program, delegation }: Props) {
   const named = new Map(delegation.ops.map((op) => [op.name, op]));
   const select = (ops: readonly DelegatedOp[]): void =>
     store.select({ kind: "nodes", nodes: nodesOfOps(program, delegation, ops) }, "delegate");
+  const isMeasured = partitions.some(({ microseconds }) => microseconds >= 0);
   const left = pairs.filter((each) => !each.is_folded);
   return (
     <>
@@ -32,6 +33,7 @@ export function Partitions({ store, program, delegation }: Props) {
                 <th>partition</th>
                 <th class="tx-number">ops</th>
                 <th class="tx-number">FLOPs</th>
+                {isMeasured && <th class="tx-number">time</th>}
                 <th class="tx-number">in</th>
                 <th class="tx-number">out</th>
               </tr>
@@ -53,6 +55,11 @@ export function Partitions({ store, program, delegation }: Props) {
                     </td>
                     <td class="tx-number">{each.ops}</td>
                     <td class="tx-number">{countText(each.flops)}</td>
+                    {isMeasured && (
+                      <td class="tx-number" title={innerText(each)}>
+                        {durationText(Math.max(each.microseconds, 0) / 1e6)}
+                      </td>
+                    )}
                     <td class="tx-number">{bytesText(each.bytes_in)}</td>
                     <td class="tx-number">{bytesText(each.bytes_out)}</td>
                   </tr>
@@ -115,3 +122,12 @@ export function Partitions({ store, program, delegation }: Props) {
     </>
   );
 }
+
+/** The delegate's own ops with their times. */
+const innerText = ({ inner }: Partition): string =>
+  capped(
+    inner
+      .map(({ name, microseconds }) => `${name}: ${durationText(microseconds / 1e6)}`)
+      .join("\n"),
+    1000,
+  );

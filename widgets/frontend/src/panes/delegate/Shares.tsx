@@ -1,6 +1,14 @@
 /** How much of a program a backend takes: by ops, FLOPs and time, and by kind of op. */
 
-import { byKind, nodesOfOps, opsOnTensors, type Share, shareBy, timeShare } from "../../delegation";
+import {
+  byKind,
+  measuredShare,
+  nodesOfOps,
+  opsOnTensors,
+  type Share,
+  shareBy,
+  timeShare,
+} from "../../delegation";
 import { bytesText, capped, counted, countText, durationText, shareText } from "../../format";
 import type { Program } from "../../program";
 import type { Delegation } from "../../record.gen";
@@ -19,7 +27,8 @@ export function Shares({ store, program, delegation }: Props) {
   const ops = opsOnTensors(delegation);
   const byOps = shareBy(ops, () => 1);
   const byFlops = shareBy(ops, ({ flops }) => flops ?? 0);
-  const byTime = timeShare(program, delegation);
+  const measured = measuredShare(delegation);
+  const byTime = measured ?? timeShare(program, delegation);
   const { partitions, counted: own } = delegation;
   const stage = store.delegatedStage(delegation.title);
   const parent = delegation.is_stage
@@ -61,7 +70,11 @@ export function Shares({ store, program, delegation }: Props) {
         {byTime && byTime.total > 0 && (
           <Fact name="Time">
             <Bar share={byTime} text={durationText(byTime.inside / 1e6)} />{" "}
-            <span class="tx-lead">of the profile, op by op in eager</span>
+            <span class="tx-lead">
+              {measured
+                ? `of ${durationText(delegation.call / 1e6)} a call, by ExecuTorch here`
+                : "of the profile, op by op in eager"}
+            </span>
           </Fact>
         )}
         <Fact name="Partitions">

@@ -2,7 +2,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
 import { delegations } from "../../decorations/delegation";
-import { outsideBy, timeShare } from "../../delegation";
+import { measuredShare, outsideBy, timeShare } from "../../delegation";
 import { nodeId, Program } from "../../program";
 import type { DelegatedOp, Delegation, Record } from "../../record.gen";
 import { type Answers, type FakeHost, storeOf } from "../../testing/fake_host";
@@ -28,6 +28,7 @@ function op(name: string, changes: Partial<DelegatedOp> = {}): DelegatedOp {
     place: { file: "", line: 0, code: "", module: "" },
     flops: 10,
     bytes: 4,
+    microseconds: -1,
     missing_kernel: "",
     ...changes,
   };
@@ -52,10 +53,22 @@ const DELEGATION: Delegation = {
     },
   ],
   ops: [op("relu", { partition: 0, reason: "", flops: 30 }), op("sin")],
-  partitions: [{ number: 0, name: "lowered_0", ops: 1, flops: 30, bytes_in: 8, bytes_out: 8 }],
+  partitions: [
+    {
+      number: 0,
+      name: "lowered_0",
+      ops: 1,
+      flops: 30,
+      bytes_in: 8,
+      bytes_out: 8,
+      microseconds: -1,
+      inner: [],
+    },
+  ],
   splits: [],
   pairs: [],
   counted: null,
+  call: -1,
   runtime: "",
   notes: [MARKUP],
 };
@@ -108,6 +121,19 @@ test("time is shared by the ops that were measured", () => {
   ]);
 });
 
+test("a measured call is shared by partitions and ops outside", () => {
+  const [inside, outside] = DELEGATION.ops as [DelegatedOp, DelegatedOp];
+  const [partition] = DELEGATION.partitions;
+  if (!partition) throw new Error("there is one");
+  const measured = {
+    ...DELEGATION,
+    ops: [inside, { ...outside, microseconds: 30 }],
+    partitions: [{ ...partition, microseconds: 10 }],
+  };
+  expect(measuredShare(measured)).toEqual({ inside: 10, total: 40 });
+  expect(measuredShare(DELEGATION)).toBe(null);
+});
+
 test("an op outside is selected, and a fix asks for its kind", async () => {
   const { store, host } = await show(delegated());
   expect(page.querySelector("img")).toBe(null);
@@ -116,7 +142,12 @@ test("an op outside is selected, and a fix asks for its kind", async () => {
   expect(store.lit.value.nodes).toEqual(new Set([nodeId(0, 2)]));
   await act(async () => at("delegation-fix")?.querySelector("button")?.click());
   expect(host.asked).toContain("fix_delegation");
-  expect(host.requests).toContainEqual({ attempt: 0, backend: "xnnpack", kinds: "alpha" });
+  expect(host.requests).toContainEqual({
+    attempt: 0,
+    backend: "xnnpack",
+    kinds: "alpha",
+    measure: false,
+  });
 });
 
 test("a backend that is not here cannot be asked", async () => {
