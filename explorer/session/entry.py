@@ -49,7 +49,7 @@ class Entry:
     stages: tuple[Stages, ...] = ()
     """What backends made of its program, oldest first."""
     delegations: tuple[Delegation, ...] = ()
-    """What delegation backends take of its program, the last of each."""
+    """The delegations of its program, the last of each backend."""
     op_table: OpTable | None = None
     """Which ops of its program which backends can take, if they were asked."""
     watched: Watched | None = None

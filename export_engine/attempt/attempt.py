@@ -36,7 +36,7 @@ class Attempt:
     cells: Mapping[str, str] = field(default_factory=dict)
     """Python's file name of each notebook cell where such a program is, and the name to show."""
     named_by: Request | None = None
-    """Of a program that a backend lowered: the request whose cells and sizes have names."""
+    """For a program that a backend lowered: the request whose cells and sizes have names."""
 
     @property
     def mode(self) -> str:

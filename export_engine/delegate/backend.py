@@ -41,7 +41,7 @@ class Lowered:
     """Of a backend without a graph of torch's: its ops, each with what it was made of."""
     counted: CountedNodes | None = None
     ready: Any = None
-    """What ExecuTorch's runtime loads, so that it can be measured; None where there is none."""
+    """The program that ExecuTorch's runtime loads, to be measured; None if there is none."""
     kernels: Mapping[str, str] = field(default_factory=dict)
     """Per node outside that the runtime runs: the kernel that it needs."""
     version: str = ""

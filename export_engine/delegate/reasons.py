@@ -69,11 +69,11 @@ class Refusals:
             yield
             return
 
-        def heard(told: Any, node: Any, reason: str) -> None:
+        def keep_words(told: Any, node: Any, reason: str) -> None:
             self._words.append((node, str(reason)))
             original(told, node, reason)
 
-        why.__call__ = heard
+        why.__call__ = keep_words
         try:
             yield
         finally:

@@ -64,7 +64,7 @@ class DelegatedOp(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int = 0
     """Of its results, at the sizes of the example."""
     microseconds: float = -1
-    """Of a call, where it was measured; of an op inside, see its partition."""
+    """Time in a call, if measured; for an op inside, see its partition."""
     missing_kernel: str = ""
     """The kernel that the runtime lacks, so that the program cannot be loaded."""
 
@@ -92,7 +92,7 @@ class Partition(msgspec.Struct, frozen=True, kw_only=True):
     """Of what it reads from outside, weights left out, at the sizes of the example."""
     bytes_out: int
     microseconds: float = -1
-    """Of a call, where it was measured."""
+    """Time in a call, if measured."""
     inner: list[InnerTime] = []
     """The delegate's own ops, in the order in which they run, where they were measured."""
 
@@ -130,7 +130,7 @@ class TriedFix(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     """`alpha`; of several together, with commas between."""
     title: str
-    """What it does, as an order."""
+    """The rewrite, as an order."""
     ops: list[str]
     """The ops of the program that it replaces."""
     places: list[LinePlace]
@@ -151,7 +151,7 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
     is_stage: bool = False
     """Whether the Record that has it is of the lowered program, whose nodes are `ops`."""
     seconds: float = 0
-    """What lowering took."""
+    """Time that lowering took."""
     kinds: list[str] = []
     """The kinds of rewrites that may bring ops in."""
     fixes: list[TriedFix] | None = None
@@ -162,7 +162,7 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
     pairs: list[QuantizeOp] = []
     counted: CountedNodes | None = None
     call: float = -1
-    """Microseconds of a call, where it was measured."""
+    """Microseconds of a call; -1 if not measured."""
     runtime: str = ""
     """The runtime whose kernels the ops outside were looked up in; empty where in none."""
     notes: list[str] = []
@@ -192,7 +192,7 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def share_of_time(self) -> float | None:
-        """Of the measured time of ops and partitions, from 0 to 1; None where none was measured."""
+        """The share of the measured time inside, from 0 to 1; None if nothing was measured."""
         inside = sum(max(partition.microseconds, 0) for partition in self.partitions)
         total = inside + sum(max(op.microseconds, 0) for op in self.ops)
         return inside / total if total else None

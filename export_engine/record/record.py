@@ -119,7 +119,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     stages: list[Stages] = []
     """What backends made of the program, oldest first."""
     delegations: list[Delegation] = []
-    """What delegation backends take of the program, the last of each."""
+    """The delegations of the program, the last of each backend."""
     op_table: OpTable | None = None
     """Which ops which backends can take, if they were asked."""
     values: Values | None = None

@@ -361,7 +361,7 @@ def _by_origin(program: torch.export.ExportedProgram, refusals: Refusals) -> dic
 
 
 def _make_ready(edge: Any) -> tuple[Any, str]:
-    """What ExecuTorch's runtime loads; else None, and why."""
+    """The program that ExecuTorch's runtime loads; else None, and why."""
     try:
         with quiet():
             return copy.deepcopy(edge).to_executorch(), ""

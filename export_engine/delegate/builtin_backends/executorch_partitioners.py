@@ -54,11 +54,11 @@ class Vulkan(AskedBackend):
             return
         original: Callable[..., None] = rules.log_skip
 
-        def heard(told: Any, node: torch.fx.Node, reason: str) -> None:
+        def keep_words(told: Any, node: torch.fx.Node, reason: str) -> None:
             if node.op == "call_function":
                 node.meta[REFUSED] = Verdict(False, reason, "backend")
 
-        rules.log_skip = heard
+        rules.log_skip = keep_words
         try:
             yield
         finally:
