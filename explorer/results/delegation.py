@@ -241,7 +241,7 @@ def delegate(
 
 
 def find_delegation(session: Session, number: int, backend: str) -> DelegationResult:
-    """What a backend was found to take of an attempt's program.
+    """The delegation of an attempt's program for a backend.
 
     Raises:
         FixError: it was not asked.

@@ -60,7 +60,7 @@ def outside_line(op: DelegatedOp) -> str:
 
 
 def fix_sentence(fix: TriedFix) -> str:
-    """What a fix that was applied gained, and whether it is equal to eager."""
+    """The gain of an applied fix, and whether it equals eager."""
     return harmless(f"{fix.gain}. {fix.agreement}")
 
 

@@ -80,14 +80,14 @@ class DelegationFix:
     program: torch.export.ExportedProgram = field(repr=False)
     """The rewritten copy."""
     delegated: Delegated = field(repr=False)
-    """What the backend takes of it, and the stage that shows it."""
+    """The delegation of the rewritten program, and its stage."""
     gain: Gain
     agreement: Agreement
     """How the rewritten program compares with eager."""
 
     @property
     def delegation(self) -> Delegation:
-        """What the backend takes of the rewritten program."""
+        """The delegation of the rewritten program."""
         return self.delegated.delegation
 
     @property

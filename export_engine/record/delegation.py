@@ -62,7 +62,7 @@ class DelegatedOp(msgspec.Struct, frozen=True, kw_only=True):
     flops: int | None = 0
     """At the sizes of the example; None where they are not known."""
     bytes: int = 0
-    """Of its results, at the sizes of the example."""
+    """Size of its results, at the sizes of the example."""
     microseconds: float = -1
     """Time in a call, if measured; for an op inside, see its partition."""
     missing_kernel: str = ""

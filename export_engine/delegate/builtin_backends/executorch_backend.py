@@ -56,7 +56,7 @@ class AskedBackend:
 
     @undone
     def listening(self, partitioner: Any) -> Iterator[None]:
-        """Hears what the partitioner says of ops, beside the rules that it is made of."""
+        """Hears what the partitioner says of ops that no rule says."""
         yield
 
     def lower(self, program: torch.export.ExportedProgram) -> Lowered:
