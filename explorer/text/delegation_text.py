@@ -76,7 +76,7 @@ def _outside(found: Delegation, most: int) -> Iterator[str]:
     if not groups:
         return
     yield "Outside, and why:"
-    ordered = sorted(groups.values(), key=_cost_of_ops)
+    ordered = sorted(groups.values(), key=_rank_of_ops)
     for ops in ordered[:most]:
         times = f" ×{len(ops)}" if len(ops) > 1 else ""
         flops = sum(other_op.flops or 0 for other_op in ops)
@@ -95,7 +95,7 @@ def _outside(found: Delegation, most: int) -> Iterator[str]:
         yield f"  and {format_count(len(ordered) - most, 'more reason')}: .outside has all"
 
 
-def _cost_of_ops(ops: list[DelegatedOp]) -> tuple[float, int]:
+def _rank_of_ops(ops: list[DelegatedOp]) -> tuple[float, int]:
     """By which the dearest come first: time where it was measured, then FLOPs."""
     return -sum(max(op.microseconds, 0) for op in ops), -sum(op.flops or 0 for op in ops)
 

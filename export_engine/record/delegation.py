@@ -179,13 +179,13 @@ class Delegation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def share_of_ops(self) -> float:
-        """Of the ops on tensors, from 0 to 1; 1 where there are none."""
+        """The share of ops on tensors inside, from 0 to 1; 1 if there are none."""
         total = len(self.inside) + len(self.outside)
         return len(self.inside) / total if total else 1.0
 
     @property
     def share_of_flops(self) -> float:
-        """Of the FLOPs that are known, from 0 to 1; the share of ops where there are none."""
+        """The share of known FLOPs inside, from 0 to 1; the share of ops if there are none."""
         inside = sum(op.flops or 0 for op in self.inside)
         total = inside + sum(op.flops or 0 for op in self.outside)
         return inside / total if total else self.share_of_ops

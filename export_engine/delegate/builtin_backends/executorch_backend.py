@@ -296,8 +296,8 @@ def expand_partitions(
 ) -> tuple[torch.export.ExportedProgram, tuple[str, ...]]:
     """A copy whose partitions are nested graphs of torch's ops, and their names.
 
-    The lowered program keeps what was compiled; here the graph that it was compiled from stands in
-    its place, so that it can be read. Weights and constants are shared.
+    The lowered program keeps the compiled payload; the copy has the graph that it was compiled
+    from, so that it can be read. Weights and constants are shared.
     """
     names: list[str] = []
     root = _expand(lowered.graph_module, names, "")
