@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,9 +12,11 @@ import msgspec
 from explorer.surveys.plan import Trial
 from explorer.surveys.rows import Outcome, Row
 from export_engine.defects import log_internal_error
-from export_engine.process import ForkServer, Running, run_limited, start_process
+from export_engine.process import ForkServer, LimitedRun, Running, run_limited, start_process
 
 _MODULE = ["-m", "explorer.surveys.child"]
+_TRIES = 2
+"""How often a process is forked for a trial, if what it is forked from dies."""
 
 
 def run_trial(trial: Trial, stop: threading.Event | None = None, fork: bool = False) -> Row | None:
@@ -29,12 +30,10 @@ def run_trial(trial: Trial, stop: threading.Event | None = None, fork: bool = Fa
     Returns:
         None if it was stopped.
     """
-    request = msgspec.json.encode(trial).decode()
-    start = partial(_fork if fork else _start, trial, stop)
     try:
         if trial.page:
             Path(trial.page).parent.mkdir(parents=True, exist_ok=True)
-        ended = run_limited(start, request, trial.seconds, trial.memory, stop)
+        ended = _run_process(trial, stop, fork)
     except OSError as error:  # no such Python, no memory for a process, a full disk
         text = f"The process could not be started: {error}"
         return _replace(_empty(trial, ""), "crashed", text, "start")
@@ -47,20 +46,29 @@ def run_trial(trial: Trial, stop: threading.Event | None = None, fork: bool = Fa
     return _cut_short(row, trial, ended.how, ended.code, ended.errors)
 
 
-def _start(trial: Trial, _stop: threading.Event | None) -> Running:
-    """A new process for a trial."""
-    return start_process(*_command(trial))
+def _run_process(trial: Trial, stop: threading.Event | None, fork: bool) -> LimitedRun:
+    """Runs a trial's process; again, once, if what it was forked from died with another trial."""
+    request = msgspec.json.encode(trial).decode()
+    for _ in range(_TRIES):
+        process = _fork(trial, stop) if fork else start_process(*_command(trial))
+        ended = run_limited(process, request, trial.seconds, trial.memory, stop)
+        if ended.how != "ended" or not getattr(process, "is_orphan", False):
+            break
+    return ended
 
 
 def _fork(trial: Trial, stop: threading.Event | None) -> Running:
     """A fork of a process that has imported torch; where that fails, a new process."""
-    if (server := _SERVERS.find(trial)) is not None:
+    for _ in range(_TRIES):
+        server = _SERVERS.find(trial)
+        if server is None or (stop is not None and stop.is_set()):
+            break
         try:
             return server.fork(stop)
         except OSError as error:
             log_internal_error(error, "forking a process for a trial")
-            _SERVERS.give_up(trial)
-    return _start(trial, stop)
+            _SERVERS.drop(trial, server)
+    return start_process(*_command(trial))
 
 
 def _command(trial: Trial, *arguments: str) -> tuple[list[str], dict[str, str]]:
@@ -93,13 +101,12 @@ class _Servers:
                     self._servers[key] = None
             return self._servers[key]
 
-    def give_up(self, trial: Trial) -> None:
-        """Trials like this one start as new processes from now on."""
+    def drop(self, trial: Trial, dead: ForkServer) -> None:
+        """Ends a server that does not answer; the next trial like this one starts another."""
         with self._lock:
-            server = self._servers.get(self._key(trial))
-            self._servers[self._key(trial)] = None
-        if server is not None:
-            server.end()
+            if self._servers.get(self._key(trial)) is dead:
+                del self._servers[self._key(trial)]
+        dead.end()
 
     def end(self) -> None:
         """Ends all servers; the next trial starts one again."""

@@ -45,6 +45,8 @@ class ForkedProcess:
         self.stdin: IO[bytes] | None = os.fdopen(streams[0], "wb")
         self.stdout: IO[bytes] | None = os.fdopen(streams[1], "rb")
         self.stderr: IO[bytes] | None = os.fdopen(streams[2], "rb")
+        self.is_orphan = False
+        """Whether its server ended before it did, so that nobody knows its exit code."""
         self._status = status
         self._code: int | None = None
 
@@ -64,9 +66,9 @@ class ForkedProcess:
         return self._code
 
     def _read(self) -> None:
-        """A server that died with its forks tells no code."""
         text = self._status.readline()
-        self._code = int(text) if text.strip() else -signal.SIGKILL
+        self.is_orphan = not text.strip()
+        self._code = -signal.SIGKILL if self.is_orphan else int(text)
         self._status.close()
 
 
@@ -185,8 +187,9 @@ def _become(streams: Sequence[int], run: Callable[[], None]) -> None:
         log_internal_error(error, "running a fork")
         sys.excepthook(*sys.exc_info())
     finally:
-        with suppress(OSError):
-            sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):
+                stream.flush()
         os.kill(os.getpid(), signal.SIGKILL)
 
 

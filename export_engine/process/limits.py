@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Literal, NamedTuple, Protocol
 
@@ -70,7 +70,7 @@ def start_process(command: Sequence[str], environment: Mapping[str, str] | None 
 
 
 def run_limited(
-    start: Callable[[], Running],
+    process: Running,
     request: str,
     seconds: float,
     memory: int,
@@ -82,13 +82,12 @@ def run_limited(
     this process has died. On Linux, the system refuses memory beyond the limit, too.
 
     Args:
-        start: starts it, in a session of its own.
+        process: just started, in a session of its own.
         request: a line for its standard input.
         seconds: the longest that it may take.
         memory: the most bytes that it may use, with its children.
         stop: once set, the process is killed.
     """
-    process = start()
     started = time.monotonic()
     assert process.stdin is not None
     output, errors = _Kept(process.stdout, _MOST_OUTPUT), _Kept(process.stderr, -_MOST_ERRORS)

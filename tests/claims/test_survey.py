@@ -25,7 +25,7 @@ from explorer.surveys.plan import SurveyError, choose_trials, list_trials, read_
 from explorer.surveys.result import SurveyResult, as_markdown
 from explorer.surveys.rows import Row
 from explorer.surveys.trial_run import run_trial
-from export_engine.process import run_limited, start_process
+from export_engine.process import ForkServer, run_limited, start_process
 
 MODELS = """
 import os, subprocess, sys, time
@@ -39,6 +39,13 @@ def make_crash():
 def make_hang():
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     time.sleep(600)
+
+def make_orphans():
+    if not os.path.exists("killed"):
+        open("killed", "w").close()
+        os.kill(os.getppid(), 9)
+        time.sleep(600)
+    return 1
 
 def make_memory():
     kept = []
@@ -101,9 +108,9 @@ def test_a_process_that_cannot_start_is_a_row(home: Path) -> None:
         assert "could not be started" in row.sentence
 
 
-@pytest.mark.slow  # some seconds, in which a process imports torch
+@pytest.mark.thorough  # a process imports torch, twice
 def test_of_many_trials_each_is_a_fork_that_dies_alone(home: Path) -> None:
-    names = ("nothing", "crash", "memory", "crash", "nothing")
+    names = ("orphans", "crash", "memory", "crash", "nothing")
     survey = plan(home, *names)
     for number, model in enumerate(survey["model"]):
         model["name"] += f" {number}"
@@ -359,9 +366,25 @@ def test_a_process_ends_with_the_one_that_started_it(home: Path) -> None:
     assert msgspec.json.decode(msgspec.json.encode(trial), type=type(trial)) == trial
 
 
+def test_a_fork_has_streams_and_limits_of_its_own() -> None:
+    code = "from export_engine.process import serve_forks; serve_forks(lambda: print(input()))"
+    text = os.pathsep.join(sys.path)
+    server = ForkServer([sys.executable, "-c", code], {**os.environ, "PYTHONPATH": text})
+    try:
+        for said in ("one", "two"):
+            assert run_limited(server.fork(), said, 60, 10**9).output == f"{said}\n"
+        waiting = server.fork()
+    finally:
+        server.end()
+    assert waiting.wait(60) < 0
+    assert waiting.is_orphan
+    with pytest.raises(OSError, match="closed|descriptor|ended"):
+        server.fork()
+
+
 def test_output_beyond_the_limit_is_dropped() -> None:
     code = "import sys; sys.stdin.readline(); print('x' * 100); sys.stderr.write('e' * 9_000)"
-    ended = run_limited(lambda: start_process([sys.executable, "-c", code]), "go", 60, 10**9)
+    ended = run_limited(start_process([sys.executable, "-c", code]), "go", 60, 10**9)
 
     assert (ended.how, ended.code, ended.output) == ("ended", 0, "x" * 100 + "\n")
     assert len(ended.errors) == 4_000
