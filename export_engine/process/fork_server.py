@@ -187,9 +187,9 @@ def _become(streams: Sequence[int], run: Callable[[], None]) -> None:
         log_internal_error(error, "running a fork")
         sys.excepthook(*sys.exc_info())
     finally:
-        for stream in (sys.stdout, sys.stderr):
+        for text in (sys.stdout, sys.stderr):
             with suppress(OSError):
-                stream.flush()
+                text.flush()
         os.kill(os.getpid(), signal.SIGKILL)
 
 
