@@ -186,7 +186,7 @@ MEASURE = """() => {
             const isFrame = box[2] - box[0] > graph.width / 2 || box[3] - box[1] > graph.height / 2;
             const [boxTop, boxBottom] = [box[1], Math.min(box[3], below)];
             const isOver = box[0] < right && box[2] > left && boxTop < bottom && boxBottom > top;
-            return isOver && !isFrame;
+            return isOver && !isFrame && boxTop < below;
         }).map((box) => [name, ...box]);
     });
     return {

@@ -87,7 +87,7 @@ export function boxLines(
     const line = [...(name ? [plain(name)] : []), ...(inside ? [count] : [])];
     if (line.length > 0) lines.push(line);
     const settings = item.kind === "op" ? settingsOf(program, item.node) : "";
-    if (settings) lines.push([plain(capped(settings, MOST_SETTINGS))]);
+    if (settings) lines.push([plain(capped(settings, MOST_SETTINGS).replace(/\d+…$/, "…"))]);
   }
   lines.push(...heldLines(program, item));
   const rest = item.held.length - MOST_HELD;

@@ -131,9 +131,8 @@ export function fitText(text: string, width: number, measure: (part: string) => 
     if (measure(`${whole.slice(0, middle)}…`) <= width) low = middle;
     else high = middle - 1;
   }
-  const start = whole.slice(0, low);
   // A part of a number is another number.
-  return `${/\d/.test(whole[low] ?? "") ? start.replace(/\d+$/, "") : start}…`;
+  return `${whole.slice(0, low).replace(/\d+$/, "")}…`;
 }
 
 /** Collects an SVG document. Every text goes through `escapeXml`. */
