@@ -54,11 +54,11 @@ _COMPARE = """async ([before, after, diff]) => {
     const painted = () => performance.getEntriesByName("tx:painted");
     await wait(() => painted().length === 1);
     const button = name =>
-        [...document.querySelectorAll("button")].find(each => each.textContent.startsWith(name));
-    button("History").click();
-    await wait(() => button("Compare"));
+        [...document.querySelectorAll("button")].find(each => name.test(each.textContent));
+    button(/^History/).click();
+    await wait(() => button(/^Compare$/));
     const start = performance.now();
-    button("Compare").click();
+    button(/^Compare$/).click();
     await wait(() => painted().length === 2);
     return painted()[1].startTime - start;
 }"""
