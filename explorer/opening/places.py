@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from export_engine.archive import ArchiveError
 
@@ -41,6 +39,9 @@ def find_path(place: str | os.PathLike[str]) -> Path:
 
 
 def _find_local(text: str) -> Path:
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname  # it imports http, email and ssl
+
     try:
         address = urlsplit(text)
     except ValueError:

@@ -383,7 +383,7 @@ ONNX_CONVERTERS = Capability(
 ONNX_DECOMPOSED = Capability(
     "torch.onnx._internal.exporter._fx_passes.decompose_with_registry",
     "Whether ONNX Runtime can take an op is known only after a conversion.",
-    "run",
+    "delegate",
 )
 GRAPH_SIGNATURE = Capability(
     f"{_PROGRAM}._graph_signature",

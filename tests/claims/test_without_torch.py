@@ -123,3 +123,11 @@ def test_the_plain_name_asks_for_no_torch() -> None:
     names = {each.partition(">=")[0] for each in requirements()}
 
     assert names == {"msgspec", "pygments", "platformdirs", "graphviz"}
+
+
+def test_opening_a_file_imports_nothing_that_it_does_not_need(saved: Path) -> None:
+    """Of what a cold start of half a second has no time for."""
+    code = "import explorer; explorer.load(sys.argv[1]); print(*sys.modules)"
+    imported = set(run_bare(code, saved).stdout.split())
+    assert "explorer.opening.loading" in imported
+    assert not imported & {"ssl", "email", "importlib.metadata", "pygments.lexers.python"}

@@ -193,3 +193,9 @@ def test_without_packages_aot_inductor_is_left_out_of_the_backends(
     assert explorer.backends("cpu")["aoti"] == (
         f"AOTInductor is left out of the backends. That needs {path}, {GONE}."
     )
+
+
+def test_describing_a_program_does_not_import_the_exporter_to_onnx() -> None:
+    """Probing its names imports onnx, for longer than a large program takes to describe."""
+    looked = [each for each in all_capabilities() if each.area in ("export", "run", "load")]
+    assert not [each.path for each in looked if each.path.startswith("torch.onnx.")]
