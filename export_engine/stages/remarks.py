@@ -22,6 +22,7 @@ _COPIES = frozenset(
         "aten.repeat.default",
         "aten.slice_scatter.default",
         "aten.select_scatter.default",
+        "prims.rev.default",
     }
 )
 """Ops that compute nothing: they only place values."""
@@ -60,12 +61,13 @@ def find_remarks(
     if graph is None:
         return []
     reader = _Reader(graph, kernels, lines_of)
-    return [
+    remarks = [
         remark
         for number in range(len(kernels))
         for find in (_copies, _layouts, _float64, _remark_unfused, _remark_recomputed)
         for remark in find(reader, number)
     ]
+    return list({(row.kernel, row.text, *row.lines): row for row in remarks}.values())
 
 
 class _Reader:
@@ -142,7 +144,11 @@ def _copies(reader: _Reader, number: int) -> Iterator[StageRemark]:
         return
     moved = set(_other_layouts(reader, kernel.ops))
     ops = [op for op in kernel.ops if targets[op] not in _VIEWS]
-    copies = [op for op in ops if targets[op] in _COPIES and op not in moved]
+    copies = [
+        op
+        for op in ops
+        if targets[op] in _COPIES and op not in moved and number == reader.in_kernels[op][0]
+    ]
     alone = len(copies) == len(ops)
     for op in copies:
         if alone or _is_stored(reader, op, number):
@@ -189,6 +195,8 @@ def _other_layouts(reader: _Reader, ops: Sequence[int]) -> list[int]:
 def _moves(reader: _Reader, op: int) -> bool:
     read, printed_type = reader.types_read(op)[:1], reader.type_of(op)
     if not read or printed_type is None or read[0].shape != printed_type.shape:
+        return False
+    if "0" in read[0].stride:  # what was expanded is copied
         return False
     return _order(read[0]) != _order(printed_type)
 
@@ -240,7 +248,8 @@ def _remark_recomputed(reader: _Reader, number: int) -> Iterator[StageRemark]:
         target = reader.graph.targets[op]
         if number != others[0] or len(others) < 2 or target in _VIEWS:
             continue
-        if target.startswith("higher_order."):  # its kernels are the parts of a subgraph
+        # the kernels of these are the parts of a subgraph, and of what is written in parts
+        if target.startswith("higher_order.") or target in _COPIES:
             continue
         if all(reader.kernels[other].kind == "fused" for other in others):
             text = f"`{reader.label(op)}` is computed again in {len(others) - 1} other kernels."

@@ -113,6 +113,43 @@ def test_a_planted_line_is_named_with_the_reason(stages: StagesResult, kind: str
     assert lines == {planted_line(kind)}
 
 
+class Several(nn.Module):
+    """More lines of each kind."""
+
+    def forward(self, x: torch.Tensor, image: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return (
+            x.sin().topk(4).values.cos(),  # <- fusion: topk
+            (x.exp().cumsum(-1) + 1).tanh(),  # <- fusion: cumsum
+            x.expand(3, 16, 16).contiguous(),  # <- copy: expand
+            torch.cat([x, x], 0),  # <- copy: cat
+            torch.stack([x, x.t()]),  # <- copy: stack
+            x.flip(0),  # <- copy: flip
+            nn.functional.pad(x, (1, 1)),  # <- copy: pad
+            torch.linspace(0, 1, 16, dtype=torch.float64) * x,  # <- float64: linspace
+            image.permute(0, 2, 3, 1).contiguous(),  # <- layout: permute
+            image.relu().to(memory_format=torch.channels_last),  # <- layout: channels last
+            image.sigmoid() * 2,
+        )
+
+
+@pytest.mark.thorough
+def test_of_several_lines_each_is_named_once_with_its_reason() -> None:
+    args = (torch.randn(16, 16), torch.randn(2, 4, 8, 8))
+    stages = explorer.explore(Several(), args).stages()
+    reasons = [
+        (stages.data.lines[line].line, remark.kind)
+        for remark in stages.data.remarks
+        for line in remark.lines
+    ]
+    rows = Path(__file__).read_text(encoding="utf-8").splitlines()
+    planted = [
+        (number, row.partition("# <- ")[2].partition(":")[0])
+        for number, row in enumerate(rows, 1)
+        if "# <- " in row and ": " in row.partition("# <- ")[2] and "row" not in row
+    ]
+    assert sorted(reasons) == planted
+
+
 @pytest.mark.slow
 def test_the_kernels_of_a_line_lead_back_to_it(stages: StagesResult) -> None:
     line = planted_line("layout")
