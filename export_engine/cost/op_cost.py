@@ -94,6 +94,8 @@ def _copies(call: OpCall) -> bool:
         return False
     if (first.dtype, first.device) != (result.dtype, result.device):
         return True
+    if call.name != "aten.contiguous" and first.shape == result.shape:
+        return False  # as it is, whatever its layout
     return call.name in ("aten.contiguous", "aten.reshape", "aten.flatten") and not _is_dense(
         call, first
     )

@@ -178,6 +178,11 @@ def test_moves_and_views_compute_nothing() -> None:
     assert at.written == 4 * (24 + 48)
 
 
+def test_a_reshape_to_the_same_shape_copies_nothing() -> None:
+    cost = _cost(lambda x: x.T.reshape(6, x.shape[0]), torch.randn(4, 6), "x: rows, _")
+    assert {each.op: each.cost.basis for each in cost.ops}["aten.reshape.default"] == "view"
+
+
 def test_a_scan_costs_what_its_steps_do() -> None:
     def steps(x: torch.Tensor) -> Any:
         from torch._higher_order_ops import scan

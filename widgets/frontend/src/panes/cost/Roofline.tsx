@@ -15,6 +15,8 @@ interface Props {
 
 const WIDTH = 400;
 const HEIGHT = 150;
+/** The radius of a dot that stands for all FLOPs. */
+const LARGEST = 10;
 const EDGE = 4;
 const MOST_POINTS = 60;
 /** Decades of FLOPs a byte, and of FLOP/s below the device's. */
@@ -100,7 +102,7 @@ function Plot({ store, model, at, device }: Props & { device: Device }) {
   return (
     <svg
       class="tx-roofline"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      viewBox={`0 -${LARGEST} ${WIDTH} ${HEIGHT + LARGEST}`}
       role="img"
       aria-label={`Ops by FLOPs a byte; memory bounds those below ${countText(ridge)}`}
     >
@@ -115,7 +117,7 @@ function Plot({ store, model, at, device }: Props & { device: Device }) {
             class={nodes.some((node) => lit.has(node)) ? "tx-roofline-lit" : ""}
             cx={x(within)}
             cy={y(reached(within))}
-            r={2 + 8 * Math.sqrt(share)}
+            r={2 + (LARGEST - 2) * Math.sqrt(share)}
           >
             <title>
               {capped(name, 100)} ×{nodes.length}: {countText(intensity)} FLOPs a byte
