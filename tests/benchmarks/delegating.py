@@ -140,7 +140,10 @@ def _as_foretold(subject: str, ex: Exploration, backend: str) -> Row:
     """How many calls are taken, or left, as the table says before anything is lowered."""
     name = f"{backend}: the table is what lowering does"
     try:
-        (answer,) = ex.delegate(backend, dry_run=True).data.answers
+        table = ex.delegate(backend, dry_run=True).data
+        if not table.answers:
+            return Row(subject, name, None, means=table.unavailable.get(backend, "")[:160])
+        (answer,) = table.answers
         ops = ex.delegate(backend).data.ops
     except Exception as error:  # noqa: BLE001 - a backend that is not here
         return Row(subject, name, None, means=" ".join(str(error).split())[:160])
