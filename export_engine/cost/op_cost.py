@@ -37,6 +37,8 @@ _LOOKUPS = frozenset(
 """Ops that read as much as they give, not all of the table that they look into."""
 _DROPOUTS = frozenset(f"aten.{name}" for name in ("dropout", "feature_dropout", "alpha_dropout"))
 """Ops that return their input in eval mode, whatever their schema says."""
+_UNDECLARED = frozenset({"aten._unsafe_view"})
+"""Ops that give a view, and whose schema does not say so."""
 _CAST = frozenset(f"aten.{name}" for name in ("to", "type_as", "contiguous", "reshape", "flatten"))
 """Ops whose schema allows a view, and which copy where the type or the layout changes."""
 
@@ -61,6 +63,8 @@ def is_view(call: OpCall) -> bool:
     """Whether the result shares the memory of an argument, and nothing is written."""
     if call.name in _DROPOUTS:
         return call.value("train", True) is False
+    if call.name in _UNDECLARED:
+        return True
     if not call.target.aliases or call.target.mutates:
         return False
     return call.name not in _CAST or not _copies(call)

@@ -219,6 +219,7 @@ def test_a_step_is_split_into_its_passes(step: explorer.Exploration) -> None:
 
 
 def test_checkpointing_a_module_saves_what_only_it_keeps(step: explorer.Exploration) -> None:
+    assert step.cost().unknown == {}
     training = step.cost().training
     first = training.checkpointing("first")
     assert training.at(first.saved) == 8 * 64 * 4  # of relu; `second` reads its own result
