@@ -414,10 +414,12 @@ def test_programs_are_opened_as_shown(tmp_path: Path, monkeypatch: pytest.Monkey
     x = torch.ones(2)
     program = torch.export.export(torch.nn.ReLU(), (x,))
     torch.export.save(program, "model.pt2")
+    held = Path(__file__).parents[1] / "claims" / "delegated.pte"
+    Path("model.pte").write_bytes(held.read_bytes())
     names = {"explorer": explorer, "program": program, "x": x, "one": program, "other": program}
     names["graph_module"] = torch.fx.symbolic_trace(torch.nn.ReLU())
     lines = [line for line in block("explorer.view(edge_manager)").splitlines() if line]
-    assert len(lines) == 6
+    assert len(lines) == 7
     for line in lines:
         if "edge_manager" not in line:  # tests/explorer/test_viewing.py opens one
             assert eval(line, names)
