@@ -161,7 +161,7 @@ def _read(
 ) -> None:
     """Passes lines of the process on to the loop; None at their end.
 
-    The user's code can write where the process does: what is no such line is dropped.
+    The user's code can write where the process does, so any other line is dropped.
     """
     assert isinstance(process.stdout, io.TextIOWrapper)
     with suppress(RuntimeError, ValueError, OSError):  # the loop or the stream was closed

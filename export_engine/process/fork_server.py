@@ -46,7 +46,7 @@ class ForkedProcess:
         self.stdout: IO[bytes] | None = os.fdopen(streams[1], "rb")
         self.stderr: IO[bytes] | None = os.fdopen(streams[2], "rb")
         self.is_orphan = False
-        """Whether its server ended before it did, so that nobody knows its exit code."""
+        """Whether its server ended before it did, so that its exit code is unknown."""
         self._status = status
         self._code: int | None = None
 
