@@ -22,6 +22,14 @@ _SERDE = "torch._export.serde.serialize"
 
 # Sizes, while tracing and after
 
+EXPORTING_FLAGS = tuple(
+    Capability(
+        f"torch.compiler._is_{doing}_flag",
+        "Verify does not name a line that asks whether the model is exported.",
+        area="run",
+    )
+    for doing in ("compiling", "exporting")
+)
 LOG_GUARD = Capability(
     f"{_SHAPES}.ShapeEnv._log_guard",
     "The guards that tracing makes are not listed with their lines.",

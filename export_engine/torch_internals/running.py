@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 
+from export_engine.process import undone
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
+from export_engine.torch_internals.patching import replace_attribute
 from export_engine.torch_internals.programs import copy_program, set_part
 from export_engine.torch_internals.tensors import plain_tensors
 
@@ -130,6 +133,16 @@ def _set_outputs(
         torch_has.GRAPH_SIGNATURE,
         ExportGraphSignature(input_specs=inputs, output_specs=specs),
     )
+
+
+@undone
+def exporting_announced() -> Iterator[None]:
+    """Inside, `torch.compiler.is_exporting()` and `is_compiling()` are true, as while exporting."""
+    with ExitStack() as flags:
+        for flag in torch_has.EXPORTING_FLAGS:
+            if flag:
+                flags.enter_context(replace_attribute(flag.owner, flag.name, lambda _: True))
+        yield
 
 
 def split_call_spec(in_spec: Any) -> tuple[Any, Any]:
