@@ -83,18 +83,28 @@ def programs_in(given: Any) -> dict[str, Any] | None:
     ExecuTorch's `EdgeProgramManager` has `methods` and `exported_program(name)`, transformers'
     `ExportedModel` has `components`, each with a `program`.
     """
-    components = getattr(given, "components", None)
+    components = _read_attribute(given, "components")
     if isinstance(components, Mapping):
         given = {
             name: getattr(component, "program", None) for name, component in components.items()
         }
     if isinstance(given, Mapping) and given and all(map(is_program, given.values())):
         return {name if isinstance(name, str) else repr(name): given[name] for name in given}
-    methods, get = getattr(given, "methods", None), getattr(given, "exported_program", None)
+    methods, get = (_read_attribute(given, name) for name in ("methods", "exported_program"))
     if is_program(given) or methods is None or not callable(get):
         return None
     names = methods() if callable(methods) else methods
     return {name: get(name) for name in sorted(names)}
+
+
+def _read_attribute(given: Any, name: str) -> Any:
+    """An attribute that is there; a `__getattr__` of the user's own may raise whatever it likes."""
+    return getattr(given, name, None) if hasattr(type(given), name) or name in _own(given) else None
+
+
+def _own(given: Any) -> Mapping[str, Any]:
+    own: Mapping[str, Any] = getattr(given, "__dict__", {})
+    return own
 
 
 def kind_of(program: torch.export.ExportedProgram | torch.fx.GraphModule) -> str:

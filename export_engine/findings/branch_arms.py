@@ -194,8 +194,6 @@ class _Folded(ast.NodeTransformer):
                 if right or calculate != operator.truediv
                 else node
             )
-        if isinstance(node.op, ast.Mult) and 0 in (left, right):
-            return ast.Constant(0.0)
         if isinstance(node.op, ast.Mult | ast.Div) and right == 1:
             return node.left
         if isinstance(node.op, ast.Add | ast.Sub) and right == 0:

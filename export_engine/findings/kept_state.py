@@ -120,13 +120,20 @@ class KeptState:
 
     def _is_of(self, code: Code, node: ast.AST, change: Change) -> bool:
         """Whether code is of the class that has an attribute; code of no class may be."""
-        if change.owner != "attribute":
+        if change.owner == "class attribute":
+            named = _find_named_classes(node, change)
+            if named - {"self", "cls"}:
+                return change.name.split(".")[-2] in named
+        elif change.owner != "attribute":
             return True
         around = (
             ancestor.name for ancestor in code.ancestors(node) if isinstance(ancestor, ast.ClassDef)
         )
         name = next(around, "")
-        return not name or not self._classes or name in self._classes.get(change.where, {name})
+        if not name or change.owner == "attribute":
+            return not name or not self._classes or name in self._classes.get(change.where, {name})
+        of = change.name.split(".")[-2]
+        return any(name in bases for bases in (*self._classes.values(), {of}) if of in bases)
 
     @cached_property
     def _classes(self) -> dict[str, set[str]]:
@@ -160,6 +167,17 @@ def _forwards(target: Any) -> Iterator[Any]:
     for cls in dict.fromkeys(type(module) for module in as_module(target).modules()):
         if not cls.__module__.startswith("torch."):
             yield inspect.getattr_static(cls, "forward", None)
+
+
+def _find_named_classes(node: ast.AST, change: Change) -> set[str]:
+    """Of which names a write to a class attribute writes one: `Counter`, or `self`."""
+    return {
+        inner.value.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute)
+        and inner.attr == _last(change)
+        and isinstance(inner.value, ast.Name)
+    }
 
 
 def _last(change: Change) -> str:

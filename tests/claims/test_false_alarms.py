@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import linecache
 from typing import Any
 
 import pytest
@@ -474,3 +475,25 @@ class TakesTheOtherArm(nn.Module):
 def test_a_branch_in_an_arm_that_was_not_traced_is_no_finding() -> None:
     assert not findings_of(TakesTheOtherArm())
     assert findings_of(TakesTheOtherArm(), torch.ones(3))
+
+
+class OneCounts(nn.Module):
+    calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        OneCounts.calls += 1
+        return x * 2
+
+
+class OtherCounts(nn.Module):
+    calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        OtherCounts.calls += 1  # the other's
+        return x * 2
+
+
+def test_a_class_attribute_is_written_by_a_line_of_its_own_class() -> None:
+    (finding,) = findings_of(OtherCounts(), torch.randn(3))
+    place = finding.stack[-1]
+    assert "the other's" in linecache.getline(place.file, place.line)

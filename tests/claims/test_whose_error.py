@@ -321,3 +321,32 @@ def test_a_function_may_call_its_argument_self() -> None:
 
     ex = explorer.explore(add, (torch.ones(2), torch.ones(2)), dynamic_shapes="self: n; x: n")
     assert ex.ok, repr(ex)
+
+
+class AsksAtRunTime(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if torch.compiler.is_exporting():  # the line that asks
+            return x * 2
+        return x * 3
+
+
+def test_code_that_asks_whether_it_is_exported_is_the_cause_of_its_difference() -> None:
+    verified = verify(AsksAtRunTime(), torch.randn(3))
+    state = next(each for each in verified.broken if each.name == "state")
+    assert "The code asks torch whether it is exported" in state.sentence
+    assert "`if torch.compiler.is_exporting(): # the line that asks`" in state.sentence
+    assert not torch.compiler.is_exporting()
+    assert not torch.compiler.is_compiling()
+
+
+def test_attributes_that_a_model_refuses_to_tell_of_are_not_asked_for() -> None:
+    class Refuses(torch.nn.Module):
+        def __getattr__(self, name: str) -> Any:
+            if name in ("components", "methods"):
+                raise RuntimeError(f"no {name} here")
+            return super().__getattr__(name)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    assert explorer.explore(Refuses(), (torch.randn(3),)).ok
