@@ -6,8 +6,10 @@ properties of those names. It runs nothing.
 
 from __future__ import annotations
 
+import ast
+import dis
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -16,6 +18,7 @@ import torch
 from export_engine.attempt import Exported, as_module
 from export_engine.source import (
     closure_of,
+    code_of,
     function_behind,
     globals_in,
     has_own_methods,
@@ -67,8 +70,10 @@ def find_reached_functions(target: Callable[..., Any]) -> Iterator[FunctionType]
         if not is_own(function.__code__.co_filename):
             continue
         yield function
-        names = set(names_in(function.__code__))
-        values = [function.__globals__.get(name) for name in set(globals_in(function.__code__))]
+        left_out = _find_names_left_out(function, module)
+        names = set(names_in(function.__code__)) - left_out
+        used = set(globals_in(function.__code__)) - left_out
+        values = [function.__globals__.get(name) for name in used]
         values += [value for _, value in closure_of(function)]
         for value in [*values, *(_attributes(module, names))]:
             if isinstance(value, ModuleType):
@@ -83,6 +88,77 @@ def find_reached_functions(target: Callable[..., Any]) -> Iterator[FunctionType]
             waiting += [
                 _static(cls, name) for name in {*names, "__call__"} if name not in _MADE_ONCE
             ]
+
+
+def _find_names_left_out(function: FunctionType, module: torch.nn.Module) -> set[str]:
+    """The names of a function that it has only where a flag of the model lets nothing run."""
+    code = code_of(function.__code__.co_filename)
+    tree = code.by_first_line.get(function.__code__.co_firstlineno) if code is not None else None
+    if tree is None or "self" not in function.__code__.co_varnames:
+        return set()
+    left_out: set[str] = set()
+    running: set[str] = set()
+    waiting: list[tuple[ast.AST, bool]] = [(tree, True)]
+    while waiting:
+        node, runs = waiting.pop()
+        if isinstance(node, ast.Name | ast.Attribute):
+            (running if runs else left_out).add(
+                node.id if isinstance(node, ast.Name) else node.attr
+            )
+        idle = _find_idle_parts(node, module) if runs else ()
+        waiting += [
+            (child, runs and all(child is not part for part in idle))
+            for child in ast.iter_child_nodes(node)
+        ]
+    return left_out - running
+
+
+def _find_idle_parts(node: ast.AST, module: torch.nn.Module) -> Sequence[ast.AST]:
+    """The parts of a branch, an `and` or an `or` that a flag of the model keeps from running."""
+    match node:
+        case ast.If(test=test, body=body, orelse=other):
+            flag = _find_flag(test, module)
+            return () if flag is None else other if flag else body
+        case ast.IfExp(test=test, body=one, orelse=two):
+            flag = _find_flag(test, module)
+            return () if flag is None else (two,) if flag else (one,)
+        case ast.BoolOp(op=op, values=[first, *others]):
+            flag = _find_flag(first, module)
+            return others if flag is isinstance(op, ast.Or) else ()
+    return ()
+
+
+def _find_flag(test: ast.expr, module: torch.nn.Module) -> bool | None:
+    """The value of a test that is a flag of the model alone, or ends at one; None if it varies."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            flag = _find_flag(operand, module)
+            return None if flag is None else not flag
+        case ast.BoolOp(op=ast.And(), values=values):
+            return False if any(_find_flag(value, module) is False for value in values) else None
+        case ast.Attribute(value=ast.Name(id="self"), attr=name) if name != "training":
+            owners = [owner for owner in module.modules() if name in vars(owner)]
+            flags = {vars(owner)[name] for owner in owners if type(vars(owner)[name]) is bool}
+            plain = owners and all(type(vars(owner)[name]) is bool for owner in owners)
+            kept = plain and not any(_stores(type(owner), name) for owner in owners)
+            return flags.pop() if kept and len(flags) == 1 else None
+    return None
+
+
+def _stores(cls: type, name: str) -> bool:
+    """Whether a method of a class, other than `__init__`, sets an attribute."""
+    methods = (
+        value
+        for base in cls.__mro__
+        if not base.__module__.startswith("torch.")
+        for key, value in vars(base).items()
+        if isinstance(value, FunctionType) and key not in _MADE_ONCE
+    )
+    return any(
+        step.opname == "STORE_ATTR" and step.argval == name
+        for method in methods
+        for step in dis.get_instructions(method)
+    )
 
 
 def _static(cls: type, name: str) -> Any:

@@ -497,3 +497,25 @@ def test_a_class_attribute_is_written_by_a_line_of_its_own_class() -> None:
     (finding,) = findings_of(OtherCounts(), torch.randn(3))
     place = finding.stack[-1]
     assert "the other's" in linecache.getline(place.file, place.line)
+
+
+class AsksIfAFlagLetsIt(nn.Module):
+    def __init__(self, careful: bool) -> None:
+        super().__init__()
+        self.careful = careful
+
+    def asks(self, x: torch.Tensor) -> bool:
+        if x.requires_grad:
+            return True
+        return False
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.careful and self.asks(x):
+            return x + 1
+        return x * 2
+
+
+def test_a_function_that_a_flag_keeps_from_running_decides_nothing() -> None:
+    assert findings_of(AsksIfAFlagLetsIt(careful=False), torch.ones(3)) == ()
+    (finding,) = findings_of(AsksIfAFlagLetsIt(careful=True), torch.ones(3))
+    assert finding.kind is Kind.OUTSIDE_VALUE
