@@ -506,6 +506,7 @@ class AsksIfAFlagLetsIt(nn.Module):
 
     def asks(self, x: torch.Tensor) -> bool:
         if x.requires_grad:
+            print("careful")
             return True
         return False
 
