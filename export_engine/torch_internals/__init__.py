@@ -144,10 +144,10 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.reexports import HigherOrderOperator as HigherOrderOperator
     from export_engine.torch_internals.reexports import OpOverload as OpOverload
     from export_engine.torch_internals.reexports import pytree as pytree
+    from export_engine.torch_internals.running import announce_exporting as announce_exporting
     from export_engine.torch_internals.running import as_result as as_result
     from export_engine.torch_internals.running import compile_package as compile_package
     from export_engine.torch_internals.running import count_cache_hits as count_cache_hits
-    from export_engine.torch_internals.running import exporting_announced as exporting_announced
     from export_engine.torch_internals.running import flat_inputs as flat_inputs
     from export_engine.torch_internals.running import flat_leaves as flat_leaves
     from export_engine.torch_internals.running import give_own_buffers as give_own_buffers

@@ -136,7 +136,7 @@ def _set_outputs(
 
 
 @undone
-def exporting_announced() -> Iterator[None]:
+def announce_exporting() -> Iterator[None]:
     """Inside, `torch.compiler.is_exporting()` and `is_compiling()` are true, as while exporting."""
     with ExitStack() as flags:
         for flag in torch_has.EXPORTING_FLAGS:

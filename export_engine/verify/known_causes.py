@@ -11,7 +11,7 @@ import torch
 from export_engine.attempt import Request, as_module
 from export_engine.defects import log_internal_error
 from export_engine.process import undone
-from export_engine.torch_internals import exporting_announced
+from export_engine.torch_internals import announce_exporting
 from export_engine.verify.asking_line import find_asking_line, line_shown
 from export_engine.verify.program_under_test import Subject
 
@@ -54,11 +54,11 @@ def _find_fast_path(subject: Subject, request: Request, seed: int) -> str:
 
 def _find_exporting(subject: Subject, request: Request, seed: int) -> str:
     """On code that asks whether it is exported, and computes something else then."""
-    if not _agrees_within(exporting_announced, subject, request, seed):
+    if not _agrees_within(announce_exporting, subject, request, seed):
         return ""
 
     def run(wrapped: Callable[[Any], Any], exporting: bool) -> object:
-        with exporting_announced() if exporting else nullcontext():
+        with announce_exporting() if exporting else nullcontext():
             return subject.run(wrapped(subject.eager), request, seed)
 
     place = find_asking_line(run, (), {})
