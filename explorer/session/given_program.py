@@ -99,12 +99,8 @@ def programs_in(given: Any) -> dict[str, Any] | None:
 
 def _read_attribute(given: Any, name: str) -> Any:
     """An attribute that is there; a `__getattr__` of the user's own may raise whatever it likes."""
-    return getattr(given, name, None) if hasattr(type(given), name) or name in _own(given) else None
-
-
-def _own(given: Any) -> Mapping[str, Any]:
-    own: Mapping[str, Any] = getattr(given, "__dict__", {})
-    return own
+    has_it = hasattr(type(given), name) or name in getattr(given, "__dict__", {})
+    return getattr(given, name, None) if has_it else None
 
 
 def kind_of(program: torch.export.ExportedProgram | torch.fx.GraphModule) -> str:
