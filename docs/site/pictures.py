@@ -62,7 +62,7 @@ def verify(file: Path) -> None:
 def run(file: Path) -> None:
     """Run on four backends."""
     ex = classify()
-    ex.run(backends=["eager", "program", "inductor", "onnx"])
+    ex.run("cpu", ["eager", "program", "inductor", "onnx"])
     ex.save(file)
 
 

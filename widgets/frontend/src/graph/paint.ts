@@ -275,7 +275,8 @@ class Painter {
     if (!this.titles) return;
     const middle = box.y + box.height / 2 + 0.5;
     const room = box.width - 10;
-    const left = box.x + Math.max((box.width - box.titleWidth) / 2, 5);
+    const grown = sizeOf(this.font.label) / sizeOf(FONT.label);
+    const left = box.x + Math.max((box.width - box.titleWidth * grown) / 2, 5);
     surface.text(box.item.title, left, middle, this.font.label, palette.muted, room);
   }
 
