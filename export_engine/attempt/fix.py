@@ -28,6 +28,8 @@ class Fix:
     though no dim becomes static and no output changes."""
     beyond_bounds: bool = False
     """Of one that narrows: whether it takes sizes that bounds alone would reject."""
+    unsaved: bool = False
+    """Whether all that it gives up is that torch cannot save its program."""
     gives_up: str = ""
     """What is lost or changed: one sentence that names the line that forces it."""
     change: Callable[[Request], Request] = field(repr=False)

@@ -112,6 +112,8 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     except KeyboardInterrupt:
         clear_interrupt()
     fixes = [fix for fix in items if isinstance(fix, Fix)]
+    if not any(map(_leads_on, fixes)):  # a program that runs, but cannot be saved, is the best here
+        fixes = [replace(fix, lossy=False) if fix.unsaved else fix for fix in fixes]
     fixes.sort(key=lambda each: _rank_cost(each, attempt))
     reasons = [fix.reason for fix in items if isinstance(fix, NoFix)]
     text = attempt.traceback or "".join(traceback.format_exception(attempt.error))
@@ -227,7 +229,7 @@ def _with_saving(fix: Fix | NoFix) -> Fix | NoFix:
     if not problem:
         return fix
     lost = f"{problem[0].upper()}{problem[1:]}".replace(" it: ", " the program: ", 1)
-    return replace(fix, lossy=True, gives_up=f"{fix.gives_up} {lost}".lstrip())
+    return replace(fix, lossy=True, unsaved=True, gives_up=f"{fix.gives_up} {lost}".lstrip())
 
 
 def _only_broadcasts(attempt: Failed) -> bool:

@@ -137,7 +137,7 @@ def _as_fix(answer: _Answer, before: Shapes, attempt: Failed) -> Fix:
         title=_title(answer, lost),
         why=_why(answer, rejected),
         lossy=bool(lost) or verdict == "differs",
-        narrows=bool(rejected or _describe_refused(answer)),
+        narrows=bool(rejected) or verdict == "refused",
         gives_up=_describe_cost(answer, lost, rejected),
         stack=next((problem.stack for problem in (*lost, *answer.problems) if problem.stack), ()),
         leads_to=answer.attempt if isinstance(answer.attempt, Exported) else None,
@@ -368,10 +368,22 @@ def _with_names(answer: _Answer, rejected: Mapping[str, int]) -> Iterator[str]:
 
 
 def _why(answer: _Answer, rejected: Mapping[str, int]) -> str:
-    """What the model requires, as opposed to only the example's path."""
+    """What the model requires, as opposed to only the example's path.
+
+    Of sizes 0 and 1 it is told that the program rejects them, as torch assumes that no dynamic size
+    is one of them. They are not counted as lost: nobody asked for them.
+    """
     needed = (problem.text for problem in answer.problems if problem.kind != "tied")
     message = "; ".join(dict.fromkeys(text for text in needed if text not in rejected))
-    return f"The model requires: {message}." if message else ""
+    texts = [f"The model requires: {message}."] if message else []
+    agreement = answer.agreement
+    if (
+        agreement is not None
+        and agreement.verdict == "agrees"
+        and (told := _describe_refused(answer))
+    ):
+        texts.append(f"{told}. torch assumes that no dynamic size is 0 or 1.")
+    return " ".join(texts)
 
 
 def _describe_cost(answer: _Answer, lost: list[ShapeViolation], rejected: Mapping[str, int]) -> str:
@@ -405,16 +417,13 @@ def _describe_cost(answer: _Answer, lost: list[ShapeViolation], rejected: Mappin
     elif agreement is not None and agreement.verdict == "differs":
         trial = next(trial for trial in agreement.trials if trial.outcome == "differs")
         texts.append(f"{_sizes(trial) or 'The example'} differs from eager: {trial.detail}")
-    elif text := _describe_refused(answer):
-        texts.append(text)
+    elif agreement is not None and agreement.verdict == "refused":
+        texts.append(_describe_refused(answer))
     return ". ".join(texts)
 
 
 def _describe_refused(answer: _Answer) -> str:
-    """A call that eager accepts and the program rejects, with the reason; empty if there is none.
-
-    Of sizes 0 and 1 as well, which torch assumes that no size is.
-    """
+    """A call that eager accepts and the program rejects, and why; empty if there is none."""
     trials = answer.agreement.trials if answer.agreement is not None else ()
     refused = [trial for trial in trials if trial.outcome == "refused"]
     if not refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -79,9 +80,10 @@ def kernels_recorded(path: str, kernels: Iterable[str]) -> Iterator[None]:
         path: of the generated module, as torch's trace names it.
         kernels: names, as in that module.
     """
-    modules = torch_has.GENERATED_MODULES.value if _can_record() else []
-    scopes = [vars(module) for module in modules if getattr(module, "__file__", "") == path]
     names = sorted(set(kernels))
+    # Of a compilation without caches torch's own list forgets the module.
+    modules = [*torch_has.GENERATED_MODULES.value, *sys.modules.values()] if _can_record() else []
+    scopes = [vars(module) for module in modules if vars(module).get("__file__") == path]
     replaced = [
         (scope, name, scope[name])
         for scope in scopes

@@ -23,7 +23,7 @@ def test_a_tab_and_the_sidebar_follow_the_last_export(lab: Lab) -> None:
     explorer(lab)
     lab.command("export-explorer:last-in-tab")
     last = lab.page.locator("#export-explorer-last-export")
-    shown = last.get_by_test_id("inspector")
+    shown = last.locator(".tx-root")
     expect(shown).to_contain_text("x.cos()")
     lab.screenshot("last-export-tab")
     assert lab.path

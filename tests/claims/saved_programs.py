@@ -426,6 +426,9 @@ def class_of_ones_own(cache: Any, x: torch.Tensor) -> Any:
     return {"cache": Cache(cache.keys + x, cache.values)}
 
 
+torch.serialization.add_safe_globals([TwoTensor])  # as torchao does for its own
+
+
 class OfASubclass(nn.Module):
     """A weight of a tensor subclass, as torchao's quantized ones, is pickled in a file."""
 

@@ -211,7 +211,10 @@ def test_a_measured_program_has_times_of_ops_and_partitions() -> None:
 def test_quantize_ops_are_folded_or_have_a_reason() -> None:
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-    quantizer = pytest.importorskip("executorch.backends.xnnpack.quantizer.xnnpack_quantizer")
+    quantizer = pytest.importorskip(
+        "executorch.backends.xnnpack.quantizer.xnnpack_quantizer",
+        reason="ExecuTorch is not installed",
+    )
 
     class Net(nn.Module):
         def __init__(self) -> None:

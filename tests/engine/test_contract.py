@@ -176,7 +176,7 @@ def shown_cases() -> Iterator[SeedCase]:
     return (case for case in seed_cases.seed_cases() if case.row in wanted)
 
 
-BROKEN = {"rounded": "saved", "dynamic_shape_round": "saved", "all-relaxed": "sound"}
+BROKEN = {"all-relaxed": "sound"}
 """Cases whose program breaks a guarantee: torch cannot save a call of Python's `round`, and a
 program with an unbacked size rejects 0 and 1, which eager accepts."""
 

@@ -39,6 +39,8 @@ NEWER = {
 }
 """Names that are looked at from torch 2.14 on."""
 AFTER_EXPORT = {
+    "torch.compiler._is_compiling_flag",
+    "torch.compiler._is_exporting_flag",
     "torch.fx.GraphModule._lineno_map",
     "torch._inductor.config.cpp.enable_kernel_profile",
     "torch._inductor.config.patch",
@@ -52,7 +54,8 @@ AFTER_EXPORT = {
     "torch.onnx._internal.exporter._fx_passes.decompose_with_registry",
     "torch.onnx._internal.exporter._registration.ONNXRegistry",
 }
-"""Names that stages, delegates and generated code look at: the story compiles nothing."""
+"""Names that stages, delegates and generated code look at: the story compiles nothing. Verify looks
+at the flags where a call of the model has another state than the program."""
 _DEPTH = 2
 """A place is the function that looks, and who calls it."""
 Place = tuple[str, tuple[str, ...]]

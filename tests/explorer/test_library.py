@@ -113,7 +113,7 @@ def test_where_to_look_is_said_of_what_is_there() -> None:
     assert operands["Graph"] == "cond opens: true_fn and false_fn"
     assert operands["Shapes"].startswith("dim0_x in [")
     assert at("dynamic_shape_round") == {
-        "What went wrong": "The requested dynamic shapes do not hold; 3 fixes to apply"
+        "What went wrong": "The requested dynamic shapes do not hold; 4 fixes to apply"
     }
     assert "Findings" not in at("model_attr_mutation")  # each call writes the same list
 

@@ -204,7 +204,7 @@ def test_inputs_that_do_not_fit_are_a_sentence(
 
     with pytest.raises(FixError, match="require `input_ids`, token ids in rows"):
         kit.generate({"attention_mask": inputs["attention_mask"]})
-    with pytest.raises(FixError, match="Give them by name"):
+    with pytest.raises(FixError, match="Expected inputs by name"):
         kit.generate(inputs["input_ids"])  # type: ignore[arg-type]
     with pytest.raises(FixError, match="'x' is not a number of tokens"):
         kit.generate(inputs, "x")  # type: ignore[arg-type]

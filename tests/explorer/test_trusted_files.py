@@ -56,7 +56,7 @@ def test_secret_and_database_are_this_users_alone(folder: Path) -> None:
     for file in folder.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
     (folder / "signatures.secret").chmod(0o644)
-    with pytest.raises(PermissionError, match="open to others"):
+    with pytest.raises(PermissionError, match="readable by others"):
         Signer()
 
 
@@ -117,7 +117,7 @@ def test_a_database_of_another_kind_is_put_aside(folder: Path) -> None:
 def test_a_folder_that_cannot_be_is_a_note(folder: Path) -> None:
     signer = signed(b"abc")
     (folder / "signatures.sqlite").mkdir()
-    assert "cannot be kept" in signer.keep()
+    assert "Could not save trust" in signer.keep()
     assert not signer.is_known()
     assert not may_be_known(3)
 
@@ -127,7 +127,7 @@ def test_a_locked_database_is_a_note(folder: Path, monkeypatch: pytest.MonkeyPat
     signed(b"abc").keep()
     holder = sqlite3.connect(folder / "signatures.sqlite")
     holder.execute("BEGIN EXCLUSIVE")
-    assert "cannot be kept" in signed(b"other").keep()
+    assert "Could not save trust" in signed(b"other").keep()
     assert not signed(b"abc").is_known()
     holder.rollback()
     holder.close()
