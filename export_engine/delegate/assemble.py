@@ -17,7 +17,6 @@ from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import DelegationBackend, Lowered, Verdict
 from export_engine.delegate.kernels import find_missing_kernels
 from export_engine.delegate.measuring import Times, measure_program
-from export_engine.delegate.origins import Origins
 from export_engine.delegate.rewrites import find_kinds
 from export_engine.delegate.splits import find_splits
 from export_engine.describe import describe
@@ -31,6 +30,7 @@ from export_engine.record import (
     QuantizeOp,
     Record,
 )
+from export_engine.run import Origins
 from export_engine.source import find_last_user_frame, source_line
 from export_engine.torch_internals import OpOverload, size_hint
 from export_engine.trace import Recording
@@ -92,9 +92,7 @@ def delegate(
         title=backend.title,
         version=lowered.version,
         seconds=seconds,
-        kinds=find_kinds(
-            attempt.program, {op.origin for op in ops if not op.is_inside and not op.graph}
-        ),
+        kinds=find_kinds(attempt.program, _find_rewritable(ops)),
         ops=ops,
         partitions=_partitions(ops, graph.edges(), graph.find_calls(), times),
         splits=find_splits(lowered),

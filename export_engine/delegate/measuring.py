@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import tempfile
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -13,7 +12,7 @@ from typing import Any
 import torch
 
 from export_engine.record import InnerTime
-from export_engine.run import INSTRUCTIONS, Job, pair_instructions, trace_calls
+from export_engine.run import Job, iter_instructions, pair_instructions, trace_calls
 
 CALLS = 10
 """Calls that are measured, after one that is not."""
@@ -44,27 +43,21 @@ def measure_program(ready: Any, program: torch.export.ExportedProgram) -> Times:
             program=program, model=None, args=args, kwargs=kwargs, device="cpu", folder=Path(folder)
         )
         events = trace_calls(ready, job, CALLS + 1, 0)
-    nodes = list(ready.exported_program().graph.nodes)
-    paired = [
-        (node.name, step) for node, step in pair_instructions(nodes, list(_iter_steps(events)))
+    steps = [
+        (
+            _microseconds(event),
+            [InnerTime(name=str(part.name), microseconds=_microseconds(part)) for part in inner],
+        )
+        for event, inner in iter_instructions(events)
     ]
+    nodes = list(ready.exported_program().graph.nodes)
+    paired = [(node.name, step) for node, step in pair_instructions(nodes, steps)]
     call = [_microseconds(event) for event in events if event.name == _CALL]
     return Times(
         call=call[0] if call else -1.0,
         nodes={name: took for name, (took, _) in paired},
         inner={name: inner for name, (_, inner) in paired if inner},
     )
-
-
-def _iter_steps(events: Sequence[Any]) -> Iterator[tuple[float, list[InnerTime]]]:
-    """Each instruction that ran: its time, and the delegate's ops within."""
-    inner: list[InnerTime] = []
-    for event in events:
-        if event.is_delegated_op:
-            inner.append(InnerTime(name=str(event.name), microseconds=_microseconds(event)))
-        elif event.name in INSTRUCTIONS:
-            yield _microseconds(event), inner
-            inner = []
 
 
 def _microseconds(event: Any) -> float:

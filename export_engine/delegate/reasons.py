@@ -20,9 +20,9 @@ import torch
 from export_engine.defects import log_internal_error
 from export_engine.delegate.backend import Verdict
 from export_engine.delegate.executorch_names import WHY, rules_of
-from export_engine.delegate.origins import Origins
 from export_engine.process import undone
 from export_engine.record import BackendRule
+from export_engine.run import Origins
 from export_engine.torch_internals import is_edge_op, origins
 
 REFUSED = "export_explorer_verdict"

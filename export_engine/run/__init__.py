@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from export_engine.run.backend_values import without_values as without_values
     from export_engine.run.builtin_backends.eager_layouts import replace_views as replace_views
     from export_engine.run.builtin_backends.executorch import edge_options as edge_options
-    from export_engine.run.builtin_backends.executorch_trace import INSTRUCTIONS as INSTRUCTIONS
+    from export_engine.run.builtin_backends.executorch_trace import (
+        iter_instructions as iter_instructions,
+    )
     from export_engine.run.builtin_backends.executorch_trace import (
         pair_instructions as pair_instructions,
     )
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from export_engine.run.eager_baseline import Bench as Bench
     from export_engine.run.eager_baseline import name_symbols as name_symbols
     from export_engine.run.failure_text import sentence_of as sentence_of
+    from export_engine.run.op_origins import Origins as Origins
     from export_engine.run.op_profile import ProgramFailed as ProgramFailed
     from export_engine.run.op_profile import profile as profile
     from export_engine.run.plan import Plan as Plan

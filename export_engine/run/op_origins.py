@@ -1,17 +1,50 @@
-"""Which node of a graph that a backend made of a program has the value of which op of the program.
+"""Which op of a program a node of a graph that a backend made of it comes from.
 
-An op becomes several nodes, and the last of them has its value.
+An op becomes several nodes, and the last of them has its value; `ops_of` tells which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export_engine.torch_internals import origins
+
+
+class Origins:
+    """Finds them by torch's history of each node, which begins with the program's own."""
+
+    def __init__(self, program: ExportedProgram, *, nested: bool = True) -> None:
+        """Make one.
+
+        Args:
+            program: the one that was lowered.
+            nested: whether ops of branches and loops count.
+        """
+        graphs = [program.graph]
+        if nested:
+            modules = program.graph_module.modules()
+            graphs = [part.graph for part in modules if isinstance(part, torch.fx.GraphModule)]
+        self._histories = {
+            node.name: origins(node)
+            for graph in reversed(graphs)  # the main graph last: its names come first
+            for node in graph.nodes
+            if node.op == "call_function"
+        }
+
+    def of(self, node: Node) -> str:
+        """The name of the op; empty where there is none."""
+        return self.of_history(origins(node))
+
+    def of_history(self, history: Sequence[str]) -> str:
+        """The same, of a history: names of nodes, the earliest first."""
+        for at in reversed(range(len(history))):
+            if self._histories.get(history[at]) == list(history[:at]):
+                return history[at]
+        return ""
 
 
 def ops_of(program: ExportedProgram, made: Iterable[Node]) -> dict[str, str]:
@@ -24,9 +57,8 @@ def ops_of(program: ExportedProgram, made: Iterable[Node]) -> dict[str, str]:
         made: the graph's nodes, in order.
     """
     ops = {node.name: node for node in program.graph.nodes if node.op == "call_function"}
-    histories = {name: origins(node) for name, node in ops.items()}
-    nodes = [node for node in made if node.op == "call_function"]
-    sources = {node: _source(node, histories) for node in nodes}
+    program_ops = Origins(program, nested=False)
+    sources = {node: program_ops.of(node) for node in made if node.op == "call_function"}
     names: dict[str, str] = {}
     for node, source in sources.items():
         op = _find_getitem(node, ops[source]) if source else None
@@ -45,19 +77,9 @@ def sources_of(program: ExportedProgram, made: Iterable[Node]) -> dict[str, str]
         program: the one that it was made of.
         made: the graph's nodes.
     """
-    ops = [node for node in program.graph.nodes if node.op == "call_function"]
-    histories = {node.name: origins(node) for node in ops}
-    sources = {node.name: _source(node, histories) for node in made if node.op == "call_function"}
+    program_ops = Origins(program, nested=False)
+    sources = {node.name: program_ops.of(node) for node in made if node.op == "call_function"}
     return {name: source for name, source in sources.items() if source}
-
-
-def _source(node: Node, histories: dict[str, list[str]]) -> str:
-    """The op that a node was made of: its history begins with the op's own and the op's name."""
-    history = origins(node)
-    for at in reversed(range(len(history))):
-        if histories.get(history[at]) == history[:at]:
-            return history[at]
-    return ""
 
 
 def _find_getitem(node: Node, op: Node) -> Node | None:

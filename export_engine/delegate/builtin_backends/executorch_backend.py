@@ -21,13 +21,12 @@ from export_engine.delegate.executorch_names import (
     inner_program,
     rules_of,
 )
-from export_engine.delegate.origins import Origins
 from export_engine.delegate.reasons import REFUSED, Refusals
 from export_engine.error_text import error_text, format_with_type
 from export_engine.listing import join_names
 from export_engine.process import undone
 from export_engine.record import CountedNodes
-from export_engine.run import edge_options, packages, replace_views
+from export_engine.run import Origins, edge_options, packages, replace_views
 from export_engine.torch_internals import (
     OpOverload,
     copy_program,

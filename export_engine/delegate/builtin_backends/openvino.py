@@ -11,8 +11,7 @@ import torch
 from export_engine.capture import descriptors_quiet
 from export_engine.delegate.backend import Lowered, Placement, Verdict
 from export_engine.delegate.executorch_names import PrivateName
-from export_engine.delegate.origins import Origins
-from export_engine.run import packages
+from export_engine.run import Origins, packages
 from export_engine.torch_internals import copy_program
 
 DECODER = PrivateName(

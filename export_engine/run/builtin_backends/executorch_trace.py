@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -28,8 +28,7 @@ def find_traced_values(lowered: Any, job: Job, space: int) -> dict[str, torch.Te
     """
     results = [
         event.debug_data or ()
-        for event in trace_calls(lowered, job, 1, 4 * space + _ROOM)
-        if event.name in INSTRUCTIONS
+        for event, _ in iter_instructions(trace_calls(lowered, job, 1, 4 * space + _ROOM))
     ]
     graph = lowered.exported_program().graph
     ops = ops_of(job.program, graph.nodes)
@@ -52,14 +51,13 @@ def read_instructions(lowered: Any, job: Job, calls: int) -> list[RuntimeNode]:
     nodes = list(program.graph.nodes)
     called = [node for node in nodes if node.op == "call_function" and not _is_unemitted(node)]
     numbers = {node: at for at, node in enumerate(called)}
-    rows: list[tuple[tuple[float, ...], list[str]]] = []
-    inner: list[str] = []
-    for event in trace_calls(lowered, job, calls + WARM, 0):
-        if event.is_delegated_op:
-            inner.append(str(event.name).partition(" #")[0])
-        elif event.name in INSTRUCTIONS:
-            rows.append((tuple(1e3 * took for took in event.perf_data.raw[WARM:]), inner))
-            inner = []
+    rows = [
+        (
+            tuple(1e3 * took for took in event.perf_data.raw[WARM:]),
+            [str(part.name).partition(" #")[0] for part in inner],
+        )
+        for event, inner in iter_instructions(trace_calls(lowered, job, calls + WARM, 0))
+    ]
     told = dict(pair_instructions(nodes, rows))
     sources = sources_of(job.program, nodes)
     result = []
@@ -83,7 +81,18 @@ def read_instructions(lowered: Any, job: Job, calls: int) -> list[RuntimeNode]:
     return result
 
 
-INSTRUCTIONS = ("OPERATOR_CALL", "DELEGATE_CALL")
+_INSTRUCTIONS = ("OPERATOR_CALL", "DELEGATE_CALL")
+
+
+def iter_instructions(events: Iterable[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """The events of instructions in order, each with those of the delegate's own ops within."""
+    inner: list[Any] = []
+    for event in events:
+        if event.is_delegated_op:
+            inner.append(event)
+        elif event.name in _INSTRUCTIONS:
+            yield event, inner
+            inner = []
 
 
 def _find_read(node: Node, called: Container[Node]) -> Iterator[Node]:
