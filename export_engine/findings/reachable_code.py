@@ -138,10 +138,11 @@ def _find_flag(test: ast.expr, module: torch.nn.Module) -> bool | None:
             return False if any(_find_flag(value, module) is False for value in values) else None
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if name != "training":
             owners = [owner for owner in module.modules() if name in vars(owner)]
-            flags = {vars(owner)[name] for owner in owners if type(vars(owner)[name]) is bool}
-            plain = owners and all(type(vars(owner)[name]) is bool for owner in owners)
-            kept = plain and not any(_stores(type(owner), name) for owner in owners)
-            return flags.pop() if kept and len(flags) == 1 else None
+            flags = [vars(owner)[name] for owner in owners]
+            if not flags or type(flags[0]) is not bool or any(f is not flags[0] for f in flags):
+                return None
+            varies = any(_stores(cls, name) for cls in set(map(type, owners)))
+            return None if varies else flags[0]
     return None
 
 
