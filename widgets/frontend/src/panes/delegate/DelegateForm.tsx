@@ -16,11 +16,11 @@ interface Props {
 export function DelegateForm({ store, lowered }: Props) {
   const answer = useAnswer(() => store.setups(), [store]);
   const [backend, setBackend] = useState("xnnpack");
+  const [measure, setMeasure] = useState(false);
   if (answer.kind === "waiting") return <Empty>Checking which backends are installed…</Empty>;
   if (answer.kind === "refused") return <Empty>{answer.why}</Empty>;
   const { delegates } = answer.value;
   const missing = delegates.find(({ name }) => name === backend)?.missing;
-  const [measure, setMeasure] = useState(false);
   const busy = store.busy.value;
   return (
     <form
