@@ -185,9 +185,7 @@ def confirm_conditions(attempt: Failed) -> Diagnosis | None:
         if size is not None:
             sentence = diagnosis.sentence.replace(problem.text, as_traced(problem, size))
             sentence = sentence.replace(FOR_OTHERS, ": for some sizes")
-            why = _WHY
-            if problem.kind in ("fixed", "equal"):
-                why = diagnosis.why if problem.kind == "fixed" else _BROADCASTS
+            why = {"fixed": diagnosis.why, "equal": _BROADCASTS}.get(problem.kind, _WHY)
             diagnosis = replace(diagnosis, sentence=_begun(sentence), why=why)
     return diagnosis
 

@@ -370,8 +370,8 @@ def _with_names(answer: _Answer, rejected: Mapping[str, int]) -> Iterator[str]:
 def _why(answer: _Answer, rejected: Mapping[str, int]) -> str:
     """What the model requires, as opposed to only the example's path.
 
-    Of sizes 0 and 1 it is told that the program rejects them, as torch assumes that no dynamic size
-    is one of them. They are not counted as lost: nobody asked for them.
+    A program that rejects only sizes 0 and 1, of which torch assumes that no dynamic size is one,
+    loses nothing that the call asked for: the reason says so, and the fix stays lossless.
     """
     needed = (problem.text for problem in answer.problems if problem.kind != "tied")
     message = "; ".join(dict.fromkeys(text for text in needed if text not in rejected))

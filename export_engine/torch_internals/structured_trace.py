@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 from export_engine.process import undone
@@ -83,7 +83,11 @@ def kernels_recorded(path: str, kernels: Iterable[str]) -> Iterator[None]:
     names = sorted(set(kernels))
     # Of a compilation without caches torch's own list forgets the module.
     modules = [*torch_has.GENERATED_MODULES.value, *sys.modules.values()] if _can_record() else []
-    scopes = [vars(module) for module in modules if vars(module).get("__file__") == path]
+    scopes = [
+        vars(module)
+        for module in modules
+        if isinstance(module, ModuleType) and vars(module).get("__file__") == path
+    ]
     replaced = [
         (scope, name, scope[name])
         for scope in scopes
