@@ -147,8 +147,9 @@ function Unknown({ model }: { model: CostModel }) {
 
 function Ranking({ store, model, at }: { store: Store; model: CostModel; at: CostAt }) {
   const [by, setBy] = useState<GroupBy>("op");
-  const coloured = store.colouring.value?.name;
-  const name = coloured === "moved" ? "moved" : "flops";
+  const shown = store.colouring.value;
+  const other = shown && !Object.hasOwn(COLOURINGS, shown.name) ? shown : null;
+  const name = shown?.name === "moved" ? "moved" : "flops";
   const amounts = at[name];
   const totals = useMemo(() => model.ranking(amounts, by), [model, amounts, by]);
   const lines = useMemo(() => model.ranking(amounts, "line"), [model, amounts]);
@@ -176,11 +177,12 @@ function Ranking({ store, model, at }: { store: Store; model: CostModel; at: Cos
           Colour by{" "}
           <select
             class="tx-input"
-            value={coloured && Object.hasOwn(COLOURINGS, coloured) ? coloured : "none"}
+            value={shown?.name ?? "none"}
             data-testid="cost-heat"
             onChange={(event) => store.colourBy(event.currentTarget.value)}
           >
             <option value="none">nothing</option>
+            {other && <option value={other.name}>{capped(other.title, 40)}</option>}
             {Object.entries(COLOURINGS).map(([value, text]) => (
               <option key={value} value={value}>
                 {text}
