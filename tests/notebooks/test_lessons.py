@@ -39,6 +39,8 @@ def test_what_asks_for_another_machine_is_noticed() -> None:
 @pytest.mark.usefixtures("cut_off")
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_the_lesson_can_be_given_without_a_network(path: Path) -> None:
+    if path.stem[3:] == "delegates":
+        pytest.importorskip("executorch", reason="the lesson lowers to XNNPACK")
     found = rehearse(path)
 
     assert found.ok, "\n".join(found.problems)

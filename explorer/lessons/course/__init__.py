@@ -26,6 +26,9 @@ COURSE = (
     "running_and_packaging",
     "soundness",
     "a_model_that_generates",
+    "the_cost_of_a_program",
+    "from_lines_to_kernels",
+    "delegates",
 )
 """The lessons of the course, in order. `notebooks/01_a_first_export.ipynb` is the first."""
 

@@ -10,7 +10,7 @@ from explorer.lessons import Answer, Lesson, Wrong
 lesson = Lesson(
     "A model that generates",
     name="a_model_that_generates",
-    after="That was the course. `%export --guide model(x)` takes you through a model of your own.",
+    after="Next: `14_the_cost_of_a_program.ipynb`.",
 )
 
 
