@@ -231,7 +231,7 @@ class Lesson:
         result = self.exercises.get(str(number))
         if result is None:
             text = ", ".join(self.exercises) or "none yet"
-            raise LessonError(f"There is no exercise {number} in this lesson. There are: {text}.")
+            raise LessonError(f"There is no exercise {number} in this lesson. Available: {text}.")
         return result
 
     def _next(self) -> str:

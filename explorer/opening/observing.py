@@ -111,7 +111,7 @@ class Calls:
         if not groups:
             raise LookupError("No call was seen. Call the model inside of the block.")
         if not 0 <= number < len(groups):
-            raise LookupError(f"There is no group {number}; there are {len(groups)}, from 0.")
+            raise LookupError(f"There is no group {number}; available: {len(groups)}, from 0.")
         return groups[number]
 
     def __str__(self) -> str:

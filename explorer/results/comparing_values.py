@@ -106,7 +106,7 @@ class ComparedRuns:
         """
         rows = self.rows
         if op not in rows:
-            raise KeyError(f"{op} is not an op with a partner. There are: {', '.join(rows)[:200]}")
+            raise KeyError(f"{op} is not an op with a partner. Available: {', '.join(rows)[:200]}")
         one, other = self._compared.tensors(rows[op].node, rows[op].graph)
         return TensorPair(one, other, one.double() - other.double())
 

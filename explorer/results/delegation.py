@@ -286,7 +286,7 @@ def make_table(session: Session, number: int, backends: str | Sequence[str]) -> 
     unknown = [backend for backend in names if backend not in entries]
     if unknown:
         there = ", ".join(entries)
-        raise FixError(f"There is no delegation backend {unknown[0]!r}. There are: {there}.")
+        raise FixError(f"There is no delegation backend {unknown[0]!r}. Available: {there}.")
     chosen: list[DelegationBackend] = [entries[backend] for backend in names]
     table = make_op_table(attempt.program, chosen)
     session.keep(number, op_table=table)

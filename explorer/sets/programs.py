@@ -88,7 +88,7 @@ class Programs(Mapping[str, Exploration], OldSetNames):
 
     def __getitem__(self, name: str) -> Exploration:
         if name not in self._programs:
-            raise KeyError(f"There is no program {name!r}; there are {', '.join(self._programs)}.")
+            raise KeyError(f"There is no program {name!r}; available: {', '.join(self._programs)}.")
         return self._programs[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -120,7 +120,7 @@ class FileGraph:
             depth: its nesting depth.
         """
         if depth > limits.GRAPH_DEPTH or shared.graphs >= limits.GRAPHS:
-            raise ArchiveError("It nests graphs deeper, or more of them, than torch does.")
+            raise ArchiveError("It has more nested graphs, or deeper ones, than torch writes.")
         shared.graphs += 1
         self.positions: dict[str, int] = {}
         """Of the nodes that have been read, by torch's names."""
@@ -323,7 +323,7 @@ class FileGraph:
     def _find(self, name: str) -> int:
         position = self.positions.get(name)
         if position is None:
-            raise ArchiveError(f"A node reads {name[:80]!r}, which no node before it is called.")
+            raise ArchiveError(f"A node reads {name[:80]!r}, which no earlier node defines.")
         return position
 
 

@@ -79,7 +79,7 @@ class Parts:
         if "constants.pkl" in self.others:
             return "It is a TorchScript file. Export the model with torch.export instead."
         if self.others:
-            return f"It holds {_join_names(self.others)}: unpack it, and open what is in it."
+            return f"It holds {_join_names(self.others)}: unpack it and open the files inside."
         return "Write one with torch.export.save(program, path)."
 
 

@@ -188,8 +188,8 @@ class Members:
             name = info.filename.partition("/")[2] if one else info.filename
             if name in members:
                 raise ArchiveError(
-                    f"{self.title} is not opened: it has two members {name[:80]!r}. "
-                    "Pack it again with one."
+                    f"{self.title} is not opened: it has two members {name[:80]!r}. Pack it "
+                    "again with only one of them."
                 )
             members[name] = info
         return members

@@ -42,7 +42,7 @@ class DecompositionTable:
             return DecompositionTable.parse(table)
         if not isinstance(table, Mapping):
             raise TableError(
-                f"A {type(table).__name__} is not a decomposition table. Give a string such as "
+                f"A {type(table).__name__} is not a decomposition table. Pass a string such as "
                 "'core -linear', or a dict from ops to functions."
             )
         for op, function in table.items():
@@ -69,8 +69,8 @@ class DecompositionTable:
         if first == "core" and all(word.startswith("-") and len(word) > 1 for word in rest):
             return DecompositionTable("core", tuple(dict.fromkeys(word[1:] for word in rest)))
         raise TableError(
-            f"Unknown decomposition table {text!r}. Write core, none, core -conv2d -linear "
-            "(which are kept), or only t transpose."
+            f"Unknown decomposition table {text!r}. Use core, none, core -conv2d -linear (which "
+            "keeps these two), or only t transpose."
         )
 
     def __str__(self) -> str:

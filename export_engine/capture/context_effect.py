@@ -29,7 +29,7 @@ def find_context_effect(
     for mine, theirs in zip_longest(_nodes(program), _nodes(other.program)):
         if mine is None or theirs is None:
             extra, where = (theirs, "without it") if mine is None else (mine, "with it")
-            return ContextEffect(extra.name, f"`{extra.name}` is there only {where}")
+            return ContextEffect(extra.name, f"`{extra.name}` exists only {where}")
         text = _difference(mine, theirs)
         if text:
             return ContextEffect(mine.name, f"`{mine.name}` {text}")
@@ -53,7 +53,7 @@ def _difference(mine: torch.fx.Node, theirs: torch.fx.Node) -> str:
         if one.device != other.device:
             return f"is on {one.device} with it, and on {other.device} without"
     if (str(mine.args), str(mine.kwargs)) != (str(theirs.args), str(theirs.kwargs)):
-        return "has other arguments without it"
+        return "has different arguments without it"
     return ""
 
 

@@ -61,7 +61,7 @@ def device_of(device: str | Device | tuple[float, float]) -> Device:
             return devices[0]
         text = ", ".join(other_device.name for other_device in DEVICES)
         raise WrongArgument(
-            f"There is no device {device!r}. There are: {text}. Or pass FLOP/s and bytes/s."
+            f"There is no device {device!r}. Available: {text}. Or pass FLOP/s and bytes/s."
         )
     flops, bandwidth = device
     if flops <= 0 or bandwidth <= 0:

@@ -119,7 +119,7 @@ def _is_not(value: Callable[[int], int], last: int) -> Callable[[int], bool]:
 def _values(cost: ProgramCost, size: str, sizes: Mapping[str, int]) -> list[int]:
     if size not in cost.symbols:
         text = ", ".join(cost.symbols) or "none: every size is static"
-        raise WrongArgument(f"There is no size {size!r}. There are: {text}.")
+        raise WrongArgument(f"There is no size {size!r}. Available: {text}.")
     least, _ = cost.bounds(size)
     chosen = cost.choose_sizes({size: max(least, 1), **sizes})
     return [chosen[name] for name in cost.symbols]

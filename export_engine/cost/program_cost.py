@@ -310,7 +310,7 @@ class ProgramCost:
         for name, value in given.items():
             if name not in names:
                 text = ", ".join(names) or "none: every size is static"
-                raise WrongArgument(f"There is no size {name!r}. There are: {text}.")
+                raise WrongArgument(f"There is no size {name!r}. Available: {text}.")
             if not hasattr(value, "__index__") or isinstance(value, bool):
                 raise WrongArgument(f"A size must be an int, but {name} is {value!r}.")
             if value < 0:

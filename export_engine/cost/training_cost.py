@@ -130,7 +130,7 @@ class TrainingCost:
         """
         if name not in _OPTIMIZERS:
             text = ", ".join(_OPTIMIZERS)
-            raise WrongArgument(f"There is no optimizer {name!r}. There are: {text}.")
+            raise WrongArgument(f"There is no optimizer {name!r}. Available: {text}.")
         flops, kept = _OPTIMIZERS[name]
         count = self._cost.parameters
         return OptimizerCost(name, flops * count, kept * count * _STATE_WIDTH, self._cost.weights)

@@ -46,7 +46,7 @@ def find_backend(name: str) -> DelegationBackend:
     """
     entries = delegation_backends()
     if name not in entries:
-        raise WrongArgument(f"There is no delegation backend {name!r}. There are: {_all(entries)}.")
+        raise WrongArgument(f"There is no delegation backend {name!r}. Available: {_all(entries)}.")
     missing = why_missing(entries[name])
     if missing is not None:
         raise WrongArgument(f"{entries[name].title} cannot be checked here. {missing}")

@@ -34,27 +34,28 @@ class PrivateName:
 WHY = PrivateName(
     "executorch.exir.backend.utils",
     "WhyNoPartition",
-    "This ExecuTorch reports no reasons for ops outside; the line of the rule is shown instead.",
+    "This version of ExecuTorch reports no reasons for ops outside; the line of its rule is "
+    "shown instead.",
 )
 REPORTER = PrivateName(
     "executorch.exir.backend.utils",
     "WhyNoPartitionReporter",
-    "This ExecuTorch does not say why ops are left out.",
+    "This version of ExecuTorch does not report why ops are left out.",
 )
 COUNTS = PrivateName(
     "executorch.devtools.backend_debug",
     "get_delegation_info",
-    "This ExecuTorch counts no delegated nodes.",
+    "This version of ExecuTorch does not count delegated nodes.",
 )
 RUNTIME = PrivateName(
     "executorch.runtime",
     "Runtime",
-    "This ExecuTorch has no runtime here, so kernels were not looked up.",
+    "ExecuTorch's runtime is not installed here, so kernels were not looked up.",
 )
 TARGET_NAME = PrivateName(
     "executorch.exir.backend.canonical_partitioners.config_partitioner",
     "format_target_name",
-    "This ExecuTorch does not say which rule belongs to an op.",
+    "This version of ExecuTorch does not expose which rule applies to an op.",
 )
 
 

@@ -29,7 +29,7 @@ def make_op_table(
             answers.append(_answer(backend, backend.can_take(program)))
         except Exception as error:  # noqa: BLE001 - whatever a converter raises
             log_internal_error(error, f"asking {backend.title}")
-            unavailable[backend.name] = f"it cannot be asked: {format_with_type(error)}"
+            unavailable[backend.name] = f"its rules cannot be queried: {format_with_type(error)}"
     calls: dict[str, list[str]] = {}
     for node in program.graph.nodes:
         if node.op == "call_function" and isinstance(node.target, OpOverload):

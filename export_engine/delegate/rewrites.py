@@ -149,7 +149,7 @@ def _squeeze(edit: GraphEdit, node: Node) -> Node | None:
 
 @_rewrite(
     "view",
-    "Let a view find its symbolic size: -1",
+    "Let view infer its symbolic size: -1",
     *("view.default", "reshape.default", "flatten.using_ints", "unflatten.int"),
     "_unsafe_view.default",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SAID = (
-    (r"marked as skipped|^Skip (calling|inlining)", "torch does not let strict mode look into it"),
+    (r"marked as skipped|^Skip (calling|inlining)", "strict mode does not trace into it"),
     (
         r"args/kwargs to proxy",
         "it passes a torch op a value that is neither a tensor nor a plain number",
@@ -17,7 +17,7 @@ _SAID = (
     (r"RNN, GRU, or LSTM", "recurrent layers are not supported"),
     (r"BUILD_CLASS|__build_class__", "a class cannot be defined inside the model"),
     (r"deepcopy", "`copy.deepcopy` is not supported"),
-    (r"returned non-Tensor", "what it returns is not a tensor that strict mode can follow"),
+    (r"returned non-Tensor", "its result is not a tensor that strict mode can trace"),
     (r"generator", "this use of a generator is not supported"),
     (r"context manager|contextlib|__enter__|escaped", "this context manager is not supported"),
     (r"(?i)script|wrap_jit", "scripted code has no Python left to trace"),
@@ -25,13 +25,13 @@ _SAID = (
     (r"(?i)nested_?tensor", "nested tensors are not supported"),
     (r"Dynamic slicing", "a list cannot be sliced by a tensor"),
     (r"Indexing (list|torch\.Size)", "a list cannot be indexed by a tensor of several elements"),
-    (r"requires_grad_\b", "it changes whether a tensor requires a gradient"),
-    (r"nn\.Parameter", "a parameter cannot be made inside the model"),
+    (r"requires_grad_\b", "it changes `requires_grad` of a tensor"),
+    (r"nn\.Parameter", "a parameter cannot be created while tracing"),
     (
         r"(?i)autograd|backward|functorch|_grad\b|grad_fn|vjp|jvp",
         "this use of autograd is not supported",
     ),
-    (r"(?i)\bhooks?\b", "a hook cannot be added inside the model"),
+    (r"(?i)\bhooks?\b", "a hook cannot be added while tracing"),
     (r"(?i)random|torch\.Generator", "this use of a random generator is not supported"),
     (r"(?i)numpy|ndarray", "this use of NumPy is not supported"),
     (r"(?i)logg(ing|er)", "logging is not supported here"),
@@ -39,8 +39,8 @@ _SAID = (
     (r"itertools", "this use of itertools is not supported"),
     (r"\binspect\b", "the inspect module is not supported"),
     (r"(?i)\bhash", "the hash of this object is not known while tracing"),
-    (r"(?i)\brepr\b|str\(\)|str_impl", "this object cannot be turned into text while tracing"),
-    (r"\bid\(|call_id|identity", "which object it is, is not known while tracing"),
+    (r"(?i)\brepr\b|str\(\)|str_impl", "this object cannot be converted to a string while tracing"),
+    (r"\bid\(|call_id|identity", "the identity of this object is not known while tracing"),
     (
         r"(?i)isinstance|issubclass|python_type",
         "the class of this value is not known while tracing",
@@ -49,7 +49,7 @@ _SAID = (
     (r"(?i)attr|__dict__|\bmro\b", "this attribute of the object is not supported"),
     (r"(?i)\bimport", "a module cannot be imported there"),
     (r"(?i)exception", "this use of an exception is not supported"),
-    (r"(?i)reconstruct", "a value that is made here cannot leave the traced code"),
+    (r"(?i)reconstruct", "a value created here cannot leave the traced code"),
     (r"(?i)iter|next\(\)|unpack", "this loop or unpacking is not supported"),
     (r"(?i)method", "this method is not supported for these arguments"),
     (r"(?i)builtin|function", "this function is not supported for these arguments"),

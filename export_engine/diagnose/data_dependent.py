@@ -166,7 +166,7 @@ _COMPARED = {
     "<": "is less than",
     "<=": "is at most",
     "==": "is",
-    "!=": "is other than",
+    "!=": "is not",
 }
 
 

@@ -96,7 +96,7 @@ def _diagnose_derivative_at(place: Place) -> Diagnosis | None:
     if call is None:
         return None
     does = "runs a backward pass" if backward else "takes a derivative in forward mode"
-    lost = "what autograd saved for it" if own else "the gradient"
+    lost = "a tensor that autograd saved for it" if own else "the gradient"
     return Diagnosis(
         kind=Kind.TENSOR_LEAK,
         sentence=rules.TensorLeak.DERIVATIVE(

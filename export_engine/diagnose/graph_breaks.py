@@ -28,7 +28,7 @@ def diagnose_graph_break(attempt: Failed) -> Diagnosis | None:
     told = plain(explanation(text), names)
     who = "Strict mode"
     if attempt.request is not None and not attempt.request.strict:
-        who = "Strict mode, by which an operator such as torch.cond traces its functions,"
+        who = "Strict mode, which torch.cond and similar operators use to trace their functions,"
     return Diagnosis(
         kind=Kind.GRAPH_BREAK,
         sentence=rules.GraphBreak.SENTENCE(

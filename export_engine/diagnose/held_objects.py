@@ -96,7 +96,7 @@ def _modules_in(
     plain = isinstance(value, list | tuple | set | Mapping)
     holder = f"a plain {type(value).__name__}" if plain else f"a plain object, `{text}`"
     if callable(value):
-        holder = "what a function encloses"
+        holder = "a closure variable"
     for way, item in items:
         yield from _modules_in(item, way, seen, holder)
 

@@ -225,7 +225,7 @@ def _zero_one(problems: list[ShapeViolation]) -> Diagnosis:
     sizes = {_root_name(dim): root_size(dim) for dim in dims}
     names = _join_names(list(sizes))
     entries = dict.fromkeys(
-        f"{dim.place} is made of {_root_name(dim)}" for dim in dims if _is_derived(dim)
+        f"{dim.place} is derived from {_root_name(dim)}" for dim in dims if _is_derived(dim)
     )
     made_of = f" ({', '.join(entries)})" if entries else ""
     return Diagnosis(

@@ -130,12 +130,12 @@ def registrations(values: Iterable[Any]) -> tuple[Registered, ...]:
             reason = error
             continue
         except Exception as error:  # noqa: BLE001 - a class may refuse to be made in any way
-            log_internal_error(error, "taking a container apart")
+            log_internal_error(error, "flattening a container")
             text = str(error).strip().partition("\n")[0]
             reason = Unfit(f"flattening one fails ({text})")
             continue
         return setups
-    raise reason or Unfit("nothing is known of it")
+    raise reason or Unfit("no value of its class was found")
 
 
 def _of_classes(values: Iterable[Any], own_ways: bool) -> tuple[Registered, ...]:
@@ -187,7 +187,7 @@ def _refuse_kinds(value: Any) -> None:
     if isinstance(value, set | frozenset):
         raise Unfit("a set has no order, so it cannot be flattened")
     if isinstance(value, torch.nn.Module):
-        raise Unfit("a module that is passed as an argument; make it a part of the model instead")
+        raise Unfit("a module is passed as an argument; make it a submodule of the model instead")
     if isinstance(value, Iterator):
         raise Unfit(f"a {cls.__name__}, which can be read only once; return a list instead")
     if cls.__module__.partition(".")[0] == "numpy":

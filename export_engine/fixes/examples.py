@@ -93,8 +93,8 @@ def _elsewhere(
     yield Fix(
         kind="inputs",
         title=f"Use an example where {name_of(dim)} is {size}",
-        why=f"The code treats {dim.example} as a special case. The trace then follows the branch "
-        "for other sizes.",
+        why=f"The code treats {dim.example} as a special case. With another example, the trace "
+        "follows the general branch.",
         gives_up=f"The program may reject {name_of(dim)} = {dim.example}.",
         change=change,
         before=f"{name_of(dim)} = {dim.example}",
@@ -159,7 +159,7 @@ def _of_pins(shapes: Shapes, dims: Sequence[InputDim]) -> Iterator[Fix]:
         title=f"Pin {', '.join(f'{dim.place} to {dim.example}' for dim in dims)}",
         why="A pinned size must equal the example's.",
         lossy=True,
-        gives_up=f"The program accepts {sizes} only, in place of the requested {asked}.",
+        gives_up=f"The program accepts only {sizes}, instead of the requested {asked}.",
     )
 
 

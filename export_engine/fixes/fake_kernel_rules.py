@@ -113,7 +113,7 @@ def _check_results(run: OpRun, count: int) -> None:
     if any(not isinstance(value, torch.Tensor) for value in run.made):
         raise Unfit("it returns something other than tensors, which is known only when it runs")
     if len(run.made) != count:
-        raise Unfit("how many tensors it returns depends on its inputs")
+        raise Unfit("the number of tensors that it returns depends on its inputs")
     memory = [slot.of(run.given).untyped_storage().data_ptr() for slot in tensor_slots(run.given)]
     if any(value.numel() and value.untyped_storage().data_ptr() in memory for value in run.made):
         raise Unfit("it returns its input or a view of it; have it return a clone")
@@ -138,14 +138,14 @@ def _check_rule(rule: ResultRule, run: OpRun, number: int) -> None:
 def _rule(runs: OpRuns, number: int) -> ResultRule:
     slots = tensor_slots(runs.shapes[0].given)
     if not slots:
-        raise Unfit("it takes no tensor, so the sizes of its result cannot be inferred")
+        raise Unfit("it has no tensor argument, so the sizes of its result cannot be inferred")
     dtype, source = _dtype(runs, number, slots)
     shape = _whole_shape(runs, number, slots, source)
     if shape is not None:
         return ResultRule(source, shape, (), dtype)
     ranks = {run.made[number].dim() for run in runs.shapes}
     if len(ranks) != 1:
-        raise Unfit("how many dims its result has depends on its inputs")
+        raise Unfit("the number of dims of its result depends on its inputs")
     dims = tuple(_dim(runs, number, dim, slots) for dim in range(ranks.pop()))
     return ResultRule(source, None, dims, dtype)
 

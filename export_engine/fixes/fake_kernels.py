@@ -109,7 +109,7 @@ def infer_kernel(
     rules = rules_of(runs)
     sized = any(value.dim() for value in runs.shapes[0].made)
     if sized and len(runs.shapes) < _FEWEST:
-        raise Unfit("it accepts no sizes but the example's, so no rule can be inferred")
+        raise Unfit("it accepts only the example's sizes, so no rule can be inferred")
     name = f"{op}.{overload}" if overload and overload != "default" else op
     as_list = isinstance(runs.shapes[0].result, list)
     several = isinstance(runs.shapes[0].result, tuple | list)

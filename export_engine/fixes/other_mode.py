@@ -87,11 +87,11 @@ _CURABLE = frozenset(
 _OF_STRICT = frozenset({Kind.GRAPH_BREAK})
 _OF_NON_STRICT = frozenset({Kind.OWN_ERROR, Kind.NUMPY})
 """Kinds of one mode that the other often gets past."""
-_TAKEN = "Python values other than tensors are fixed at the example's"
+_TAKEN = "Arguments that are not tensors are fixed at the example's values"
 _OTHER = {"strict": "non-strict", "non-strict": "strict"}
 _WHY_WRONG = (
-    "Its program accepts the same inputs as eager and matches it; the program of this "
-    "mode does not."
+    "In that mode, the program accepts what eager accepts and matches it; in this mode, it does "
+    "not."
 )
 _WHY = {
     "strict": "Strict mode interprets the bytecode of your Python instead of running it, and "

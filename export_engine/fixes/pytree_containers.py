@@ -269,10 +269,10 @@ def state_of(value: Any) -> dict[str, Any]:
         beside_items(value)
         return dict(value)
     if isinstance(value, (list, tuple, set, frozenset)):
-        raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of a class of its own")
+        raise Unfit(f"it is a {type(value).__mro__[-2].__name__} of its own class")
     slots = [name for cls in type(value).__mro__ for name in _slots(cls)]
     if not slots and not hasattr(value, "__dict__"):
-        raise Unfit("it is not a plain Python object, so its parts are unknown")
+        raise Unfit("it is not a plain Python object, so its attributes are unknown")
     entries = {name: getattr(value, name, _ABSENT) for name in slots}
     entries |= getattr(value, "__dict__", {})
     return {name: item for name, item in entries.items() if item is not _ABSENT}

@@ -22,7 +22,8 @@ _SAME_IN_EAGER = frozenset({Kind.DEVICE_MISMATCH, Kind.OPERATOR_FAILED})
 _TOO = "The model also fails in eager. "
 _LONGEST = 300
 _WHY_TRACING = (
-    "While tracing, sizes are symbols and tensors have no values. This line fails on one of them."
+    "While tracing, sizes are symbols and tensors have no values. This line needs a concrete "
+    "size or a value."
 )
 _WHY_EAGER = "torch.export traces a call of the model, so that call must run in eager first."
 

@@ -169,8 +169,8 @@ def _pin_sizes(before: Shapes, dims: Sequence[InputDim]) -> Fix:
         before,
         _places(dims),
         [name_of(dim) for dim in dims],
-        why="The signature then lists the accepted sizes, instead of rejecting nearly all of "
-        "them at run time.",
+        why="The signature then lists the accepted sizes; now the program rejects nearly all "
+        "sizes at run time.",
         gives_up="The few other sizes that the model accepts.",
     )
 

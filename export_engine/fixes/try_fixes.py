@@ -135,7 +135,7 @@ def apply_fixes(
         KeyboardInterrupt: the user interrupted.
     """
     if not fixes or attempt.request is None:
-        raise ValueError("Name at least one fix of an attempt that was made here.")
+        raise ValueError("Pass at least one fix of an attempt that was exported in this session.")
     request = attempt.request
     for fix in fixes:
         request = fix.apply(request)

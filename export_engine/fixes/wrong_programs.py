@@ -302,7 +302,7 @@ def _keep_out(
         before,
         after,
         title=f"Keep {' and '.join(limits)}",
-        why=f"The program then no longer promises {sizes_shown(trial.sizes)}.",
+        why=f"The signature then excludes {sizes_shown(trial.sizes)}, where the program is wrong.",
         narrows=True,
         gives_up=f"Calls at {sizes_shown(trial.sizes)}, which the model accepts.{passes}",
         stack=stack,

@@ -143,7 +143,7 @@ def _op_of(
             backend_run(exported, record, request, "cpu", backend),
         )
     except (ValueError, StepFailed, MemoryError, torch.OutOfMemoryError) as error:
-        log_internal_error(error, "looking for the op that a backend computes otherwise")
+        log_internal_error(error, "looking for the op that a backend computes differently")
         return OpApart(-1, f"{_NO_OP}; the op of {title} that differs is unknown: {error}")
     if not compared.pairs.faults:
         text = (

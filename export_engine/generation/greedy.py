@@ -29,7 +29,7 @@ _MASKS = ("attention_mask", "decoder_attention_mask")
 
 
 class NoProgram(RuntimeError):
-    """No program of the set takes what a call gives. The message is a sentence."""
+    """No program of the set takes what a call passes. The message is a sentence."""
 
 
 class ProgramFailed(RuntimeError):
@@ -200,10 +200,10 @@ class _Dispatching:
                 return component
         best = min(self._components, key=lambda each: len(each.takes ^ given.keys()))
         wrong = sorted(given.keys() - best.takes) or sorted(best.takes - given.keys())
-        verb = "gives" if given.keys() - best.takes else "does not give"
+        verb = "passes" if given.keys() - best.takes else "does not pass"
         raise NoProgram(
             f"A call {verb} {', '.join(f'`{text}`' for text in wrong[:3])}, which `{best.name}` "
-            f"{'does not take' if verb == 'gives' else 'takes'}."
+            f"{'does not accept' if verb == 'passes' else 'requires'}."
         )
 
 

@@ -101,7 +101,7 @@ class _Positions:
         source = self._constant(inputs[place])
         if source is None or self._walk.type(inputs[place]).dtype not in _INTEGERS:
             return None
-        text = f"looks positions up by {source[1]}: they are those of one cache length"
+        text = f"looks up positions by {source[1]}, which fits only one cache length"
         return _Baked(source[0], text)
 
     def _find_rotation(self, node: int) -> _Baked | None:

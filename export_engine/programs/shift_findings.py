@@ -122,7 +122,7 @@ def _apart(one: tuple[str, Rows], other: tuple[str, Rows], known: Mapping[str, L
 
 
 def _by(off: int) -> str:
-    count = "one place" if abs(off) == 1 else f"{abs(off)} places"
+    count = "one position" if abs(off) == 1 else f"{abs(off)} positions"
     return f"{count} too {'far' if off > 0 else 'early'}"
 
 
@@ -137,7 +137,7 @@ def _find_miscount(component: Component, placed: PlacedRows) -> _Shift | None:
             continue
         off = rows.start.plus(at, -1).plus(used.rows or Linear(1), -1)
         if not off.terms and off.number:
-            text = f"uses the position `{name}` and leaves `{rows.start}` for its next call"
+            text = f"uses the position `{name}` and passes `{rows.start}` to its next call"
             return _Shift(rows.node, f"`{component.name}` {text}, {_by(off.number)}.")
     return None
 

@@ -65,7 +65,7 @@ def _why(ops: Ops, node: int, kinds: dict[str, list[QuantizedLayer]]) -> str:
     if weight < 0:
         some = kinds.get("product")
         return (
-            "it multiplies two activations, whose range no quantizer was asked to observe here"
+            "it multiplies two activations, and no quantizer was configured to observe their ranges"
             if some
             else "it multiplies two activations: there is no weight, and none of its inputs is "
             "quantized"

@@ -104,7 +104,7 @@ def _match_text(asked: Values[str], test: Test) -> Nodes:
 def _match_overlay(record: Record, test: Test) -> Nodes:
     names = [other_overlay.name for other_overlay in record.overlays]
     if test.overlay and test.overlay not in names:
-        there = f"; there are {', '.join(names)}" if names else ": .annotate() adds one"
+        there = f"; available: {', '.join(names)}" if names else ": .annotate() adds one"
         raise QueryError(f"There is no overlay {test.overlay}{there}", test.column)
     ordered = test.compare in ("<", "<=", ">", ">=")
     if ordered and all(

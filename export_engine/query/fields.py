@@ -36,7 +36,7 @@ _VALUES = {
     "saturated": "Share of elements at the end of their dtype's range",
     "nan": "Number of NaN elements",
     "inf": "Number of infinite elements",
-    "runs": "Number of times it ran",
+    "runs": "Number of times the op ran",
 }
 _ERRORS = {
     "own": "Relative error that the op itself adds",
@@ -69,7 +69,7 @@ FIELDS = (
     Field("tag", "whole", "A tag of the operator", "tag:core"),
     Field("users", "number", "Number of nodes that read it", "users = 0"),
     Field("inputs", "number", "Number of nodes that it reads", "inputs > 2"),
-    Field("time", "number", "Microseconds it takes", "time > 50", "profile"),
+    Field("time", "number", "Time of the op, in microseconds", "time > 50", "profile"),
     Field("memory", "number", "Bytes of its outputs", "memory > 1e6", "profile"),
     *(Field(f"value.{name}", "number", means, f"value.{name} > 0", "watch")
       for name, means in _VALUES.items()),

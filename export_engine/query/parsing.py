@@ -103,7 +103,7 @@ def parse(text: str) -> Tree:
     try:
         result = parser.any(0)
         if parser.at < len(text):
-            raise QueryError("There is no ( for this )", parser.at + 1)
+            raise QueryError("This ) has no matching (", parser.at + 1)
     except QueryError as error:
         raise QueryError(error.reason, error.column, text) from None
     return result
@@ -146,14 +146,14 @@ class _Parser:
 
     def one(self, depth: int) -> Tree:
         if depth > DEEPEST:
-            raise QueryError("There are too many brackets", self.at + 1)
+            raise QueryError("Brackets are nested too deeply", self.at + 1)
         if self.take("!"):
             return Not(self.one(depth + 1))
         start = self.at
         if self.take("("):
             result = self.any(depth + 1)
             if not self.take(")"):
-                raise QueryError("There is no ) for this (", start + 1)
+                raise QueryError("This ( has no matching )", start + 1)
             # Bracketed words stand by themselves, also beside others.
             return All((result,)) if isinstance(result, Words) else result
         test = self.test()

@@ -105,7 +105,7 @@ def sizes_named(record: Record, named: Mapping[str, int]) -> list[int]:
     unknown = [name for name in named if name not in places and name not in symbols]
     if unknown:
         text = ", ".join([*symbols, *(place for place in places if place not in symbols)]) or "none"
-        raise WrongArgument(f"There is no size {unknown[0]!r}. There are: {text}")
+        raise WrongArgument(f"There is no size {unknown[0]!r}. Available: {text}")
     for name, value in named.items():
         if not _is_int(value):
             raise WrongArgument(f"A size must be an int, but {name} is {value!r}.")

@@ -96,8 +96,8 @@ def _head(exported: Exported, request: Request, *, weights: bool) -> str:
         f"Exports {exported.title or request.title or 'a model'} with torch {torch.__version__}."
     )
     fixes = [f"Fix: {title}." for title in request.fixed_by]
-    use = "Run it with a file name, and it saves the program there"
-    use += "; with that of a state dict as well, the program has its weights." if weights else "."
+    use = "Run it with a file name to save the program there"
+    use += "; a state dict's file as a second argument sets the weights." if weights else "."
     lines = [textwrap.fill(other_text, 96) for other_text in (message, *fixes, use)]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{text}"""\n\nimport copy\nimport sys\n\nimport torch\nfrom torch import nn'

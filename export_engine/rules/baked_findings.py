@@ -79,12 +79,11 @@ class OutsideValue(Rule, kind=Kind.OUTSIDE_VALUE):
 
     ## What to do
 
-    Read it in `__init__`, where it is plain that it is fixed, or pass it as an input.
+    Read it in `__init__`, where it is clearly fixed, or pass it as an input.
 
     ## Why
 
-    Eager reads it in each call. The program has the value, or the branch, of the day it was
-    exported.
+    Eager reads it in each call. The program keeps the value, or the branch, from the export.
     """
 
     READ = Sentence(
@@ -115,7 +114,7 @@ class OutsideValue(Rule, kind=Kind.OUTSIDE_VALUE):
 
 class BakedArgument(Rule, kind=Kind.BAKED_ARGUMENT):
     """An argument that is a plain Python value is a constant of the program: other values are
-    refused.
+    rejected.
 
     ## Example
 
@@ -193,8 +192,8 @@ class FrozenTensor(Rule, kind=Kind.FROZEN_TENSOR):
 
 
 class FrozenParameter(Rule, kind=Kind.FROZEN_PARAMETER):
-    """A parameter reaches the code by a way that is not an attribute of a module, and is a constant
-    there.
+    """The code reaches a parameter other than as a module attribute, so the program has a constant
+    in its place.
 
     ## Example
 
@@ -236,7 +235,7 @@ class FrozenParameter(Rule, kind=Kind.FROZEN_PARAMETER):
 
 
 class DeviceBaked(Rule, kind=Kind.DEVICE_BAKED):
-    """An op names a device, so the program works there only.
+    """An op names a device, so the program works only there.
 
     ## Example
 

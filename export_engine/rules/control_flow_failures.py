@@ -148,7 +148,7 @@ class CondAliases(Rule, kind=Kind.COND_ALIASES):
 
 
 class CondSideEffect(Rule, kind=Kind.COND_SIDE_EFFECT):
-    """A branch of `torch.cond` changes something outside of itself: a list, an attribute, a global.
+    """A branch of `torch.cond` changes something outside itself: a list, an attribute, a global.
 
     ## Example
 
@@ -171,7 +171,7 @@ class CondSideEffect(Rule, kind=Kind.COND_SIDE_EFFECT):
 
     ## What to do
 
-    Return what is to be kept as another output of both branches.
+    Return the value as an additional output of both branches.
 
     ## Why
 

@@ -7,8 +7,8 @@ from export_engine.rules.rule import Rule
 
 
 class GuaranteeFlat(Rule, kind=Kind.GUARANTEE_FLAT):
-    """No node of the graph calls a module: everything is inlined. Broken, a pass has put a call of
-    a module into the graph.
+    """No node of the graph calls a module: everything is inlined. If broken, a pass has put a call
+    of a module into the graph.
 
     ## Example
 
@@ -38,12 +38,12 @@ class GuaranteeFlat(Rule, kind=Kind.GUARANTEE_FLAT):
 
     ## Why
 
-    A consumer of the graph need not know Python. Every op is one of a known set.
+    A consumer of the graph does not need Python. Every op is one of a known set.
     """
 
 
 class GuaranteeFunctional(Rule, kind=Kind.GUARANTEE_FUNCTIONAL):
-    """No op writes to memory that it is given; mutations are outputs. Broken, a pass has put an
+    """No op writes to its inputs in place; mutations are outputs. If broken, a pass has put an
     in-place op into a decomposed program.
 
     ## Example
@@ -81,7 +81,7 @@ class GuaranteeFunctional(Rule, kind=Kind.GUARANTEE_FUNCTIONAL):
 
 class GuaranteeLifted(Rule, kind=Kind.GUARANTEE_LIFTED):
     """Parameters, buffers and constants are inputs of the graph, and the signature names every
-    input and output. Broken, the program and its state do not belong together.
+    input and output. If broken, the program and its state do not belong together.
 
     ## Example
 
@@ -115,7 +115,7 @@ class GuaranteeLifted(Rule, kind=Kind.GUARANTEE_LIFTED):
 
 
 class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
-    """Every op knows its source line and its module. Broken, a pass has made ops without copying
+    """Every op knows its source line and its module. If broken, a pass has made ops without copying
     `meta`.
 
     ## Example
@@ -150,7 +150,7 @@ class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
 
 class GuaranteeOps(Rule, kind=Kind.GUARANTEE_OPS):
     """Each custom op returns what its fake kernel says, and mutates only what its schema declares.
-    Broken, the program's shapes are not those of its values.
+    If broken, the program's shapes are not those of its values.
 
     ## Example
 
@@ -187,8 +187,8 @@ class GuaranteeOps(Rule, kind=Kind.GUARANTEE_OPS):
 
 
 class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
-    """At every size that the contract admits, the program answers as the model does. Broken,
-    something was lost or baked in while tracing.
+    """At every size that the contract admits, the program returns what the model returns. If
+    broken, something was lost or baked in while tracing.
 
     ## Example
 
@@ -219,8 +219,8 @@ class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
 
 
 class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
-    """A call outside the contract is rejected. Broken, the program answers where nothing is
-    promised.
+    """A call outside the contract is rejected. If broken, the program returns results where nothing
+    is promised.
 
     ## Example
 
@@ -250,13 +250,13 @@ class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
 
     ## Why
 
-    A program is right because it refuses the rest: assume, and check what is assumed.
+    A program is correct because it rejects all other calls: it checks what tracing assumed.
     """
 
 
 class GuaranteeChecks(Rule, kind=Kind.GUARANTEE_CHECKS):
-    """Each condition on values that tracing assumed is an assertion of the program. Broken, a pass
-    has removed one.
+    """Each condition on values that tracing assumed is an assertion of the program. If broken, a
+    pass has removed one.
 
     ## Example
 
@@ -285,13 +285,13 @@ class GuaranteeChecks(Rule, kind=Kind.GUARANTEE_CHECKS):
 
     ## Why
 
-    `torch._check` says what may be assumed. Without the assertion, a wrong value gives a wrong
-    answer.
+    `torch._check` says what may be assumed. Without the assertion, a wrong value returns a wrong
+    result.
     """
 
 
 class GuaranteeState(Rule, kind=Kind.GUARANTEE_STATE):
-    """Buffers and inputs change as they do in eager, call after call. Broken, a side effect was
+    """Buffers and inputs change as they do in eager, call after call. If broken, a side effect was
     lost.
 
     ## Example
@@ -325,7 +325,8 @@ class GuaranteeState(Rule, kind=Kind.GUARANTEE_STATE):
 
 
 class GuaranteeSaved(Rule, kind=Kind.GUARANTEE_SAVED):
-    """Saved and loaded, it is the same program. Broken, torch cannot save it, or something is lost.
+    """Saved and loaded, it is the same program. If broken, torch cannot save it, or something is
+    lost.
 
     ## Example
 
@@ -359,8 +360,8 @@ class GuaranteeSaved(Rule, kind=Kind.GUARANTEE_SAVED):
 
 
 class GuaranteeUnflattened(Rule, kind=Kind.GUARANTEE_UNFLATTENED):
-    """Unflattened into modules, it runs and agrees. Broken, the paths of modules in the graph are
-    wrong.
+    """Unflattened into modules, it runs and agrees. If broken, the paths of modules in the graph
+    are wrong.
 
     ## Example
 
@@ -385,7 +386,7 @@ class GuaranteeUnflattened(Rule, kind=Kind.GUARANTEE_UNFLATTENED):
 
     ## What to do
 
-    Keep `nn_module_stack` of each op right in your passes.
+    Keep `nn_module_stack` of each op correct in your passes.
 
     ## Why
 
@@ -394,9 +395,9 @@ class GuaranteeUnflattened(Rule, kind=Kind.GUARANTEE_UNFLATTENED):
 
 
 class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
-    """Exported again, it gives a program of the same inputs that agrees at several sizes; its graph
-    may write a size by another op. Broken, it does not export, a size that was dynamic is fixed, or
-    results differ.
+    """Exported again, it becomes a program with the same inputs that agrees at several sizes; its
+    graph may compute a size with a different op. If broken, it does not export, a size that was
+    dynamic is fixed, or results differ.
 
     ## Example
 
@@ -430,7 +431,8 @@ class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
 
 
 class GuaranteeDecomposed(Rule, kind=Kind.GUARANTEE_DECOMPOSED):
-    """Decomposed to Core ATen, it agrees. Broken, torch cannot decompose it, or the result differs.
+    """Decomposed to Core ATen, it agrees. If broken, torch cannot decompose it, or the result
+    differs.
 
     ## Example
 

@@ -24,8 +24,8 @@ class UnusedInput(Rule, kind=Kind.UNUSED_INPUT):
 
     ## What to do
 
-    Check that it should not matter: a mask may have been lost to a branch. Otherwise leave the
-    input out.
+    Check that it should not matter: a mask may have been lost to a branch. If not, leave the input
+    out.
 
     ## Why
 
@@ -58,7 +58,7 @@ class OverlappingInputs(Rule, kind=Kind.OVERLAPPING_INPUTS):
 
     ## What to do
 
-    Export with inputs of their own, and do not rely on a write to one being seen in the other.
+    Export with separate inputs, and do not rely on a write to one being visible in the other.
 
     ## Why
 
@@ -99,7 +99,7 @@ class WrittenInput(Rule, kind=Kind.WRITTEN_INPUT):
 
     ## What to do
 
-    If it is not wanted, work on a copy: `x = x.clone()`.
+    If that is not intended, work on a copy: `x = x.clone()`.
 
     ## Why
 

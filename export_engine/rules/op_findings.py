@@ -31,8 +31,8 @@ class RuntimeCheck(Rule, kind=Kind.RUNTIME_CHECK):
 
     ## Why
 
-    Values that are unknown while tracing are assumed and asserted. The assertion keeps the program
-    sound.
+    Conditions on unknown values are assumed while tracing and asserted at run time. The assertion
+    keeps the program sound.
     """
 
     SENTENCE = Sentence(
@@ -103,7 +103,7 @@ class Synchronises(Rule, kind=Kind.SYNCHRONISES):
 
     ## Why
 
-    The host must know a size before it can allocate. Some backends refuse such ops.
+    The host must know a size before it can allocate. Some backends reject such ops.
     """
 
     SENTENCE = Sentence(

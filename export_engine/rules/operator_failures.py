@@ -31,7 +31,7 @@ class NoFakeKernel(Rule, kind=Kind.NO_FAKE_KERNEL):
     ## What to do
 
     Register one: `@tripled.register_fake` with a function that returns an empty tensor of the right
-    shape, such as `torch.empty_like(x)`. Export Explorer writes it where it can tell.
+    shape, such as `torch.empty_like(x)`. Export Explorer writes one if it can infer the sizes.
 
     ## Why
 
@@ -73,8 +73,8 @@ class DeviceMismatch(Rule, kind=Kind.DEVICE_MISMATCH):
 
     ## Why
 
-    Eager refuses this call as well. Fake tensors carry their device, so tracing finds it without
-    the device.
+    Eager also rejects this call. Fake tensors carry their device, so tracing finds the mismatch
+    without the device itself.
     """
 
     SENTENCE = Sentence(
@@ -87,7 +87,7 @@ class DeviceMismatch(Rule, kind=Kind.DEVICE_MISMATCH):
 
 
 class OperatorFailed(Rule, kind=Kind.OPERATOR_FAILED):
-    """An op cannot work on what it is given: shapes that do not fit, a wrong dtype, a wrong
+    """An op rejects its inputs: shapes that do not fit, a wrong dtype, a wrong
     argument.
 
     ## Example
@@ -110,7 +110,7 @@ class OperatorFailed(Rule, kind=Kind.OPERATOR_FAILED):
 
     ## Why
 
-    Tracing runs the same shape checks as eager. A call that eager refuses cannot be exported.
+    Tracing runs the same shape checks as eager. A call that eager rejects cannot be exported.
     """
 
     NESTED_INPUT = Sentence(

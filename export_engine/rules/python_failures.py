@@ -7,7 +7,7 @@ from export_engine.rules.rule import Rule, Sentence
 
 
 class Numpy(Rule, kind=Kind.NUMPY):
-    """The code turns a tensor into a NumPy array, which has no fake form.
+    """The code converts a tensor to a NumPy array, which has no fake form.
 
     ## Example
 
@@ -24,8 +24,7 @@ class Numpy(Rule, kind=Kind.NUMPY):
 
     ## What to do
 
-    Use torch's function of the same name. Strict mode translates many of NumPy's functions by
-    itself.
+    Use torch's function of the same name. Strict mode translates many NumPy functions.
 
     ## Why
 
@@ -44,7 +43,7 @@ class Numpy(Rule, kind=Kind.NUMPY):
 
 
 class DataWrite(Rule, kind=Kind.DATA_WRITE):
-    """The code writes through `.data` or `.detach()` of a tensor, past what tracing can see.
+    """The code writes through `.data` or `.detach()` of a tensor, which tracing does not see.
 
     ## Example
 
@@ -69,8 +68,8 @@ class DataWrite(Rule, kind=Kind.DATA_WRITE):
 
     ## Why
 
-    `.data` shares memory without the record of autograd and functionalization, so the graph would
-    miss the write.
+    `.data` shares memory but bypasses autograd and functionalization, so the graph would miss the
+    write.
     """
 
     SENTENCE = Sentence("A write through `{code}` is invisible to torch.export.", code="x.data")
@@ -81,8 +80,8 @@ class DataWrite(Rule, kind=Kind.DATA_WRITE):
 
 
 class TensorLeak(Rule, kind=Kind.TENSOR_LEAK):
-    """A tensor was made or changed where tracing does not see it, so the program would hold a fake
-    tensor, which has no values.
+    """A tensor was created or changed where tracing does not see it, so the program would hold a
+    fake tensor, which has no values.
 
     ## Example
 
@@ -115,20 +114,20 @@ class TensorLeak(Rule, kind=Kind.TENSOR_LEAK):
         text="torch.autograd.grad(y, x)",
         does="runs a backward pass",
         fully="fully ",
-        lost="what autograd saved for it",
+        lost="a tensor that autograd saved for it",
     )
     AUTOGRAD_WHY = Sentence(
-        "torch.export traces the operators that `forward` calls. Autograd's engine calls "
-        "those of a backward pass, with tensors that it saved and that the tracer does not "
-        "know, such as results of tanh, exp or a Linear. Write the derivative out, take it "
-        "outside the model, or trace the model first and export its graph: "
+        "torch.export traces the operators that `forward` calls. Autograd's engine calls those "
+        "of a backward pass, with saved tensors that the tracer does not know, such as results "
+        "of tanh, exp or a Linear. Write the derivative out, or take it outside the model. Or "
+        "trace the model first and export its graph: "
         "torch.fx.experimental.proxy_tensor.make_fx(model, tracing_mode='symbolic', "
         "_allow_non_fake_inputs=True) follows them."
     )
     BACKWARD_WHY = Sentence(
-        "torch.export traces the operators that `forward` calls. Autograd's engine calls "
-        "those of a backward pass, below the tracer. Write the derivative out, take it "
-        "outside the model, or trace the model first and export its graph: "
+        "torch.export traces the operators that `forward` calls. Autograd's engine calls those "
+        "of a backward pass, below the tracer. Write the derivative out, or take it outside the "
+        "model. Or trace the model first and export its graph: "
         "torch.fx.experimental.proxy_tensor.make_fx(model, tracing_mode='symbolic', "
         "_allow_non_fake_inputs=True) follows them."
     )
@@ -212,7 +211,7 @@ class GraphBreak(Rule, kind=Kind.GRAPH_BREAK):
         "op again to make the program."
     )
     CHECKPOINT_WHY = Sentence(
-        "Activation checkpointing saves memory in training, and has no use in a program. "
+        "Activation checkpointing saves memory in training, and is of no use in a program. "
         "Non-strict mode runs the checkpointed function itself."
     )
     UNREGISTERED_MODULE = Sentence(
@@ -261,8 +260,8 @@ class OwnError(Rule, kind=Kind.OWN_ERROR):
         "The model itself raised {name}{message}.", name="KeyError", message=": 'b'"
     )
     WHY = Sentence(
-        "The exception comes from the model's code, not from torch.export. If the model runs "
-        "in eager, a size or a value that differs while tracing causes it."
+        "The exception comes from the model's code, not from torch.export. If the model runs in "
+        "eager, the cause is a size or a value that differs while tracing."
     )
 
 
@@ -290,10 +289,10 @@ class ModuleChanged(Rule, kind=Kind.MODULE_CHANGED):
 
     ## What to do
 
-    Where the module has that dtype and device already, apply the fix that leaves the conversion
-    out. Else convert the module once, before the export. To compute in another dtype, convert the
-    input, or the weight for one call: `torch.nn.functional.linear(x,
-    self.linear.weight.to(x.dtype))`. Strict mode traces a conversion that changes nothing.
+    If the module already has that dtype and device, apply the fix that drops the conversion. If
+    not, convert the module once, before the export. To compute in another dtype, convert the input,
+    or the weight for one call: `torch.nn.functional.linear(x, self.linear.weight.to(x.dtype))`.
+    Strict mode traces a conversion that changes nothing.
 
     ## Why
 
@@ -312,8 +311,8 @@ class ModuleChanged(Rule, kind=Kind.MODULE_CHANGED):
 
 
 class Unknown(Rule, kind=Kind.UNKNOWN):
-    """Export Explorer does not know this kind of failure. The line and torch's message are shown as
-    they are.
+    """Export Explorer does not know this kind of failure. The line and torch's message are shown
+    unchanged.
 
     ## Example
 
@@ -330,13 +329,12 @@ class Unknown(Rule, kind=Kind.UNKNOWN):
 
     ## What to do
 
-    Read torch's message. `ex.diagnosis.stack` has the line. Please report it: a kind of failure
-    that is not known here is worth an entry of its own.
+    Read torch's message. `ex.diagnosis.stack` has the line. Please report it, so that this kind of
+    failure gets its own entry.
 
     ## Why
 
-    A diagnosis is made from what is known of a kind of failure. Nothing is guessed where that does
-    not fit.
+    Each diagnosis is for a known kind of failure. If none matches, nothing is guessed.
     """
 
     WHY = Sentence(

@@ -7,7 +7,7 @@ from export_engine.rules.rule import Rule, Sentence
 
 
 class UnknownInputType(Rule, kind=Kind.UNKNOWN_INPUT_TYPE):
-    """An argument holds an object that torch.export cannot take apart into tensors and plain
+    """An argument holds an object that torch.export cannot flatten into tensors and plain
     values.
 
     ## Example
@@ -64,7 +64,7 @@ class UnknownInputType(Rule, kind=Kind.UNKNOWN_INPUT_TYPE):
 
 
 class UnknownOutputType(Rule, kind=Kind.UNKNOWN_OUTPUT_TYPE):
-    """The model returns an object that torch.export cannot take apart into tensors and plain
+    """The model returns an object that torch.export cannot flatten into tensors and plain
     values.
 
     ## Example

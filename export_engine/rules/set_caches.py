@@ -34,7 +34,7 @@ class SetInPlace(Rule, kind=Kind.SET_IN_PLACE):
 
     ## What to do
 
-    Return the cache as an output, too.
+    Also return the cache as an output.
 
     ## Why
 
@@ -274,8 +274,8 @@ class SetOrder(Rule, kind=Kind.SET_ORDER):
         source_path="cache.1",
     )
     ADDED = Sentence(
-        "`{taking}` adds the output of `{taken}` to `{target_path}`, but {source} returns the "
-        "output of `{given}` there.",
+        "`{taking}` appends the output of `{taken}` to `{target_path}`, but {source} returns "
+        "the output of `{given}` there.",
         taking="decode",
         target_path="cache.0",
         taken="k_proj",
@@ -403,7 +403,7 @@ class SetShift(Rule, kind=Kind.SET_SHIFT):
         "`{target}` starts its positions at `{start}`, {by}: `{source}` starts at `{other}`.",
         target="decode",
         start="past + 1",
-        by="one place too far",
+        by="one position too far",
         source="prefill",
         other="past",
     )
@@ -412,7 +412,7 @@ class SetShift(Rule, kind=Kind.SET_SHIFT):
         "`{value}`, but the next position is `{after}`.",
         target="decode",
         start="past + 1",
-        by="one place too far",
+        by="one position too far",
         source="prefill",
         value="prompt + 1",
         after="prompt",

@@ -171,7 +171,7 @@ class SetRanges(Rule, kind=Kind.SET_RANGES):
 
 
 class SetState(Rule, kind=Kind.SET_STATE):
-    """A program updates a buffer of which another program has a copy of its own.
+    """A program updates a buffer of which another program has its own copy.
 
     ## Example
 
@@ -201,7 +201,7 @@ class SetState(Rule, kind=Kind.SET_STATE):
 
     ## Why
 
-    Buffers are stored in each program. No program sees the buffers of another one.
+    Buffers are stored in each program. No program sees another one's buffers.
     """
 
     SENTENCE = Sentence(
@@ -318,7 +318,9 @@ class SetRounded(Rule, kind=Kind.SET_ROUNDED):
         narrow="bfloat16",
     )
     WHY = Sentence(
-        "Typed {wide}, but already rounded to {narrow}.", wide="float32", narrow="bfloat16"
+        "The dtype is {wide}, but the values are already rounded to {narrow}.",
+        wide="float32",
+        narrow="bfloat16",
     )
 
 

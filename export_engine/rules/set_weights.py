@@ -45,7 +45,7 @@ class SetWeights(Rule, kind=Kind.SET_WEIGHTS):
     )
     WHY = Sentence(
         "Their weights have the same names and sizes, so both programs come from one model, "
-        "at two states of it. Export all programs from one model."
+        "exported at two different states. Export all programs from one model."
     )
 
 

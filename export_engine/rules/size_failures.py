@@ -76,7 +76,7 @@ class ShapesViolated(Rule, kind=Kind.SHAPES_VIOLATED):
 
     ## Why
 
-    A named Dim is a promise about every call. Each `if` and each op that needs a relation between
+    A named Dim is a statement about every call. Each `if` and each op that needs a relation between
     sizes adds a guard; the shapes must imply all of them.
     """
 
@@ -97,8 +97,8 @@ class ShapesViolated(Rule, kind=Kind.SHAPES_VIOLATED):
     )
     TIED_WHY = Sentence("The code relates several sizes in a way that Dims cannot express.")
     INNER_ONE_WHY = Sentence(
-        "Size 1 broadcasts, so torch specializes on it, for sizes inside the model as well. "
-        "The program is correct for sizes at which none of them is 1."
+        "Size 1 broadcasts, so torch specializes on it, also for sizes computed inside the "
+        "model. The program is correct as long as none of them is 1."
     )
     LOOP_WHY = Sentence(
         "Tracing unrolls a Python loop, so its length is specialized. Replace a loop over a "
@@ -111,8 +111,8 @@ class ShapesViolated(Rule, kind=Kind.SHAPES_VIOLATED):
     )
     PIECES_WHY = Sentence(
         "A program has a fixed number of tensors, so splitting a tensor specializes the size "
-        "that their number depends on. Use an op over the whole tensor, or "
-        "torch.tensor_split, whose number of pieces is the same for every size."
+        "that decides how many. Use an op over the whole tensor, or torch.tensor_split, which "
+        "returns the same number of pieces for every size."
     )
     SIZE_AS_KEY = Sentence(
         "{listed} cannot be dynamic: {said} uses a dynamic size as a key.",
@@ -162,7 +162,7 @@ class ShapesViolated(Rule, kind=Kind.SHAPES_VIOLATED):
 
 
 class ZeroOne(Rule, kind=Kind.ZERO_ONE):
-    """A dim that is to be dynamic has size 0 or 1 in the example. torch specializes these sizes,
+    """A dim that should be dynamic has size 0 or 1 in the example. torch specializes these sizes,
     because broadcasting and emptiness change what ops do.
 
     ## Example
@@ -186,7 +186,7 @@ class ZeroOne(Rule, kind=Kind.ZERO_ONE):
     ## Why
 
     A size of 1 broadcasts and a size of 0 is empty. Code for other sizes would be wrong for them,
-    so torch asks for an example that is neither.
+    so torch needs an example that is neither.
     """
 
     SENTENCE = Sentence(
@@ -204,8 +204,8 @@ class ZeroOne(Rule, kind=Kind.ZERO_ONE):
 
 
 class UnbackedSize(Rule, kind=Kind.UNBACKED_SIZE):
-    """The code decides something by a size that a ShapesSpec left unbacked: the program must hold
-    for every size, so neither side can be chosen. ShapesSpec needs torch 2.14.
+    """The code branches on a size that a ShapesSpec left unbacked. The program must be correct for
+    every size, so neither branch can be chosen. ShapesSpec needs torch 2.14.
 
     ## Example
 
@@ -226,12 +226,12 @@ class UnbackedSize(Rule, kind=Kind.UNBACKED_SIZE):
     ## What to do
 
     State what the code relies on, as an assumption of the spec: `rows <= 100`. Export Explorer
-    offers it. Or use Dims, which take the side of the example and add a guard.
+    offers it. Or use Dims, which follow the example's branch and add a guard.
 
     ## Why
 
-    A size of a Dim has the example's value as a hint, and a decision on it becomes a guard. An
-    unbacked size has no hint, so there is nothing to decide by.
+    A size of a Dim has the example's value as a hint, and a condition on it becomes a guard. An
+    unbacked size has no hint, so torch cannot evaluate the condition.
     """
 
     PIECES = Sentence(
@@ -242,7 +242,8 @@ class UnbackedSize(Rule, kind=Kind.UNBACKED_SIZE):
         unbacked="`n` is unbacked",
     )
     CONDITION = Sentence(
-        "{code} must know whether `{text}`, and {unbacked}: any size that the ShapesSpec allows.",
+        "{code} needs to know whether `{text}`, and {unbacked}: any size that the ShapesSpec "
+        "allows.",
         code="This `if`",
         text="n > 4",
         unbacked="`n` is unbacked",
@@ -269,8 +270,8 @@ class UnbackedSize(Rule, kind=Kind.UNBACKED_SIZE):
 
 
 class ShapesMismatch(Rule, kind=Kind.SHAPES_MISMATCH):
-    """The dynamic shapes have a different structure from the arguments: an input that is not there,
-    or another number of dims.
+    """The dynamic shapes have a different structure from the arguments: an input that does not
+    exist, or a different number of dims.
 
     ## Example
 
@@ -287,8 +288,8 @@ class ShapesMismatch(Rule, kind=Kind.SHAPES_MISMATCH):
 
     ## What to do
 
-    Name each argument as the function does, with one entry per dim. The short language says it by
-    name: `x: rows, _`.
+    Name each argument as the function does, with one entry per dim. The short language uses names:
+    `x: rows, _`.
 
     ## Why
 
@@ -300,7 +301,7 @@ class ShapesMismatch(Rule, kind=Kind.SHAPES_MISMATCH):
     )
     WHY = Sentence(
         "The call's inputs are {names}. Each needs an entry of the same structure, with one "
-        "entry per dim of a tensor. `*args` accepts a tuple, and each keyword of `**kwargs` "
-        "has an entry of its own name.",
+        "entry per dim of a tensor. `*args` needs a tuple, and each keyword in `**kwargs` an "
+        "entry under its own name.",
         names="`x`, `y`",
     )

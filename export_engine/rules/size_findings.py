@@ -7,7 +7,7 @@ from export_engine.rules.rule import Rule, Sentence
 
 
 class FixedSize(Rule, kind=Kind.FIXED_SIZE):
-    """A size that was left to torch (`*`) became a constant, because the code decides by it.
+    """A size that was left to torch (`*`) became a constant, because the code branches on it.
 
     ## Example
 
@@ -24,12 +24,12 @@ class FixedSize(Rule, kind=Kind.FIXED_SIZE):
 
     ## What to do
 
-    Remove the decision, or ask for a named dim, which fails with the reason instead of
+    Remove the condition, or request a named dim, which fails with the reason instead of
     specializing.
 
     ## Why
 
-    `*` (Dim.AUTO) takes what tracing gives. A guard that only one size satisfies makes it static.
+    `*` (Dim.AUTO) accepts what tracing finds. A guard that only one size satisfies makes it static.
     """
 
     ZERO_ONE_WHY = Sentence(
@@ -50,8 +50,8 @@ class FixedSize(Rule, kind=Kind.FIXED_SIZE):
 
 
 class HiddenCondition(Rule, kind=Kind.HIDDEN_CONDITION):
-    """The program refuses sizes that its ranges admit: a guard relates sizes in a way that a range
-    cannot say.
+    """The program rejects sizes within its ranges: a guard relates sizes in a way that a range
+    cannot express.
 
     ## Example
 
@@ -69,13 +69,13 @@ class HiddenCondition(Rule, kind=Kind.HIDDEN_CONDITION):
 
     ## What to do
 
-    Read the guard in Shapes, and call the program only with sizes that meet it, or remove the
+    Read the guard in Shapes, and call the program only with sizes that satisfy it, or remove the
     branch.
 
     ## Why
 
-    `range_constraints` has one interval per symbol. Guards over several symbols are in the program
-    only.
+    `range_constraints` has one interval per symbol. Guards over several symbols are only in the
+    program.
     """
 
     REJECTS_SIZES = Sentence(

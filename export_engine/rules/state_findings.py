@@ -46,7 +46,7 @@ class StateChanged(Rule, kind=Kind.STATE_CHANGED):
     CHANGED = Sentence(
         "Tracing the model changed the {state}: it {summary}.",
         state="global `CALLS`",
-        summary="was 0, became 1",
+        summary="changed from 0 to 1",
     )
     CHANGED_WHY = Sentence(
         "The program is functional: it has none of these side effects, and it reads the "
@@ -55,15 +55,16 @@ class StateChanged(Rule, kind=Kind.STATE_CHANGED):
         leak="",
     )
     NOT_RETURNED = Sentence(
-        "It is not among the outputs, so it is lost. Return it, and use the returned value."
+        "The new value is not among the outputs, so it is lost. Return it, and use the returned "
+        "value."
     )
-    RETURNED = Sentence("It is among the outputs: use those.")
+    RETURNED = Sentence("The new value is among the outputs: use that one.")
     MUTATED = Sentence(
         "The model mutates its input `{name}`: {summary}.", name="cache", summary="`cache.k`"
     )
     MUTATED_WHY = Sentence(
         "The program does not mutate the containers that it receives. {cure}",
-        cure="It is among the outputs: use those.",
+        cure="The new value is among the outputs: use that one.",
     )
     SIDE_EFFECTS = Sentence("The model has side effects: {names}.", names="a write to a global")
     WHY = Sentence(
@@ -101,8 +102,8 @@ class WrittenConstant(Rule, kind=Kind.WRITTEN_CONSTANT):
 
     ## Why
 
-    The signature lists mutations of buffers and inputs. A constant that changes is state that
-    nobody declares.
+    The signature lists mutations of buffers and inputs. A constant that changes is undeclared
+    state.
     """
 
     SENTENCE = Sentence(
@@ -143,7 +144,7 @@ class TiedWeights(Rule, kind=Kind.TIED_WEIGHTS):
 
     ## What to do
 
-    Tie them again after loading if you train on, and mind the size on disk.
+    Tie them again after loading if you train on, and expect a larger file.
 
     ## Why
 
@@ -158,7 +159,8 @@ class TiedWeights(Rule, kind=Kind.TIED_WEIGHTS):
 
 
 class TrainingMode(Rule, kind=Kind.TRAINING_MODE):
-    """A module with another behaviour in training, such as dropout, was exported in training mode.
+    """A module that behaves differently in training, such as dropout, was exported in training
+    mode.
 
     ## Example
 
@@ -176,7 +178,7 @@ class TrainingMode(Rule, kind=Kind.TRAINING_MODE):
 
     ## Why
 
-    `self.training` is a Python flag. The program has the behaviour of the moment it was traced.
+    `self.training` is a Python flag. The program keeps the behaviour that it was traced with.
     """
 
     DROPOUT_WHY = Sentence(
@@ -228,8 +230,8 @@ class AliasedBuffers(Rule, kind=Kind.ALIASED_BUFFERS):
 
     ## Why
 
-    Each name is an input of the program. The exported program answers like eager, but torch cannot
-    decompose a program that writes to one of two inputs that share memory, so most backends refuse
+    Each name is an input of the program. The exported program matches eager, but torch cannot
+    decompose a program that writes to one of two inputs that share memory, so most backends reject
     it.
     """
 

@@ -8,7 +8,7 @@ from export_engine.rules.rule import Rule, Sentence
 
 class CaughtError(Rule, kind=Kind.CAUGHT_ERROR):
     """`try` or `contextlib.suppress` caught an error that torch raises only while tracing, so the
-    program has the way around it alone.
+    program contains only the fallback.
 
     ## Example
 
@@ -36,9 +36,9 @@ class CaughtError(Rule, kind=Kind.CAUGHT_ERROR):
 
     ## Why
 
-    Tensors have no values while torch traces, so torch refuses a condition on data. Eager does not,
-    and goes on within the block. The program was traced past the error: it always takes the
-    `except` branch.
+    Tensors have no values while torch traces, so torch raises an error for a condition on data.
+    Eager does not, and continues in the block. The program was traced past the error: it always
+    takes the `except` branch.
 
     If the program was compared with eager on fresh inputs and matched, the finding is a surprise,
     not an error.
@@ -86,8 +86,8 @@ class NameTaken(Rule, kind=Kind.NAME_TAKEN):
 
     ## What to do
 
-    Rename it in the model, `graph` to `graph_layer` for one. Where weights were saved under the old
-    name, rename their keys as they are loaded, or put the model into another one, `Outer.inner =
+    Rename it in the model, for example `graph` to `graph_layer`. Where weights were saved under the
+    old name, rename their keys as they are loaded, or wrap the model in another one, `Outer.inner =
     model`: inside a submodule the name is free.
 
     ## Why
@@ -95,7 +95,7 @@ class NameTaken(Rule, kind=Kind.NAME_TAKEN):
     torch exports such a model, and saves and loads the program. To call it, `program.module()`
     builds a GraphModule and sets the weights on it by their names. A GraphModule keeps its own
     graph, code and metadata under `graph`, `code` and `meta`, and torch raises `KeyError: attribute
-    'graph' already exists`, or an error further on.
+    'graph' already exists`, or fails later.
     """
 
     SENTENCE = Sentence(
@@ -112,8 +112,8 @@ class NameTaken(Rule, kind=Kind.NAME_TAKEN):
 
 
 class Context(Rule, kind=Kind.CONTEXT):
-    """torch was switched by something around the call that was exported, such as `torch.autocast`,
-    a default dtype or device, a mode, or a patch, and that changed the program.
+    """Something around the export changed the program: `torch.autocast`, a default dtype or device,
+    a mode, or a patch.
 
     ## Example
 
@@ -133,7 +133,7 @@ class Context(Rule, kind=Kind.CONTEXT):
 
     ## Why
 
-    A program consists of ops alone. Exported under autocast it declares bfloat16 and holds no cast,
+    A program consists only of ops. Exported under autocast it declares bfloat16 and holds no cast,
     so it computes float32 where it runs. The call is exported once more without the context, and
     the two programs are compared: a context that changes nothing, such as `torch.no_grad()`, is not
     a finding.

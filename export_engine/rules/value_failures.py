@@ -93,12 +93,12 @@ class BranchOnUnbacked(Rule, kind=Kind.BRANCH_ON_UNBACKED):
         "cannot compare it, loop over it or index with it."
     )
     UNNAMED = Sentence(
-        "{code} must know whether a data-dependent number {compared}.",
+        "{code} needs to know whether a data-dependent number {compared}.",
         code="`x[:n]`",
         compared="is at least 0",
     )
     CONDITION = Sentence(
-        "{code} must know whether `{condition}`, {number}.",
+        "{code} needs to know whether `{condition}`, {number}.",
         code="`x[:n]`",
         condition="n >= 0",
         number="where `n` is data-dependent",
@@ -131,8 +131,8 @@ class AssertOnData(Rule, kind=Kind.ASSERT_ON_DATA):
 
     ## What to do
 
-    Use `torch._assert_async` or `torch._check` on what the program itself is to test, or remove the
-    assert. Strict mode turns it into a runtime assertion.
+    Use `torch._assert_async` or `torch._check` for what the program itself should check, or remove
+    the assert. Strict mode turns it into a runtime assertion.
 
     ## Why
 
@@ -170,13 +170,13 @@ class OutputFromData(Rule, kind=Kind.OUTPUT_FROM_DATA):
 
     ## What to do
 
-    Keep the value a tensor: `x * x.sum()`. Where Python needs it, compute it outside of the
-    exported module and pass it in.
+    Keep the value a tensor: `x * x.sum()`. Where Python needs it, compute it outside the exported
+    module and pass it in.
 
     ## Why
 
-    Only tensors and symbolic numbers flow through a graph. Text, and numbers made from it, would be
-    constants of the example.
+    Only tensors and symbolic numbers flow through a graph. Strings, and numbers parsed from them,
+    would be constants of the example.
     """
 
     UNPACKING = Sentence(
@@ -228,7 +228,7 @@ class OutputFromData(Rule, kind=Kind.OUTPUT_FROM_DATA):
 
 
 class LoopOnData(Rule, kind=Kind.LOOP_ON_DATA):
-    """A loop runs as often as the values of a tensor say.
+    """The number of iterations of a loop depends on tensor values.
 
     ## Example
 

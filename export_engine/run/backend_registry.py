@@ -95,7 +95,7 @@ def missing_for(backend: Backend, device: str) -> str | None:
     except Exception as error:  # noqa: BLE001 - whatever it raises
         log_internal_error(error, "checking what a backend needs")
         text = format_with_type(error)
-        return f"{backend.title} cannot say whether it runs here: its missing() raised {text}."
+        return f"{backend.title} cannot tell whether it runs here: its missing() raised {text}."
     return reason if reason is None else str(reason)
 
 
@@ -134,8 +134,8 @@ def check_names(names: str | Iterable[str] | None) -> list[str]:
     entries = backends()
     unknown = [other_text for other_text in wanted if other_text not in entries]
     if unknown or not wanted:
-        text = f"There is no backend {unknown[0]!r}." if unknown else "Name a backend."
-        raise WrongArgument(f"{text} There are: {', '.join(entries)}; or all.")
+        text = f"There is no backend {unknown[0]!r}." if unknown else "Pass the name of a backend."
+        raise WrongArgument(f"{text} Available: {', '.join(entries)}; or all.")
     return wanted
 
 

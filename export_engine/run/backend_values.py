@@ -72,7 +72,7 @@ def without_values(backend: Backend) -> str | None:
         try:
             return backend.without_values()
         except Exception as error:  # noqa: BLE001 - of someone else's package
-            log_internal_error(error, "asking a backend whether it tells values")
+            log_internal_error(error, "checking whether a backend exposes values")
             return f"{backend.title} cannot tell if it exposes per-op values: {error_text(error)}."
     return (
         f"{backend.title} does not expose per-op values. Compare its outputs: "

@@ -210,9 +210,9 @@ def _wrong_start(title: str, names: Sequence[str], mine: SeenCall, theirs: SeenC
     text = f"{title} does not start from the model's values of {_name_tensors('buffer', names)}"
     ours, wanted = mine.before[names[0]], theirs.before[names[0]]
     if len(names) == 1 and ours.numel() == wanted.numel() == 1:
-        return f"{text}: from {ours.item():g} instead of {wanted.item():g}."
+        return f"{text}: it starts from {ours.item():g} instead of {wanted.item():g}."
     if all(not bool(mine.before[name].any()) for name in names):
-        return f"{text}, but from zeros."
+        return f"{text}; it starts from zeros."
     return f"{text}."
 
 

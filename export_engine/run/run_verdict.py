@@ -150,7 +150,7 @@ def _agreement(bench: Bench, backend: Backend, drawn: str, rounded: str) -> str:
     over = f" over {len(bench.reference_calls)} calls in a row, which write" if written else ""
     over = f"{over} {join_names(written)}" if written else ""
     if rounded:
-        within = f"within the rounding of {rounded}: it is as near to float32"
+        within = f"within the rounding of {rounded}: it is as close to float32 as eager is"
         return f"Agrees with eager{over} {within}."
     is_known = bench.subject.eager is not None
     if not is_known and backend.name == "program":

@@ -94,7 +94,7 @@ class Relation:
             raise ShapesError(f"`{self.operator}` is not a comparison: == != <= >= < >")
         check_numbers(self.left, self.right)
         if not self.names:
-            raise ShapesError(f"`{self}` mentions no size; an assumption names at least one")
+            raise ShapesError(f"`{self}` mentions no size; an assumption must mention at least one")
         if isinstance(self.left, int):
             left, right = self.right, self.left
             object.__setattr__(self, "left", left)

@@ -100,8 +100,8 @@ def _variables(shapes: Parts) -> dict[str, Any]:
         for position, spec in enumerate(specs):
             if isinstance(spec, Named) and spec.name not in bare:
                 raise Misfit(
-                    f"no dim is {spec.name} itself, and a ShapesSpec derives sizes only "
-                    "from a dim that is; `to_spec()` writes it with an assumption",
+                    f"no dim is named {spec.name}, and a ShapesSpec derives sizes only from a "
+                    "named dim; `to_spec()` writes it with an assumption",
                     path,
                     position,
                 )

@@ -52,7 +52,7 @@ def expression_of_sizes(given: Any, names: Mapping[Any, Expression]) -> Expressi
         if result is None:
             text = str(parts[0]).partition("#")[0]
             raise ShapesError(
-                f"no dim or int is {text} itself, so torch cannot know it; give it one"
+                f"no dim or int is {text} itself, so torch cannot solve for it; add one"
             )
         return result
     if sign not in ARITHMETIC:

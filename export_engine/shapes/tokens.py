@@ -46,7 +46,7 @@ def tokens(text: str) -> list[Token]:
         match = _TOKEN.match(text, column)
         if match is None:
             raise ShapesError(
-                'this quote is not closed, or holds a `\\` that is not \\n, \\" or \\\\',
+                'this quote is not closed, or contains a `\\` that is not \\n, \\" or \\\\',
                 text,
                 column,
             )

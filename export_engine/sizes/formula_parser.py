@@ -87,7 +87,7 @@ class _Parser:
 
     def _split(self) -> Iterator[tuple[str, str]]:
         if len(self._text) > _LONGEST:
-            raise NoFormula(f"a text of {len(self._text):,} characters")
+            raise NoFormula(f"a formula of {len(self._text):,} characters")
         at = 0
         while at < len(self._text):
             match = _TOKEN.match(self._text, at)
@@ -100,7 +100,7 @@ class _Parser:
     def _expression(self, least: int) -> Formula:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise NoFormula("a text nested too deeply")
+            raise NoFormula("a formula nested too deeply")
         result = self._operand()
         compared: Formula | None = None  # what stands to the right of the last comparison
         while (level := _LEVELS.get(sign := self._sign(), -1)) >= max(least, 1):

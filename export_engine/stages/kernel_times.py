@@ -28,7 +28,9 @@ _DISTURBED = 4.0
 """How many times as long a call may take under the profiler."""
 _PER_EVENT = 50.0
 """Microseconds that a profiler may take for an event, with those inside of it."""
-PROFILER_ADDS = " Profiling adds time to each kernel: their sum is more than a call without it."
+PROFILER_ADDS = (
+    " Profiling adds time to each kernel, so their sum is more than a call without the profiler."
+)
 _CALL = "export_explorer: call"
 _COMPILED = "## Call CompiledFxGraph"
 
@@ -271,7 +273,7 @@ def _summary(
     whole_call, between = statistics.median(quick), statistics.median(others)
     is_more = total + between > whole_call
     return StageTimes(
-        method=f"Kernels by {clock}; medians of the quicker half of {calls} warm calls"
+        method=f"Kernels by {clock}; medians of the faster half of {calls} warm calls"
         + (f"; {missed} of {len(kernels)} kernels have no event." if missed else ".")
         + (PROFILER_ADDS if is_more else "")
         + (noisy if _is_disturbed(quiet, whole) else ""),

@@ -16,7 +16,7 @@ from export_engine.stages.stage_graph import make_lists
 
 CALLS = 40
 """So many calls of a runtime are measured."""
-NOT_TOLD = "Not told by this backend: the graphs before its nodes, and generated code."
+NOT_TOLD = "This backend does not expose the graphs before its nodes, or its generated code."
 
 
 class RuntimeStages(NamedTuple):
@@ -78,7 +78,7 @@ def join_runtime(
     unknown = sum(not node.ops for node in nodes)
     left_out = [NOT_TOLD]
     if unknown:
-        left_out.append(f"{unknown} of {len(nodes)} nodes are of no known op of the program.")
+        left_out.append(f"{unknown} of {len(nodes)} nodes match no op of the program.")
     return RuntimeStages([runtime], kernels, lines.rows, _sum(title, kernels, took), left_out)
 
 
@@ -93,7 +93,7 @@ def _sum(title: str, kernels: Sequence[Kernel], took: Sequence[float]) -> StageT
     owned = sum(max(kernel.microseconds, 0.0) for kernel in kernels if kernel.lines)
     call = statistics.median(took)
     return StageTimes(
-        method=f"Nodes by the profile of {title}; medians of the quicker half of {CALLS} calls."
+        method=f"Nodes by the profile of {title}; medians of the faster half of {CALLS} calls."
         + (PROFILER_ADDS if total > call else ""),
         calls=CALLS,
         call=round(call, 3),

@@ -25,8 +25,8 @@ from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hook
 
 NO_INPUTS = (
-    "The example inputs in the file are of classes that only code from the file could make: they "
-    "are left out."
+    "The example inputs need classes that only code from the file could create, so they are "
+    "left out."
 )
 
 
@@ -175,7 +175,7 @@ def _restrict_parse(is_size: Callable[[str], bool]) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
         def parse(self: Any, expr_str: Any, *args: Any, **kwargs: Any) -> Any:
             if isinstance(expr_str, str) and not is_size(expr_str):
-                raise CodeInside(f"it has a size that is not one: {expr_str[:80]!r}.")
+                raise CodeInside(f"it has an invalid size: {expr_str[:80]!r}.")
             return original(self, expr_str, *args, **kwargs)
 
         return parse
@@ -224,7 +224,7 @@ class _Without:
 
 
 def _reject_pickle(*_: Any, **__: Any) -> Any:
-    raise CodeInside("it holds an object that only code from the file could make.")
+    raise CodeInside("it contains an object that only code from the file could create.")
 
 
 def _import_known(name: str, package: str | None = None) -> Any:

@@ -25,7 +25,7 @@ _SERDE = "torch._export.serde.serialize"
 EXPORTING_FLAGS = tuple(
     Capability(
         f"torch.compiler._is_{doing}_flag",
-        "Verify does not name a line that asks whether the model is exported.",
+        "Verify does not name a line that checks whether the model is being exported.",
         area="run",
     )
     for doing in ("compiling", "exporting")
@@ -37,7 +37,7 @@ LOG_GUARD = Capability(
 )
 EVALUATE = Capability(
     f"{_SHAPES}.ShapeEnv.evaluate_expr",
-    "Branches that only sizes 0 and 1 take are found by Verify alone.",
+    "Only Verify finds branches that only sizes 0 and 1 take.",
     begins="self orig_expr",
 )
 COMPARISONS = tuple(
@@ -69,7 +69,7 @@ SET_REPLACEMENT = Capability(
     begins="self a",
 )
 VAR_TO_RANGE = Capability(
-    f"{_SHAPES}.ShapeEnv().var_to_range", "The ranges of a trace that failed are not known."
+    f"{_SHAPES}.ShapeEnv().var_to_range", "The ranges of a failed trace are not known."
 )
 REPLACEMENTS = Capability(
     f"{_SHAPES}.ShapeEnv().replacements", "The timeline does not show which sizes became equal."
@@ -360,7 +360,7 @@ CUSTOM_OP = Capability(
 )
 CUSTOM_OPS = Capability(
     "torch._library.custom_ops.OPDEFS",
-    "A fake kernel tried for an op made by torch.library.custom_op stays with it.",
+    "A fake kernel that was tried for an op made by torch.library.custom_op stays registered.",
 )
 CUSTOM_OP_FAKE = Capability(
     "torch._library.custom_ops.CustomOpDef._abstract_fn",

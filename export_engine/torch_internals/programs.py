@@ -44,7 +44,7 @@ def callable_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
             ) from error
         text = format_with_type(error).rstrip(".")
         raise NotCallable(
-            f"The program cannot be called: torch cannot make a module of it: {text}."
+            f"The program cannot be called: torch cannot make a module from it: {text}."
         ) from error
 
 
@@ -96,7 +96,7 @@ def _arrange_call(
         return args, kwargs
     arguments = {**dict(zip(names, args, strict=False)), **kwargs}
     if arguments.keys() != set(names):
-        raise ValueError(f"The program takes {', '.join(names)}; given are {', '.join(arguments)}.")
+        raise ValueError(f"The program accepts {', '.join(names)}, but got {', '.join(arguments)}.")
     values = [arguments[name] for name in names]
     count = len(by_position)
     return tuple(values[:count]), dict(zip(names[count:], values[count:], strict=True))

@@ -105,7 +105,7 @@ class Change:
     what: Literal["set", "content"]
     """Whether the name got another value, or a container other content."""
     summary: str
-    """`grew from 0 to 1 items`, `was 0, became 1`."""
+    """`grew from 0 to 1 items`, `changed from 0 to 1`."""
     leaked: bool = False
     """Whether it holds a fake tensor, useless after the trace."""
     where: str = ""

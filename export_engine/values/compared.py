@@ -219,7 +219,7 @@ def _of_kernels(record: Record, rows: Sequence[PairError]) -> str:
 
 def _size(row: PairError) -> str:
     if row.own.odd:
-        return f"{row.own.odd:,} elements are finite in one run only"
+        return f"{row.own.odd:,} elements are finite in only one of the runs"
     return f"relative error {min(row.own.relative, _CLIP):.2g}"
 
 

@@ -35,7 +35,7 @@ class NonFinite(NamedTuple):
         """One line."""
         at = f" at {self.where}" if self.where else ""
         text = f" of {'; '.join(self.inputs)}" if self.inputs else ""
-        return f"{self.name}{at} makes {self.elements:,} {self.kind}{text}."
+        return f"{self.name}{at} produces {self.elements:,} {self.kind}{text}."
 
 
 def nonfinite_ops(record: Record, values: Values) -> list[NonFinite]:

@@ -42,8 +42,7 @@ from export_engine.verify.untraced_sizes import (
 __all__ = ["check"]
 
 _STATE = (
-    "After a second call the model returns a different result: it keeps state that the "
-    "program lacks."
+    "The model returns a different result on a second call: it keeps state that the program lacks."
 )
 
 

@@ -198,7 +198,7 @@ def _compare_modules(
         dict([*module.named_parameters(), *module.named_buffers()]) for module in (one, other)
     )
     if ours.keys() != theirs.keys():
-        return Difference(0.0, False, "a module that holds other parameters or buffers")
+        return Difference(0.0, False, "a module with different parameters or buffers")
     return compare_named(ours, theirs, loose)
 
 
@@ -227,7 +227,7 @@ def _compare_floats(one: torch.Tensor, other: torch.Tensor, loose: float | None)
     if bool((torch.isfinite(ours) == odd).any()):
         return Difference(float("inf"), False, "one is finite where the other is not")
     if not bool(_are_alike(ours[odd], theirs[odd])):
-        return Difference(float("inf"), False, "other infinities or NaNs")
+        return Difference(float("inf"), False, "infinities or NaNs in different places")
     if bool(odd.all()):
         return Difference(0.0, True)
     errors = (ours - theirs).abs()[~odd]

@@ -90,7 +90,7 @@ def check_contract(subject: Subject) -> Guarantee:
             getattr(function, "func", function) for function in subject.request.within
         ]  # of a partial
         names = ", ".join(getattr(context, "__name__", "a context") for context in contexts)
-        evidence.append(f"eager ran as the export did, within {names}")
+        evidence.append(f"eager ran in the contexts of the export: {names}")
     left = tuple(sizes_shown(name_sizes(subject, numbers)) for numbers in plan.left)
     if left:
         evidence.append(f"not tried, to save time: {'; '.join(left[:_MOST_LEFT])}")

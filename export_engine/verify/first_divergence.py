@@ -98,7 +98,9 @@ def bisect(
 
     wrong = [node for node in outputs if is_off(node)]
     if not wrong:
-        return Divergence("", "Each output agrees on its own; together they do not.")
+        return Divergence(
+            "", "Each output agrees when computed alone, but not in the whole program."
+        )
     first = wrong[0]
     while wrong:
         first = _first_off(_made_from(wrong[0], nodes), is_off)

@@ -31,9 +31,9 @@ def flat(subject: Subject) -> Guarantee:
         if node.op in ("call_module", "call_method")
     ]
     count = sum(1 for _ in ops_of(subject.program))
-    sentence = f"{_all(count, 'call is of an op', 'calls are of ops')}."
+    sentence = f"{_all(count, 'call is an op', 'calls are ops')}."
     if calls:
-        sentence = f"{len(calls)} of the calls are of modules or methods."
+        sentence = f"{len(calls)} of the calls are modules or methods, not ops."
     return Guarantee(
         name="flat",
         claim=FLAT,
@@ -63,9 +63,8 @@ def functional(subject: Subject) -> Guarantee:
                 name="functional",
                 claim=FUNCTIONAL,
                 verdict="not checked",
-                sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch "
-                "cannot decompose the program, which would remove them: "
-                f"{subject.undecomposed_because}",
+                sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch cannot "
+                f"decompose the program to remove them: {subject.undecomposed_because}",
             )
         after = list(ops_of(decomposed))
         sentence = f"Decomposed, none of {len(after):,} ops mutates its inputs."
@@ -131,12 +130,12 @@ def check_mapped(subject: Subject) -> Guarantee:
     scopeless = [node for node in nodes if graph.scope[node] < 0]
     bad = sorted({*lineless, *scopeless})
     share = 1 - len(bad) / len(nodes)
-    text = _all(len(nodes), "op has its line and its module", "ops have line and module")
+    text = _all(len(nodes), "op has a line and a module", "ops have a line and a module")
     sentence = f"{text}."
     if theirs:
         what = f"{len(theirs):,} of {len(nodes):,} ops" if len(nodes) > 1 else "the one op"
-        sentence = f"All ops have their module; {what} come from torch's own modules, not from a "
-        sentence += "line of yours."
+        sentence = f"All ops have a module; {what} come from torch's own modules, not from a "
+        sentence += "line of your code."
     if bad:
         sentence = f"{share:.1%} of {len(nodes):,} ops are mapped to a line and a module."
     names = [subject.record.strings[graph.name[node]] for node in bad]

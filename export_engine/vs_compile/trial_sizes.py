@@ -88,7 +88,7 @@ def _find_dims(request: Request, name: str) -> tuple[str, Dims]:
         if isinstance(value, torch.Tensor) and position < value.dim():
             return name, ((place["path"], position),)
     texts = [*named, *(f"{path}.shape[0]" for path in _tensors(request))]
-    raise SizesError(f"There is no size {name!r} in this call. There are: {', '.join(texts)}")
+    raise SizesError(f"There is no size {name!r} in this call. Available: {', '.join(texts)}")
 
 
 def _first(request: Request) -> tuple[str, Dims]:

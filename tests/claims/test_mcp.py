@@ -227,7 +227,7 @@ def test_arguments_that_make_no_sense_are_refused(root: Path) -> None:
         ("apply_fix", {"fixes": [10**30]}, "offers 1 fix"),
         ("list_attempts", {"use": -1}, "has attempts 0 to 0"),
         ("delegate", {"backend": "../x"}, "There is no program"),
-        ("query", {"text": "!" * 5_000}, "too many brackets"),
+        ("query", {"text": "!" * 5_000}, "nested too deeply"),
         ("count_cost", {"sizes": {"batch": 1.5}}, "valid integer"),
         ("show", {"pane": "__dict__"}, "summary"),
     ]

@@ -201,7 +201,7 @@ def test_with_a_size_that_would_run_code(
         path = tmp_path / "evil.pt2"
         tried(packed({**parts, model: changed.encode()}), path, counts)
         assert not ran.exists()
-        with pytest.raises(ArchiveError, match="is not opened: it has a size that is not one"):
+        with pytest.raises(ArchiveError, match="is not opened: it has an invalid size"):
             load(path)
 
 

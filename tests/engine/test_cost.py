@@ -210,7 +210,7 @@ def test_sizes_are_asked_for_by_name() -> None:
     assert str(cost.flops) == "4*batch"
     assert cost.at(batch=7).flops == 28
     assert cost.at({"batch": 8}).flops == 32
-    with pytest.raises(WrongArgument, match=r"There is no size 'bacth'\. There are: batch"):
+    with pytest.raises(WrongArgument, match=r"There is no size 'bacth'\. Available: batch"):
         cost.at(bacth=3)
     with pytest.raises(WrongArgument, match=r"A size must be an int, but batch is 2\.5"):
         cost.at(batch=2.5)  # type: ignore[arg-type]

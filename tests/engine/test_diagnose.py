@@ -552,7 +552,7 @@ class Heads(nn.Module):
         (lambda: [nn.Linear(2, 2)], "self.heads[0]", "in a plain list"),
         (lambda: {"a": nn.Linear(2, 2)}, "self.heads['a']", "in a plain dict"),
         (Holder, "self.heads.layer", "in a plain object, `self.heads`"),
-        (lambda: [Holder().layer.forward], "self.heads[0]", "in what a function encloses"),
+        (lambda: [Holder().layer.forward], "self.heads[0]", "in a closure variable"),
     ],
 )
 def test_weights_of_a_module_that_is_not_registered(

@@ -241,7 +241,7 @@ def writes(x: torch.Tensor) -> torch.Tensor:
     [
         ("(Tensor x) -> Tensor", writes, "mutates its argument `x`"),
         ("(Tensor x) -> Tensor", lambda x: x.view(-1), "view"),
-        ("(Tensor x) -> Tensor[]", lambda x: [x + 1] * x.shape[0], "how many tensors"),
+        ("(Tensor x) -> Tensor[]", lambda x: [x + 1] * x.shape[0], "number of tensors"),
         (
             "(Tensor x) -> Tensor",
             lambda x: x.new_zeros(int(x.shape[0] ** 2.5), 3),

@@ -622,7 +622,7 @@ def test_what_a_size_is_made_of_is_not_1_in_an_example() -> None:
     attempt = failed(lambda x: x * 2, torch.ones(5, 3), dynamic_shapes={"x": {0: 4 * height + 1}})
     assert attempt.diagnosis is not None
     assert attempt.diagnosis.kind is Kind.ZERO_ONE
-    assert "h is 1 in the example (x.shape[0] is made of h)" in attempt.diagnosis.sentence
+    assert "h is 1 in the example (x.shape[0] is derived from h)" in attempt.diagnosis.sentence
 
     fix = only_fix(attempt, examples.suggest_example)
 

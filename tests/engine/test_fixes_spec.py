@@ -144,27 +144,27 @@ def t(*sizes: int) -> torch.Tensor:
 CASES = {
     "branch": Case(
         Branch, (t(5, 3),), "x: batch, _; unbacked",
-        "This `if` must know whether `batch > 2`, and `batch` is unbacked",
+        "This `if` needs to know whether `batch > 2`, and `batch` is unbacked",
         "x: batch[3..], _; unbacked", ("torch.cond",),
     ),
     "quick way": Case(
         Quicker, (t(5, 3),), "x: batch, c; unbacked",
-        "This `if` must know whether `c == 1`, and `c` is unbacked",
+        "This `if` needs to know whether `c == 1`, and `c` is unbacked",
         "x: batch, c; c != 1", ("Never take the branch", "guard_or_false"),
     ),
     "divisor": Case(
         Divided, (t(5, 32),), "x: batch, seq; unbacked",
-        "This `if` must know whether `(seq % 16) != 0`, and `seq` is unbacked",
+        "This `if` needs to know whether `(seq % 16) != 0`, and `seq` is unbacked",
         "x: batch, seq; seq % 16 == 0", narrows=False,
     ),
     "padding": Case(
         Padded, (t(5, 30),), "x: batch, seq; unbacked",
-        "This `if` must know whether `seq % 8 != 0`, and `seq` is unbacked",
+        "This `if` needs to know whether `seq % 8 != 0`, and `seq` is unbacked",
         "x: batch, seq; (8 - seq % 8) % 8 != 0", ("Always take the branch",),
     ),
     "no multiple": Case(
         Whole, (t(16, 4),), "x: seq, _; unbacked",
-        "This `if` must know whether `(seq + ((8 - (seq % 8)) % 8)) == 1`, and `seq` is unbacked",
+        "This `if` needs to know whether `(seq + ((8 - (seq % 8)) % 8)) == 1`, and `seq` is unbacked",
         "x: seq, _; seq + (8 - seq % 8) % 8 != 1", narrows=False,
     ),
     "least of two": Case(
@@ -174,7 +174,7 @@ CASES = {
     ),
     "one after the other": Case(
         Chained, (t(5, 3), t(4, 3), 2), "x: a, _; y: b, _; n: int",
-        "This `if` must know whether `a + b > 100`, and `a` and `b` are",
+        "This `if` needs to know whether `a + b > 100`, and `a` and `b` are",
         "x: a, _; y: b[4..], _; n: int[..3]; a + b <= 100",
     ),
 }  # fmt: skip

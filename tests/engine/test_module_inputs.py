@@ -47,4 +47,4 @@ def test_two_modules_are_one_where_they_hold_the_same() -> None:
     assert compare_named({"layer": one}, {"layer": other}).same
     other.register_buffer("more", torch.ones(1))
     found = compare_named({"layer": one}, {"layer": other})
-    assert found.detail == "`layer`: a module that holds other parameters or buffers"
+    assert found.detail == "`layer`: a module with different parameters or buffers"

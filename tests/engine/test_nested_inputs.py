@@ -37,4 +37,4 @@ def test_a_program_that_no_module_can_be_made_of_is_shown_and_is_no_fix() -> Non
     assert fix.lossy
     assert isinstance(fix.leads_to, Exported)
     assert fix.leads_to.agreement is not None
-    assert "torch cannot make a module of it" in fix.leads_to.agreement.reason
+    assert "torch cannot make a module from it" in fix.leads_to.agreement.reason

@@ -192,7 +192,7 @@ def test_sizes_are_given_by_name() -> None:
     assert [rule.text for rule in bad.broken] == ["a <= 9"]
     torn = probe_named(record, {"k": 3, "y.shape[0]": 4})
     assert [rule.text for rule in torn.broken] == ["y.shape[0] == x.shape[1]"]
-    with pytest.raises(ValueError, match=r"no size 'q'. There are: a, k, b, x\.shape\[0\]"):
+    with pytest.raises(ValueError, match=r"no size 'q'. Available: a, k, b, x\.shape\[0\]"):
         probe_named(record, {"q": 1})
     with pytest.raises(ValueError, match=r"A size must be an int, but a is '9'\."):
         probe_named(record, {"a": "9"})  # type: ignore[dict-item]

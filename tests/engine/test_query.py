@@ -74,7 +74,7 @@ def test_what_matches(record: Record, text: str, names: set[str]) -> None:
         ("value.max > ten", 13, "not with ten"),
         ("(op:relu", 1, "no [)]"),
         ("op:relu &", 10, "missing"),
-        ("overlay.none > 1", 1, "there are cost, note"),
+        ("overlay.none > 1", 1, "available: cost, note"),
     ],
 )
 def test_an_error_names_its_column(record: Record, text: str, column: int, said: str) -> None:

@@ -250,7 +250,7 @@ def test_inputs_of_ones_own(vision: Exported, rows: Runner) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sizes": {"batsh": 3}}, "There is no size 'batsh'. There are: batch"),
+        ({"sizes": {"batsh": 3}}, "There is no size 'batsh'. Available: batch"),
         ({"sizes": {"batch": 100}}, "The program rejects batch=100"),
         ({"inputs": {"y": 1}}, "There is no input 'y'. The inputs are: x"),
         ({"inputs": (1, 2)}, "takes 1 positional arguments, not 2"),
@@ -269,7 +269,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(
 def test_an_unknown_backend_is_refused_with_those_that_there_are(
     vision: Exported, rows: Runner
 ) -> None:
-    with pytest.raises(ValueError, match=r"no backend 'tvm'\. There are: eager, program, inductor"):
+    with pytest.raises(ValueError, match=r"no backend 'tvm'\. Available: eager, program, inductor"):
         rows(vision, "tvm")
 
 
@@ -366,7 +366,7 @@ def test_a_backend_that_cannot_say_what_it_lacks_is_a_row_and_hides_no_other(
     vision: Exported, rows: Runner, added: Callable[[Any], None]
 ) -> None:
     added(Odd)
-    lacking = "wrapped cannot say whether it runs here: its missing() raised OSError: no driver."
+    lacking = "wrapped cannot tell whether it runs here: its missing() raised OSError: no driver."
 
     (row,) = rows(vision, "wrapped")
 

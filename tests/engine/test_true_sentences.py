@@ -637,7 +637,7 @@ class Picks(nn.Module):
         ),
         (Picks(), "one of several indices is data-dependent"),
         (Inner(), "a class cannot be defined inside the model"),
-        (Collects(), "torch does not let strict mode look into it"),
+        (Collects(), "strict mode does not trace into it"),
     ],
 )
 @pytest.mark.slow

@@ -338,7 +338,7 @@ def test_which_size_is_meant(asked: Any, shapes: Any, name: str, dims: Any) -> N
     [
         ("", "Name the sizes"),
         ("a,b", "'a' is not a size"),
-        ("batch=3", "There is no size 'batch' in this call. There are: x.shape"),
+        ("batch=3", "There is no size 'batch' in this call. Available: x.shape"),
         ("x.shape[9]=3", "There is no size"),
         ([2.5], "is not a size"),
         ("-3", "is not a size"),

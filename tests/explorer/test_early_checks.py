@@ -29,7 +29,7 @@ def test_an_unknown_table_is_told_before_the_export(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--run", "--backend", "program,onxn"), "no backend 'onxn'. There are: eager, program,"),
+        (("--run", "--backend", "program,onxn"), "no backend 'onxn'. Available: eager, program,"),
         (("--run", "cdua"), "'cdua' is not a device"),
     ],
 )

@@ -187,7 +187,7 @@ def test_an_answer_that_makes_the_checker_stumble_is_said_so() -> None:
 def test_an_unknown_exercise_or_lesson_is_named(
     lesson: explorer.typing.Lesson, tmp_path: Path
 ) -> None:
-    with pytest.raises(LessonError, match=r"no exercise 7 .* There are: 1, 2"):
+    with pytest.raises(LessonError, match=r"no exercise 7 .* Available: 1, 2"):
         lesson.check(7, 1)
     with pytest.raises(LessonError, match="Did you mean soundness"):
         explorer.lesson("sondness")

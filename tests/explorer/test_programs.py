@@ -32,7 +32,7 @@ def test_a_set_is_a_mapping_of_explorations(kit: explorer.Programs) -> None:
     assert list(kit) == ["prefill", "decode"]
     assert kit["decode"].verify().broken == ()
     assert "prefill → decode  1 cache tensor: f32[batch, prompt, 8]" in repr(kit)
-    with pytest.raises(KeyError, match="there are prefill, decode"):
+    with pytest.raises(KeyError, match="available: prefill, decode"):
         kit["other"]
 
 

@@ -263,5 +263,5 @@ def test_inputs_go_where_the_export_had_them() -> None:
         example = explorer.view(program, inputs).program.example_inputs
         assert example is not None
         assert [len(example[0]), list(example[1])] == [1, ["scale"]]
-    with pytest.raises(ValueError, match="The program takes x, scale; given are x"):
+    with pytest.raises(ValueError, match="The program accepts x, scale, but got x"):
         explorer.view(program, {"x": x})

@@ -75,14 +75,14 @@ def test_a_wrong_argument_is_told_without_frames(
 
 
 def test_an_error_that_names_what_a_file_holds_moves_no_cursor() -> None:
-    error = WrongArgument("There is no size 'q'. There are: \x1b[2J\x1b]8;;http://e\x07x\nhere")
+    error = WrongArgument("There is no size 'q'. Available: \x1b[2J\x1b]8;;http://e\x07x\nhere")
 
-    assert str(error).endswith("There are: \ufffd[2J\ufffd]8;;http://e\ufffdx\nhere")
+    assert str(error).endswith("Available: \ufffd[2J\ufffd]8;;http://e\ufffdx\nhere")
     assert "\x1b" not in "".join(traceback.format_exception(error))
 
 
 def test_a_program_without_sizes_says_that_there_are_none() -> None:
     record = explorer.explore(lambda: torch.ones(2), ()).record
 
-    with pytest.raises(ValueError, match=r"There is no size 'q'\. There are: none$"):
+    with pytest.raises(ValueError, match=r"There is no size 'q'\. Available: none$"):
         probe_named(record, {"q": 1})

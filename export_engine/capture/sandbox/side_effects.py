@@ -25,9 +25,9 @@ def find_rebinding(
     if before is _MISSING:
         text = f"became {_short(after)}"
     elif after is _MISSING:
-        text = f"was {_short(before)}, is gone"
+        text = f"was {_short(before)} and is gone"
     else:
-        text = f"was {_short(before)}, became {_short(after)}"
+        text = f"changed from {_short(before)} to {_short(after)}"
     counts = _counts(before) or _counts(after)
     source = _source_of(after, depends)
     return Change(
@@ -41,7 +41,7 @@ def describe_container_change(
     """The change of a container's content."""
     old, new = len(held), len(now)
     verb = "grew" if new > old else "shrank"
-    text = f"{verb} from {old} to {new} items" if new != old else "holds different items"
+    text = f"{verb} from {old} to {new} items" if new != old else "has different items"
     items: Iterable[Any] = now.values() if is_of(now, dict) else now
     leaked = any(is_leak(item) for item in items)
     source = _source_of([item for item in items if not _is_in(item, held)], depends)

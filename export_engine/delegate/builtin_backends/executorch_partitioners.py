@@ -18,7 +18,9 @@ from export_engine.process import undone
 _COREML = "executorch.backends.apple.coreml.partition"
 _VULKAN = "executorch.backends.vulkan.partitioner.vulkan_partitioner"
 VULKAN_RULES = PrivateName(
-    _VULKAN, "VulkanSupportedOperators", "This ExecuTorch does not say why Vulkan leaves an op."
+    _VULKAN,
+    "VulkanSupportedOperators",
+    "This version of ExecuTorch does not report why Vulkan leaves an op out.",
 )
 
 

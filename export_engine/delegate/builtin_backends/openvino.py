@@ -17,7 +17,8 @@ from export_engine.torch_internals import copy_program
 DECODER = PrivateName(
     "openvino.frontend.pytorch.fx_decoder",
     "TorchFXPythonDecoder",
-    "This OpenVINO does not say which op a layer comes from, unless names are equal.",
+    "This version of OpenVINO does not report which op a layer comes from; only equal names are "
+    "matched.",
 )
 _PLUMBING = ("Constant", "Parameter", "Result")
 
@@ -79,7 +80,7 @@ class OpenVino:
             verdict = Verdict(True)
             if name not in taken:
                 verdict = Verdict(
-                    False, f"{self.device} of OpenVINO does not run {kind}", "no rule"
+                    False, f"OpenVINO's {self.device} device does not run {kind}", "no rule"
                 )
             if origin not in verdicts or verdicts[origin].is_taken:
                 verdicts[origin] = verdict

@@ -117,7 +117,7 @@ _WRITE = Way(
 )
 _COPY = Way(
     "Clone in line {line}",
-    "A branch of torch.cond returns new tensors and mutates none of its inputs.",
+    "A branch of torch.cond must return new tensors and must not mutate its inputs.",
     clone_branch_results,
 )
 _COPY_NEW = _COPY._replace(rewrite=clone_new_operands)

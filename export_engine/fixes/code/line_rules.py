@@ -252,7 +252,7 @@ def wrap_in_guards(text: str, line: int) -> Rewritten:
     source = Source(text, line)
     nodes = [node for node in _list_deciding(source.function) if spans(node, line)]
     if not nodes:
-        raise CannotRewrite("that line decides nothing by a comparison")
+        raise CannotRewrite("that line does not branch on a comparison")
     statement = max(
         (
             node
@@ -263,7 +263,7 @@ def wrap_in_guards(text: str, line: int) -> Rewritten:
         key=source.start,
     )
     if source.text.startswith("elif", source.start(statement)):
-        raise CannotRewrite("an `elif` leaves no place for an import")
+        raise CannotRewrite("an import cannot be placed before an `elif`")
     at = source.start(statement)
     imported = "from torch.fx.experimental.symbolic_shapes import guard_or_false\n"
     pieces = [Piece(at, at, imported + source.indent(statement))]

@@ -25,7 +25,7 @@ _WHY = (
     "The chunks only limit memory use. Without them the size stays dynamic. Checked against "
     "eager on inputs of several chunks."
 )
-_NO_CHUNKS = "that line makes no chunks of a tensor"
+_NO_CHUNKS = "that line does not split a tensor into chunks"
 _MADE = re.compile(r"\.(split|chunk)\(|\brange\(0\b")
 """What is in the text of a function that makes chunks."""
 

@@ -188,7 +188,7 @@ class Elements:
         if self.held and _implies(_torch.sym_not(self.held[-1]), size, _count_rows(row)):
             self.facts.notes[site] = ("required", _count_rows(row), 0)
             return None  # eager needs it on either way
-        raise CannotRewrite("a row is read that may not exist")
+        raise CannotRewrite("the code may read a row that does not exist")
 
     def _is_whole(self, of: torch.Tensor, parts: tuple[Any, ...], place: int) -> bool:
         """Whether a loop takes every row of a tensor, from some number on."""

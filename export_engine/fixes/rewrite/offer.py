@@ -46,8 +46,8 @@ _NAMES = {
     "vmap": "torch.vmap",
     "while_loop": "while_loop",
     "check": "runtime assertions",
-    "skip": "no messages while exporting",
-    "index": "numbers that stay tensors",
+    "skip": "messages skipped while exporting",
+    "index": "0-dim tensors for numbers",
     "shortcut": "no shortcut",
 }
 _COSTS = {

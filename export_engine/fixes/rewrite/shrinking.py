@@ -42,8 +42,8 @@ _KINDS = (
 )
 _TITLE = "Run the loop around line {line} over all elements, with a mask"
 _WHY = (
-    "The remaining elements change length every iteration; a mask has one length. Checked "
-    "against eager: the test of an element does not depend on others."
+    "The list of remaining elements changes length every iteration; a mask keeps one length. "
+    "Checked against eager: the test of an element does not depend on others."
 )
 _GIVES_UP = (
     "Every iteration runs, including those that eager skips. The program rejects length 0 and "

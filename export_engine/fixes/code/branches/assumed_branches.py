@@ -139,7 +139,7 @@ def _take_way(
         way = f"({source.of(branch.body if holds else branch.orelse)})"
         return [Piece(start, start, lines), Piece(source.start(branch), source.end(branch), way)]
     if any(block and isinstance(block[-1], ast.Raise) for block in (branch.body, branch.orelse)):
-        raise CannotRewrite("a way of it only raises an error")
+        raise CannotRewrite("one of its branches only raises an error")
     piece = with_way(source, branch, branch.body if holds else branch.orelse)
     return [piece._replace(text=lines + piece.text.removeprefix(f"{indent}pass\n"))]
 

@@ -291,7 +291,7 @@ _WAYS = (
     ),
     _Way(
         "Never take the branch in line {line}",
-        f"It is a shortcut: the other branch returns the same. {_COMPARED}",
+        f"The branch is a shortcut: the other one returns the same result. {_COMPARED}",
         lambda text, line: one_way(text, line, False),
     ),
     _Way(
@@ -311,8 +311,8 @@ _WAYS = (
     ),
     _Way(
         "Copy the slice in line {line} by index",
-        "torch checks if a slice is the whole tensor; a copy by index needs no such check. The "
-        "copy takes as much memory as the slice.",
+        "torch checks whether a slice is the whole tensor; copying by index needs no such "
+        "check. The copy takes as much memory as the slice.",
         copy_slices,
         bounded=False,
     ),

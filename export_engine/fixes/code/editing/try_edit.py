@@ -66,7 +66,7 @@ def try_edit(request: Request, edit: Edit) -> Attempt | None:
         return None
 
 
-COSTS_GRADIENTS = "The program is exported under `torch.no_grad()` and runs only there."
+COSTS_GRADIENTS = "The program is exported under `torch.no_grad()` and must run under it."
 
 
 def try_without_gradients(request: Request, edit: Edit) -> tuple[Attempt | None, bool]:

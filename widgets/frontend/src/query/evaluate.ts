@@ -92,7 +92,7 @@ function overlaid({ record }: Program, test: Test): Nodes {
   const { compare, overlay, text, number } = test;
   const names = record.overlays.map(({ name }) => name);
   if (overlay && !names.includes(overlay)) {
-    const there = names.length > 0 ? `; there are ${names.join(", ")}` : ": .annotate() adds one";
+    const there = names.length > 0 ? `; available: ${names.join(", ")}` : ": .annotate() adds one";
     throw new QueryError(`There is no overlay ${overlay}${there}`, test.column);
   }
   const numbers = record.overlays.some(({ name, kind }) => name === overlay && kind === "number");

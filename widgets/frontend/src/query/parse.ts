@@ -50,7 +50,7 @@ export function parse(text: string): Tree {
   parser.space();
   if (parser.at === text.length) return { kind: "words", words: [] };
   const found = parser.any(0);
-  if (parser.at < text.length) throw new QueryError("There is no ( for this )", parser.at + 1);
+  if (parser.at < text.length) throw new QueryError("This ) has no matching (", parser.at + 1);
   return found;
 }
 
@@ -97,12 +97,12 @@ class Parser {
   }
 
   private one(depth: number): Tree {
-    if (depth > DEEPEST) throw new QueryError("There are too many brackets", this.at + 1);
+    if (depth > DEEPEST) throw new QueryError("Brackets are nested too deeply", this.at + 1);
     if (this.take("!")) return { kind: "not", of: this.one(depth + 1) };
     const start = this.at;
     if (this.take("(")) {
       const found = this.any(depth + 1);
-      if (!this.take(")")) throw new QueryError("There is no ) for this (", start + 1);
+      if (!this.take(")")) throw new QueryError("This ( has no matching )", start + 1);
       // Bracketed words stand by themselves, also beside others.
       return found.kind === "words" ? { kind: "all", of: [found] } : found;
     }
