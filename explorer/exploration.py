@@ -244,7 +244,9 @@ class Exploration(OldNames):
         if dry_run:
             return make_table(self.session, self.session.current, backend or "all")
         if not isinstance(backend, str):
-            raise WrongArgument("delegate() lowers to one backend. Ask several with dry_run=True.")
+            raise WrongArgument(
+                "delegate() lowers to one backend. To query several, pass dry_run=True."
+            )
         number = self.session.current
         return delegate(self.session, number, backend or "xnnpack", progress, measure=measure)
 

@@ -26,7 +26,7 @@ class _OldName:
     def __get__(self, owner: object | None, kind: type | None = None) -> Any:
         if owner is None:
             return self
-        told = f".{self._name} is now .{self._instead}; the old name goes in 0.2."
+        told = f".{self._name} is now .{self._instead}; the old name will be removed in 0.2."
         warnings.warn(told, DeprecationWarning, stacklevel=2)
         return self._give(owner)
 
@@ -97,7 +97,7 @@ def load_old_name(name: str) -> Any:
 
 def _warn(told: str) -> None:
     # of whoever asked, past this, the function that loads it and the package's __getattr__
-    warnings.warn(f"{told}; the old name goes in 0.2.", DeprecationWarning, stacklevel=4)
+    warnings.warn(f"{told}; the old name will be removed in 0.2.", DeprecationWarning, stacklevel=4)
 
 
 class OldSaves:

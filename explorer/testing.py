@@ -41,7 +41,7 @@ def assert_same_export(program: Any, golden: str | Path, *, update: bool | None 
     comparison = diff(file, program)
     if not comparison.ok:
         raise AssertionError(
-            f"{comparison}\n\nIf that is wanted, update {file} with pytest --update-exports."
+            f"{comparison}\n\nIf this is intended, update {file} with pytest --update-exports."
         )
 
 

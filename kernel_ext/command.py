@@ -39,7 +39,7 @@ OPTIONS = {
     "-D": "dynamic_shapes, as a Python expression without spaces or in quotes",
     "--as": "store the result in this variable",
     "--generate": "export a generative model as several programs: --generate model(**inputs)",
-    "--into": "add the program to this set of programs, a variable; a new one is made",
+    "--into": "add the program to this set of programs, a variable; created if it does not exist",
     "--name": "with --into: the program's name in the set, decode",
     "--save": "save the program to this .pt2 file, with its Record",
     "--html": "write the whole view to one HTML file without a kernel",

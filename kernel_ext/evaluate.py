@@ -42,7 +42,7 @@ def evaluate_call(call: Call, namespace: dict[str, Any]) -> Evaluated:
         name = ast.get_source_segment(call.source, call.node.func)
         kind = type(function).__name__
         raise ExportUsageError(
-            f"{name} is a {kind} and cannot be called. Name a module or a function: model(x)"
+            f"{name} is a {kind} and cannot be called. Pass a module or a function: model(x)"
         )
     args: list[Any] = []
     for node in call.node.args:

@@ -86,4 +86,4 @@ def _refuse_options(words: str, magic: str, *known: str) -> None:
     if option is None:
         return
     text = f"It accepts only {', '.join(known)}." if known else "It has no options."
-    raise ExportUsageError(f"{magic} does not take {words!r}. {text} {magic}? says more.")
+    raise ExportUsageError(f"{magic} does not accept {words!r}. {text} {magic}? shows its help.")

@@ -74,7 +74,7 @@ class ProgressLine:
         where = progress.label or "the model itself"
         count = f"{progress.what} {progress.done} of {progress.total}: " if progress.total else ""
         doing = _DOING.get(progress.what, "Exporting")
-        doing = "Looking for fixes of" if progress.what in _KNOWN else doing
+        doing = "Looking for fixes for" if progress.what in _KNOWN else doing
         where = "" if progress.what in _KNOWN else f": {count}{where}"
         text = f"{doing} {self._title}{where} ({now - self._started:.0f} s)"
         share = f' max="{progress.total}" value="{progress.done}"' if progress.total else ""

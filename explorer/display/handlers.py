@@ -140,7 +140,9 @@ class MessageHandlers:
             None,
         )
         if page is None:
-            raise Refusal(f"This torch has no page {asked.name} in its registry of graph breaks.")
+            raise Refusal(
+                f"This torch version has no page {asked.name} in its registry of graph breaks."
+            )
         return m.BreakPage(page)
 
     def _explain(self, asked: m.ByName) -> m.CodeText:
@@ -242,7 +244,7 @@ class MessageHandlers:
         kinds, report = asked.kinds, self._report
         fix = delegation.apply_kinds(kinds, report) if kinds else delegation.autofix(report)
         if fix is None:
-            return m.Autofixed(asked.attempt, "No rewrite is lossless and brings ops in.")
+            return m.Autofixed(asked.attempt, "No lossless rewrite brings more ops in.")
         return m.Autofixed(self._session.current, fix_sentence(fix.data))
 
     def _watch(self, asked: m.ProfileRequest) -> None:

@@ -73,8 +73,8 @@ def _reason(size: SizeInput) -> str:
     if size.dim < 0:
         return ""
     if size.size in (0, 1):
-        return ": torch fixes sizes 0 and 1 of an example; call it with 2 or more"
-    return ": the code accepts no other"
+        return ": torch specializes on sizes 0 and 1; use an example of 2 or more"
+    return ": the code accepts only this size"
 
 
 def _confirm(request: Request, progress: Callable[[Progress], None] | None) -> str:

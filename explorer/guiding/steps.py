@@ -276,5 +276,5 @@ def report_verification(exploration: Exploration, progress: Report | None) -> Re
         title="Verify",
         reason=checked.sentence,
         lines=lines[:_MOST],
-        after="Do not ship it: Verify shows the evidence for each.",
+        after="Do not ship it. Verify shows the evidence for each finding.",
     )

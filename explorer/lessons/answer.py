@@ -173,7 +173,7 @@ class Answer:
         """
         if type(self.value) is not type(wanted):
             raise Wrong(
-                f"This is a `{type(self.value).__name__}`; expected is a `{type(wanted).__name__}`."
+                f"This is a `{type(self.value).__name__}`; expected a `{type(wanted).__name__}`."
             )
         if self.value != wanted:
             raise Wrong(otherwise)

@@ -43,7 +43,7 @@ def to_text(answer: Answer, first: int = 0) -> str:
     shown: list[str] = []
     first = max(first, 0)
     if lines and first >= len(lines):
-        return f"The answer has {len(lines):,} lines, so none from line {first} on."
+        return f"The answer has {len(lines):,} lines, so there is no line {first}."
     for line in lines[first:]:
         left -= len(line) + 1
         if left < 0:

@@ -49,5 +49,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seconds", type=float, default=600, help="time limit of a call in seconds (default: 600)"
     )
-    parser.add_argument("--skill", action="store_true", help="print SKILL.md, and end")
+    parser.add_argument("--skill", action="store_true", help="print SKILL.md and exit")
     return parser

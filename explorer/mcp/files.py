@@ -41,8 +41,8 @@ class Root:
             raise ToolRefused(f"{name!r} is not the name of a file.") from error
         if not path.is_relative_to(self.folder):
             raise ToolRefused(
-                f"{name} is outside of the root {self.folder}. Start the server with a --root that "
-                "holds it."
+                f"{name} is outside of the root {self.folder}. Start the server with a --root "
+                "that contains it."
             )
         return path
 
@@ -57,7 +57,7 @@ class Root:
         home, colon, function = named.rpartition(":")
         if not colon or not all(part.isidentifier() for part in function.split(".")):
             raise ToolRefused(
-                f"{named!r} does not name a call. Give file.py:make; make() returns (model, args)."
+                f"{named!r} does not name a call. Pass file.py:make; make() returns (model, args)."
             )
         if home.endswith(".py"):
             return f"{self.find(home)}:{function}"

@@ -134,7 +134,7 @@ class Tools:
             }
             for number, fix in enumerate(explored.fixes)
         ]
-        lines = ["No fixes are on offer."] if not rows else []
+        lines = ["No fixes are available."] if not rows else []
         for row in rows:
             lost = " (lossy)" if row["lossy"] else " (fewer sizes)" if row["narrows"] else ""
             lines.append(f"{row['number']}: {row['title']}{lost}")

@@ -64,8 +64,8 @@ def _refuse_attempts(given: Any) -> None:
     entry = given.session.entry if isinstance(given, Exploration) else None
     if entry is not None and entry.parent >= 0:
         raise ValueError(
-            f"Both names hold one result, which is now: {entry.step}. In its view, Compare with… "
-            "compares its attempts."
+            f"Both names refer to the same result, which is now at: {entry.step}. Use Compare "
+            "with… in its view to compare its attempts."
         )
 
 

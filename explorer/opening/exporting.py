@@ -75,7 +75,7 @@ def explore(
 
     if not isinstance(args, tuple | list):
         raise TypeError(
-            f"args is a {type(args).__name__}. Give the positional arguments as a tuple: "
+            f"args is a {type(args).__name__}. Pass the positional arguments as a tuple: "
             "explore(model, (x,))"
         )
     if joint:

@@ -109,9 +109,9 @@ class Calls:
     def _group(self, number: int) -> Group:
         groups = self.groups
         if not groups:
-            raise LookupError("No call was seen. Call the model inside of the block.")
+            raise LookupError("No call was seen. Call the model inside the block.")
         if not 0 <= number < len(groups):
-            raise LookupError(f"There is no group {number}; available: {len(groups)}, from 0.")
+            raise LookupError(f"There is no group {number}: {len(groups)} groups, numbered from 0.")
         return groups[number]
 
     def __str__(self) -> str:
@@ -171,9 +171,11 @@ class CheckedCalls:
             checked_call.times for checked_call in self.calls if not checked_call.own_values
         )
         if fresh:
-            lines.append(f"{fresh} of them with other values of the same sizes, to save memory")
+            lines.append(
+                f"{fresh} of them checked with new values of the same sizes, to save memory"
+            )
         if self.others:
-            lines.append(f"{self.others} calls of other groups are not of this program")
+            lines.append(f"{self.others} calls belong to other groups")
         shown = lines[: _SHOWN + 1]
         return "\n".join([*shown, "  …"] if len(lines) > len(shown) else shown)
 

@@ -58,7 +58,7 @@ def _find_cached(text: str) -> Path:
         raise ArchiveError(f"{text} is not an address such as hf://owner/name/model.pt2.")
     repository, revision, inside = read[1], read[2], read[3] or ""
     if ".." in Path(inside).parts or Path(inside).is_absolute():
-        raise ArchiveError(f"{text} leads out of its repository.")
+        raise ArchiveError(f"{text} leads outside its repository.")
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError

@@ -95,10 +95,10 @@ def _open_path(path: Path) -> PteFile | StagesResult | list[StagesResult] | list
 def _refuse_folder(path: Path) -> str:
     """What a folder holds that can be opened."""
     if any(path.glob("archive_format")) or any(path.glob("*/archive_format")):
-        return f"{path.name} is an unpacked .pt2 file. Give the path of the .pt2 file itself."
+        return f"{path.name} is an unpacked .pt2 file. Pass the path of the .pt2 file itself."
     files = sorted(file.name for file in path.iterdir() if file.suffix in (".pt2", ".pte"))
     if files:
-        return harmless(f"{path.name} is a folder. Give one of its files: {cut(', '.join(files))}")
+        return harmless(f"{path.name} is a folder. Pass one of its files: {cut(', '.join(files))}")
     return f"{path.name} is a folder without a program: no export.json, no trace of TORCH_TRACE."
 
 
@@ -123,6 +123,6 @@ def _call(inputs: object) -> Call:
     if isinstance(inputs, tuple | list):
         return tuple(inputs), {}
     raise TypeError(
-        f"inputs is a {type(inputs).__name__}. Give the positional arguments as a tuple, or "
+        f"inputs is a {type(inputs).__name__}. Pass the positional arguments as a tuple, or "
         "keyword arguments as a dict: explorer.view(program, (x,))"
     )

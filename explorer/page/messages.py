@@ -445,13 +445,14 @@ ASKS = {
     "beside": Message(
         OtherChoice,
         NewAttempt,
-        "Opens another program to compare with. The current attempt stays current.",
+        "Opens another program to compare with; the current attempt does not change.",
         acts=True,
     ),
     "apply": Message(
         FixChoice,
         NewAttempt,
-        "Applies fixes together. One that fails or is interrupted leaves what was current current.",
+        "Applies fixes together. If that fails or is interrupted, the current attempt does not "
+        "change.",
         acts=True,
     ),
     "writing": Message(
@@ -463,42 +464,42 @@ ASKS = {
         OfAttempt, Autofixed, "Applies lossless fixes until one exports or none is left.", acts=True
     ),
     "reproduce": Message(
-        OfAttempt, ReproducedScript, "Makes a short script that fails the same.", acts=True
+        OfAttempt, ReproducedScript, "Writes a short script that fails the same way.", acts=True
     ),
     "verify": Message(
-        SizeCount, Sentence, "Checks the guarantees; the Record has them then.", acts=True
+        SizeCount, Sentence, "Checks the guarantees and adds them to the Record.", acts=True
     ),
     "run": Message(
         RunRequest,
         Sentence,
-        "Runs the program and eager; the Record gets the rows. Says why it ended early.",
+        "Runs the program and eager, and adds rows to the Record. Returns why it ended early.",
         acts=True,
     ),
     "profile": Message(
-        ProfileRequest, None, "Measures what each op costs; the Record has it then.", acts=True
+        ProfileRequest, None, "Measures the time of each op and adds it to the Record.", acts=True
     ),
     "stages": Message(
         StagesRequest,
         None,
-        "Compiles the program and times its kernels; the Record has them then.",
+        "Compiles the program, times its kernels and adds both to the Record.",
         acts=True,
     ),
     "delegate": Message(
         DelegateRequest,
         None,
-        "Lowers a copy of the program for a backend; the Record has what it takes then.",
+        "Lowers a copy of the program for a backend and adds the result to the Record.",
         acts=True,
     ),
     "can_take": Message(
         OfAttempt,
         None,
-        "Asks every backend which ops it can take; the Record has the table then.",
+        "Asks every backend which ops it can take and adds the table to the Record.",
         acts=True,
     ),
     "delegation_fixes": Message(
         DelegateRequest,
         None,
-        "Tries rewrites that bring ops into a delegate; the Record has those that gain then.",
+        "Tries rewrites that bring ops into a delegate and adds those that help to the Record.",
         acts=True,
     ),
     "fix_delegation": Message(
@@ -511,10 +512,13 @@ ASKS = {
         ProfileRequest, None, "Records the value of every op in the Record.", acts=True
     ),
     "against": Message(
-        ValuesAgainst, Sentence, "Holds a run against another; the Record has it then.", acts=True
+        ValuesAgainst,
+        Sentence,
+        "Compares a run with another and adds the result to the Record.",
+        acts=True,
     ),
     "tensor": Message(
-        TensorRequest, TensorSlice, "A part of what an op gave; the program runs again.", acts=True
+        TensorRequest, TensorSlice, "Part of an op's output; the program runs again.", acts=True
     ),
     "decompose": Message(TableChoice, NewAttempt, "Decomposes the program by a table.", acts=True),
     "contracts": Message(
@@ -526,14 +530,14 @@ ASKS = {
     "generate": Message(
         GenerateRequest,
         Sentence,
-        "Generates with the programs of a set and with the model; the set has the trials then.",
+        "Generates with the programs of a set and with the model, and adds the trials to the set.",
         acts=True,
     ),
     "trust": Message(
         OfAttempt, None, "Trusts an opened file: its program is made, running its code.", acts=True
     ),
     "use": Message(
-        OfAttempt, None, "Makes an attempt the one that the kernel holds: `ex.program`.", acts=True
+        OfAttempt, None, "Makes an attempt the current one of the kernel: `ex.program`.", acts=True
     ),
 }
 """What any view asks of a session. A refusal rejects with a sentence."""
@@ -549,6 +553,6 @@ LIBRARY_ASKS = {
 """What the browser of ExportDB asks, beside what any view does."""
 
 GUIDE_ASKS = {
-    "take": Message(GuideChoice, None, "Takes a choice, and goes on with the guide.", acts=True),
+    "take": Message(GuideChoice, None, "Makes a choice and continues the guide.", acts=True),
 }
 """What the buttons below a guide ask."""

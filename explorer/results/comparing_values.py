@@ -106,7 +106,7 @@ class ComparedRuns:
         """
         rows = self.rows
         if op not in rows:
-            raise KeyError(f"{op} is not an op with a partner. Available: {', '.join(rows)[:200]}")
+            raise KeyError(f"{op} has no matching op. Ops that have one: {', '.join(rows)[:200]}")
         one, other = self._compared.tensors(rows[op].node, rows[op].graph)
         return TensorPair(one, other, one.double() - other.double())
 
@@ -126,7 +126,7 @@ class ComparedRuns:
                 f"{row.error.relative:>10.2g}{row.error.absolute:>10.2g}{row.error.sqnr:>6.0f} dB"
             )
         if len(rows) > len(ranked):
-            lines.append(f"  {len(rows) - len(ranked):,} more ops add less")
+            lines.append(f"  {len(rows) - len(ranked):,} more ops with smaller errors")
         return "\n".join([*lines, *self.left_out])
 
 
@@ -223,6 +223,6 @@ def _run_of_other(other: Run, request: Request, device: str) -> RunOf:
         exported = Exported(request=None, recording=Recording(), program=other, title="the other")
         return RunOf("the other", exported, describe(exported), request, device)
     raise FixError(
-        f"A {type(other).__name__} is not a run to compare with. Give 'eager', 'decomposed', "
-        "a dtype, a device, a backend, another result or an ExportedProgram."
+        f"A {type(other).__name__} is not a run to compare with. Pass 'eager', 'decomposed', a "
+        "dtype, a device, a backend, another result or an ExportedProgram."
     )

@@ -80,9 +80,9 @@ class ContractDifferences:
         lines.append("Same ranges." if not self.ranges else "Ranges that differ:")
         lines += [cut(f"  {place}: {one} → {other}") for place, (one, other) in self.ranges.items()]
         lines.append(
-            "The same sizes are rejected, as far as tried."
+            "Both forms reject the same sizes, as far as tried."
             if not self.rejections
-            else "Sizes that they judge differently:"
+            else "Sizes that only one of them rejects:"
         )
         lines += [
             cut(f"  {rejection.sizes}: {rejection.before} → {rejection.after}")

@@ -53,12 +53,16 @@ class LayerComparison:
         whole, twin = self.titles
         if self.same:
             told = (
-                f"Each of the {self.layers[0]} layers of {whole} has the ops of a layer of {twin}."
+                f"Each of the {self.layers[0]} layers of {whole} has the same ops as a layer of "
+                f"{twin}."
             )
             return harmless(told)
-        lines = [f"Layers of {whole} differ from those of {twin}; results of one say less:"]
+        lines = [
+            f"Layers of {whole} differ from those of {twin}, so results for the twin say less "
+            "about it:"
+        ]
         for difference in self.differences[:_FEW]:
-            lines.append(f"  {difference.path}: only there {difference.whole or 'nothing'}")
+            lines.append(f"  {difference.path}: only in the whole {difference.whole or 'nothing'}")
             lines.append(f"      only in the twin {difference.twin or 'nothing'}")
         return harmless("\n".join(lines))
 

@@ -154,10 +154,10 @@ def quantization_lines(
     count = len(layers)
     head = (
         f"{count} quantized op{'s' * (count != 1)}; weights and buffers take "
-        f"{amount(found.bytes)}, in float {amount(found.float_bytes)}"
+        f"{amount(found.bytes)}, instead of {amount(found.float_bytes)} in float"
     )
     if found.unread_bytes:
-        head += f"; {amount(found.unread_bytes)} more are held and read by no op"
+        head += f"; {amount(found.unread_bytes)} more are stored but read by no op"
     titles = ("layer", "op", "weight", "inputs", "bytes")
     lines = [head, *_limit_lines(_columns([titles, *map(_layer, layers)]), "layers")]
     if in_float:
@@ -177,7 +177,7 @@ def quantization_lines(
 def accuracy_lines(found: Sequence[LayerError], worst: LayerError | None) -> list[str]:
     """A line per layer; the worst is marked."""
     if not found:
-        return ["No layer has a partner in the float program."]
+        return ["No layer has a match in the float program."]
     lines = [f"  {'layer':<32}{'adds':>10}{'error':>10}{'SQNR':>9}  scheme"]
     rows = [
         f"{'✗' if layer_error is worst else ' '} "

@@ -105,7 +105,7 @@ class WatchedRun:
             return "Every value is finite."
         if op is not None and op not in non_finites:
             self._place(op)
-            return f"{op} makes no NaN and no infinity out of finite inputs."
+            return f"{op} produces no NaN or infinity from finite inputs."
         chosen = non_finites[op] if op is not None else next(iter(non_finites.values()))
         return explain_nonfinite(self._record, chosen, self.tensor)
 
@@ -149,7 +149,7 @@ class WatchedRun:
         if spilled:
             lines.append(
                 f"Tensors of {spilled.count:,} ops, {amount(spilled.bytes)}, are in "
-                f"{spilled.folder} until the next run is watched, or Python ends."
+                f"{spilled.folder} until the next recorded run, or until Python exits."
             )
         return "\n".join(lines)
 

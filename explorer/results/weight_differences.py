@@ -50,7 +50,7 @@ def _constant_differences(before: Entry, after: Entry) -> Iterator[Difference]:
     for name, (kind, mine, theirs) in _common_constants(before, after).items():
         if None not in (mine, theirs) and mine != theirs:
             text = f"constant tensor {kind}"
-            yield Difference("input", name, text, f"{text} with other values")
+            yield Difference("input", name, text, f"{text} with different values")
 
 
 def _common_constants(
@@ -93,9 +93,9 @@ def weights_sentence(before: Entry, after: Entry) -> str:
     ]
     if not differing:
         return ""
-    what = "1 weight holds" if len(differing) == 1 else f"{len(differing):,} weights hold"
+    what = "1 weight has" if len(differing) == 1 else f"{len(differing):,} weights have"
     more = f" and {len(differing) - _FEW:,} more" if len(differing) > _FEW else ""
-    return f"{what} other values: {harmless(', '.join(differing[:_FEW]))}{more}."
+    return f"{what} different values: {harmless(', '.join(differing[:_FEW]))}{more}."
 
 
 def _same(one: HeldWeight, other: HeldWeight, shared: bool) -> bool:

@@ -35,8 +35,9 @@ def entry_of(program: Any, title: str = "", call: Call | None = None) -> Entry:
 
     if not is_program(program):
         raise TypeError(
-            f"{type(program).__name__} is not a program. Give an ExportedProgram, a GraphModule, "
-            "a dict of them, or the path of a .pt2 file; explorer.explore exports a model."
+            f"{type(program).__name__} is not a program. Pass an ExportedProgram, a "
+            "GraphModule, a dict of them, or the path of a .pt2 file; explorer.explore exports "
+            "a model."
         )
     kind = kind_of(program)
     attempt: Attempt

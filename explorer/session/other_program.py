@@ -42,7 +42,7 @@ def lend_program(given: Any, model: str | None = None) -> Entry:
     if is_program(given):
         return Session([entry_of(given, kind_of(given))]).lend()
     raise TypeError(
-        f"{type(given).__name__} is not a program. Give an Exploration, an ExportedProgram, a "
+        f"{type(given).__name__} is not a program. Pass an Exploration, an ExportedProgram, a "
         "GraphModule, a set or the path of a .pt2 file."
     )
 

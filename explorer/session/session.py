@@ -328,7 +328,10 @@ class Session:
         Raises:
             FixError: this is one program.
         """
-        raise FixError("One program does not generate: explorer.explore_generation cuts a model.")
+        raise FixError(
+            "A single program cannot generate. explorer.explore_generation splits a model into "
+            "programs that can."
+        )
 
     def trust(self, number: int) -> None:
         """Trusts the file that was opened as data, and loads its program.
@@ -351,9 +354,10 @@ class Session:
         stored = self._entries[number].stored
         if stored.untrusted:
             raise NotTrusted(
-                f"There is no program to {wanted}: {stored.untrusted} was opened as data. Making "
-                "its program runs code from the file if it is hostile. If you know who made it, "
-                f"trust it: {self.name}.trust(), explorer.load(path, trusted=True), or --trusted."
+                f"There is no program to {wanted}: {stored.untrusted} was opened as data. "
+                "Loading its program can run code from a hostile file. If you know who made it, "
+                f"trust it: {self.name}.trust(), explorer.load(path, trusted=True), or "
+                "--trusted."
             )
         attempt = self._load(number, stored, progress)
         self._use(number)

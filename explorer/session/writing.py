@@ -30,7 +30,7 @@ def writing(session: Session, number: int, fixes: Sequence[int] = ()) -> m.Writi
     first = session.entries[_first(session, number)].request
     request = entry.request
     if request is None or first is None:
-        raise FixError("The program was opened without its code, so there is none to write into.")
+        raise FixError("The program was opened without its code, so there is no code to edit.")
     offered = entry.fixes if fixes else []
     if not all(0 <= fix < len(offered) for fix in fixes):
         raise FixError(no_such_fix(len(offered), session.name))

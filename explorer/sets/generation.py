@@ -240,8 +240,12 @@ def find_repeated_backends(names: str | Sequence[str]) -> list[RepeatedBackend]:
     wanted = [part.strip() for part in names.split(",")] if isinstance(names, str) else names
     unknown = [other_text for other_text in wanted if other_text not in able]
     if unknown or not wanted:
-        text = f"There is no backend {unknown[0]!r} that generates" if unknown else "Name a backend"
-        raise FixError(f"{text}: there are {', '.join(able)}; or all.")
+        text = (
+            f"There is no backend {unknown[0]!r} that generates"
+            if unknown
+            else ("Pass the name of a backend")
+        )
+        raise FixError(f"{text}. Available: {', '.join(able)}; or all.")
     return [able[other_text] for other_text in dict.fromkeys(wanted)]
 
 
@@ -341,7 +345,7 @@ def _pairs(sizes: object) -> list[tuple[int, int]]:
                 pairs.append((rows, prompt))
             case _:
                 raise FixError(
-                    f"{size!r} is not a size to generate at. Give rows and prompt tokens, "
+                    f"{size!r} is not a size to generate at. Pass rows and prompt tokens, "
                     "sizes=[(1, 7), (4, 12)]."
                 )
     return pairs

@@ -72,8 +72,9 @@ class LoadedPrograms(Programs):
         check_name(name)
         is_known = not self._plan.why_not
         self._plan = GenerationPlan(
-            why_not=f"`{name}` was added to the set after it was loaded, so how its programs "
-            "generate is not known. Cut the model again with explorer.explore_generation."
+            why_not=f"`{name}` was added to the set after it was loaded, so the generation plan "
+            "does not include it. Export the model again with "
+            "explorer.explore_generation."
         )
         if is_known or self._notes:
             self._notes = [says_why_not(self._plan)]

@@ -22,7 +22,7 @@ survey.toml:
   modes = ["non-strict", "strict"]
   backends = ["program", "onnx"]     # what each program is run with; none by default
   [[model]]
-  call = "models.py:make"            # make() gives (model, args) or (model, args, kwargs)
+  call = "models.py:make"            # make() returns (model, args) or (model, args, kwargs)
   shapes = ["x: batch, _", ""]       # each is a trial; "" is all static
 
 The journal has a line for each trial that ended, so a survey that was stopped goes on with the
@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="export-explorer survey",
         description="Export many models, each in a process of its own with limits of time and "
-        "memory, and say which export, why the others do not, and what cures them.",
+        "memory, and say which export, why the others do not, and which fixes help.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -80,7 +80,7 @@ def _iter_changes(old: Row, new: Row) -> Iterator[Change]:
     if old.outcome == "exported" and new.outcome == "fixed":
         yield Change("fails now", new.key, f"exports only with fixes: {new.code}")
     if old.outcome == "fixed" and new.outcome == "exported":
-        yield Change("cured", new.key, f"needs no fix any more: {old.code}")
+        yield Change("cured", new.key, f"no longer needs a fix: {old.code}")
     if old.agrees != "differs" and new.agrees == "differs":
         yield Change("differs now", new.key, new.agreement)
     if changed := _describe_change(old, new):

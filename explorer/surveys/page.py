@@ -175,10 +175,10 @@ def _histogram(rows: Sequence[Row]) -> str:
         f'<tr><th scope="row">{escape_html(code)}</th><td>{escape_html(failed[0].kind)}</td>'
         f'<td class="number">{len(failed)}</td>'
         f'<td><span class="bar" style="width: {180 * len(failed) // most + 1}px"></span></td>'
-        f'<td class="number">{sum(row.outcome == "fixed" for row in failed)} cured</td></tr>'
+        f'<td class="number">{sum(row.outcome == "fixed" for row in failed)} fixed</td></tr>'
         for code, failed in codes.items()
     )
-    return f"<h2>Failures by code, cured ones included</h2><table><tbody>{bars}</tbody></table>"
+    return f"<h2>Failures by code, including fixed ones</h2><table><tbody>{bars}</tbody></table>"
 
 
 def _outcomes(rows: Sequence[Row]) -> str:

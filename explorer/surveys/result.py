@@ -81,10 +81,10 @@ def survey_lines(result: SurveyResult) -> list[str]:
         line = f"{mark} {row.name:<{widest}} {where:<10} {row.outcome:<11} {detail.strip()}"
         lines.append(harmless(" ".join(line.splitlines()))[:160])
     if result.codes:
-        lines.append("Failures by code, cured ones included")
+        lines.append("Failures by code, including fixed ones")
         for code, rows in result.codes.items():
             cured = sum(row.outcome == "fixed" for row in rows)
-            lines.append(f"  {code} {rows[0].kind}: {len(rows)}, {cured} cured")
+            lines.append(f"  {code} {rows[0].kind}: {len(rows)}, {cured} fixed")
     if result.problem:
         lines.append(f"The journal lacks rows: {result.problem}")
     return lines

@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         "--no-bisect", action="store_true", help="do not look for the release of each change"
     )
     parser.add_argument(
-        "--remove", action="store_true", help="delete the environments in the end, keep the rows"
+        "--remove", action="store_true", help="delete the environments at the end, keep the rows"
     )
     add_selection(parser)
     parser.add_argument(

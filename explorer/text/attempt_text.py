@@ -48,7 +48,7 @@ def summary(
     lines += _section("Decomposed", level_lines(record))
     lines += _section("Findings", finding_lines(record))
     needs = " (needs the model and its source)" if record.mode in ("loaded", "given") else ""
-    lines += _section(f"Findings not looked for{needs}", format_unknown_kinds(record))
+    lines += _section(f"Findings not checked{needs}", format_unknown_kinds(record))
     lines += _section("Guarantees", guarantee_lines(record, doubted), 2 * _MOST)
     lines += _section("Runs", run_lines(record.runs), 4 * _MOST)
     lines += _section("Profile", profile_lines(record), 4 * _MOST)
@@ -91,7 +91,11 @@ def output_rows(record: Record) -> list[Row]:
 def size_rows(record: Record) -> list[Row]:
     """The symbolic sizes."""
     return [
-        ("size", symbol.name, f"{symbol.range}, from data" if symbol.is_from_data else symbol.range)
+        (
+            "size",
+            symbol.name,
+            f"{symbol.range}, data-dependent" if symbol.is_from_data else symbol.range,
+        )
         for symbol in record.symbols
     ]
 

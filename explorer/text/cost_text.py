@@ -51,12 +51,13 @@ def _at_example(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:
     sizes = ", ".join(f"{name}={value}" for name, value in at.sizes.items())
     graph = record.graphs[0]
     lines = [
-        f"At {sizes}:" if sizes else "At the example's sizes, which are all fixed:",
+        f"At {sizes}:" if sizes else "At the example's sizes, which are all static:",
         pair(
             "FLOPs",
-            f"{format_scaled(at.flops)}, {format_scaled(at.torch_flops)} in products of matrices",
+            f"{format_scaled(at.flops)}, {format_scaled(at.torch_flops)} in matmuls and "
+            "convolutions",
         ),
-        pair("bytes moved", f"{amount(at.bytes)}, {at.intensity:.3g} FLOPs a byte"),
+        pair("bytes moved", f"{amount(at.bytes)}, {at.intensity:.3g} FLOPs per byte"),
     ]
     if at.peak.node >= 0:
         name = record.strings[graph.name[at.peak.node]]
@@ -101,7 +102,7 @@ def _training(record: Record) -> list[str]:
 
 def _loop(loop: Loop) -> str:
     text = "unknown FLOPs" if loop.flops is None else f"{_truncate_formula(str(loop.flops))} FLOPs"
-    return cut(f"{loop.name}: {text} an iteration; the values decide how many")
+    return cut(f"{loop.name}: {text} per iteration; the number of iterations is data-dependent")
 
 
 def _by_line(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:

@@ -66,7 +66,7 @@ def fix_sentence(fix: TriedFix) -> str:
 
 def reason_of(op: DelegatedOp) -> str:
     """Why an op is outside; that it is not known, where nobody says."""
-    return op.reason or "the backend does not say why"
+    return op.reason or "the backend reports no reason"
 
 
 def _outside(found: Delegation, most: int) -> Iterator[str]:

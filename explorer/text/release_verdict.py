@@ -145,7 +145,7 @@ def verdict_on(items: list[ReleaseItem]) -> Release:
         return Release("not ready", f"Not ready to ship: {reason_of(items)}.", items, "bad")
     sign: State = "open" if any(item.words and item.state == "open" for item in items) else "good"
     if "open" in states:
-        text = f"Nothing wrong so far; still open: {reason_of(items)}."
+        text = f"Nothing wrong so far; still to check: {reason_of(items)}."
         return Release("open", text, items, sign)
     return Release("ready", f"Ready to ship: {reason_of(items)}.", items, sign)
 
@@ -261,8 +261,8 @@ def _findings(record: Record) -> ReleaseItem:
         text = f"{format_count(len(grave), 'finding')} to decide on."
         return ReleaseItem("findings", "open", text, "ex.findings", words, count)
     notes, left = len(record.findings), len(record.not_looked_for)
-    text = f"None but {format_count(notes, 'note')}." if notes else "None."
-    text += f" {format_count(left, 'kind')} not looked for: they need the model." if left else ""
+    text = f"No findings, only {format_count(notes, 'note')}." if notes else "None."
+    text += f" {format_count(left, 'kind')} not checked: they need the model." if left else ""
     if not notes:
         return ReleaseItem("findings", "good", text)
     return ReleaseItem("findings", "good", text, "", format_count(notes, "note"), str(notes))
@@ -331,7 +331,7 @@ def _only_where(record: Record) -> str:
     """What the program asks of several sizes at once, which no range says."""
     kept = [rule.text for rule in conditions_kept(record)]
     more = f", and {format_count(len(kept) - 1, 'more condition')}" if len(kept) > 1 else ""
-    return f" Only where {kept[0]}{more}." if kept else ""
+    return f" Only if {kept[0]}{more}." if kept else ""
 
 
 def _find_soundness(record: Record) -> GuaranteeRow | None:
@@ -348,7 +348,7 @@ def _varies(symbols: Sequence[Symbol]) -> str:
     unbacked = len(symbols) - len(backed)
     if not unbacked:
         return text
-    return f"{text}{' and ' if text else ''}{format_count(unbacked, 'number')} computed from data"
+    return f"{text}{' and ' if text else ''}{format_count(unbacked, 'data-dependent number')}"
 
 
 def _runs(record: Record) -> ReleaseItem:

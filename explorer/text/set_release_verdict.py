@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _STATES: dict[str, State] = {"ready": "good", "open": "open", "not ready": "bad"}
 _OF_PROGRAMS = {
     "ready": "Checked by itself: {}.",
-    "open": "Still open: {}.",
+    "open": "Still to check: {}.",
     "not ready": "Not ready: {}.",
 }
 

@@ -182,7 +182,7 @@ def _list_removed(record: Record | None, stages: Stages) -> list[str]:
         return []
     graph = record.graphs[0]
     names = [record.strings[graph.name[node]] for node in stages.removed]
-    return [cut(f"Removed, so that no kernel computes them: {', '.join(names)}")]
+    return [cut(f"Removed; no kernel computes them: {', '.join(names)}")]
 
 
 def _format_time(kernel: Kernel) -> str:

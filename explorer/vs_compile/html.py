@@ -81,7 +81,7 @@ def _recompiles(call: CompiledCall) -> str:
 
 
 def _recompile(given: Recompile) -> str:
-    return f"<div>{asker(given)} asks {_code(given.guard)}{_at(given.place)}</div>"
+    return f"<div>{asker(given)} requires {_code(given.guard)}{_at(given.place)}</div>"
 
 
 def _export(report: CompileReport, call: CompiledCall) -> str:

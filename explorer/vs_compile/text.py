@@ -15,8 +15,8 @@ _MOST_OPS = 12
 
 EXPORT_SAYS = {
     "takes": "accepts it, with its one graph",
-    "refuses": "refuses it",
-    "unchecked": "accepts it, outside of its contract",
+    "refuses": "rejects it",
+    "unchecked": "accepts it, outside its contract",
     "no program": "has no program for it",
 }
 
@@ -89,9 +89,9 @@ def asker(given: Recompile) -> str:
 
 
 def recompile_sentence(given: Recompile) -> str:
-    """`graph 1 asks x.shape[0] == 512`."""
+    """`graph 1 requires x.shape[0] == 512`."""
     place = f", for {place_text(given.place)}" if given.place else ""
-    return f"{asker(given)} asks {given.guard}{place}"
+    return f"{asker(given)} requires {given.guard}{place}"
 
 
 def rule_sentence(call: CompiledCall) -> str:

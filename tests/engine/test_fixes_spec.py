@@ -164,7 +164,7 @@ CASES = {
     ),
     "no multiple": Case(
         Whole, (t(16, 4),), "x: seq, _; unbacked",
-        "This `if` needs to know whether `(seq + ((8 - (seq % 8)) % 8)) == 1`, and `seq` is unbacked",
+        "This `if` needs to know whether `(seq + ((8 - (seq % 8)) % 8)) == 1`, and `seq` is",
         "x: seq, _; seq + (8 - seq % 8) % 8 != 1", narrows=False,
     ),
     "least of two": Case(

@@ -369,9 +369,9 @@ def test_the_text_reads_like_the_slide() -> None:
     assert "compile  compiles graph 1, for these sizes only" in text
     assert "compile  compiles again: graph 2, for x.shape[0] in [2, 1024]" in text
     assert "compile  compiles again: graph 3, for x.shape[0] in [1025, ∞)" in text
-    assert "graph 1 asks x.shape[0] == 512" in text
-    assert "graph 2 asks 2 <= x.shape[0] <= 1024, for if x.shape[0] <= 1024:" in text
-    assert "export   refuses it" in text
+    assert "graph 1 requires x.shape[0] == 512" in text
+    assert "graph 2 requires 2 <= x.shape[0] <= 1024, for if x.shape[0] <= 1024:" in text
+    assert "export   rejects it" in text
     assert "3 graphs, no graph break, compiled again at 2 of 3 sizes" in text
 
 

@@ -84,10 +84,10 @@ def test_weights_of_other_values_are_named(tmp_path: Path) -> None:
         assert found.ok
         assert str(found).splitlines()[1:] == [
             "Identical up to names: 4 ops.",
-            "1 weight holds other values: lin.bias.",
+            "1 weight has different values: lin.bias.",
         ]
         shown = msgspec.json.decode(encode_page(found.session()))["diffs"][1][0]
-        assert shown["weights"] == "1 weight holds other values: lin.bias."
+        assert shown["weights"] == "1 weight has different values: lin.bias."
 
 
 @pytest.mark.after_check
@@ -206,7 +206,7 @@ def test_two_names_of_one_result_are_not_compared_once_it_was_decomposed() -> No
     ex = explorer.explore(nn.Linear(4, 2), (torch.ones(1, 4),))
     assert explorer.diff(ex, ex).ok
     other = ex.decompose("core")
-    with pytest.raises(ValueError, match="one result, which is now: Decomposed: core"):
+    with pytest.raises(ValueError, match="the same result, which is now at: Decomposed: core"):
         explorer.diff(ex, other)
 
 

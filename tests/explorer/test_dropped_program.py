@@ -214,7 +214,7 @@ def test_weights_of_a_dropped_program_are_those_of_its_model_or_said_not_to_be_c
     net.load_state_dict({"0.bias": torch.ones(4)}, strict=False)  # in both
     assert weights_sentence(before, after) == ""
     net.get_submodule("0").register_parameter("bias", nn.Parameter(torch.zeros(4)))
-    assert weights_sentence(before, after) == "1 weight holds other values: 0.bias."
+    assert weights_sentence(before, after) == "1 weight has different values: 0.bias."
 
     ex = explorer.explore(lambda x: net(x) + 1, (torch.randn(3, 4),)).decompose("core")
     release(ex, 0)

@@ -73,8 +73,8 @@ def test_a_model_that_exports_is_looked_at_and_verified() -> None:
     varying = guided.steps[3]
     assert varying.code == '%export --guide -d "x: a, _; y: _, b" good(x, y)'
     assert [line.text for line in varying.lines] == [
-        "`x.shape[1]` stays 16: the code accepts no other",
-        "`y.shape[0]` stays 4: the code accepts no other",
+        "`x.shape[1]` stays 16: the code accepts only this size",
+        "`y.shape[0]` stays 4: the code accepts only this size",
     ]
     assert "guarantees hold" in guided.steps[2].reason
     assert guided.report == Path("good-export.html")

@@ -265,7 +265,7 @@ def test_what_an_answer_can_be_asked() -> None:
     assert "rejects an input of shape [2, 5]" in refused(
         lambda: good.agrees_with(torch.sin, (torch.ones(2, 5),))
     )
-    assert "expected is a `str`" in refused(lambda: Answer(3).equals("x", "no"))
+    assert "expected a `str`" in refused(lambda: Answer(3).equals("x", "no"))
 
 
 @pytest.mark.slow

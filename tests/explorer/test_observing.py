@@ -127,7 +127,7 @@ def test_copies_stay_within_their_budget_and_other_calls_are_checked_all_the_sam
     assert all(args[0].abs().sum() > 0 for args, _ in kept)
     checked = calls.check(calls.explore())
     assert checked.ok
-    assert "with other values of the same sizes, to save memory" in str(checked)
+    assert "checked with new values of the same sizes, to save memory" in str(checked)
 
 
 def test_an_example_is_resized_only_where_the_model_takes_it() -> None:

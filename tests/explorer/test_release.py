@@ -41,7 +41,7 @@ def states(record: Record) -> dict[str, str]:
 def test_what_was_not_done_is_open(record: Record) -> None:
     release = release_of(record)
     assert (release.verdict, release.ok) == ("open", False)
-    assert release.sentence == "Nothing wrong so far; still open: verification, sizes, runs."
+    assert release.sentence == "Nothing wrong so far; still to check: verification, sizes, runs."
     assert states(record)["export"] == "good"
 
 
@@ -52,10 +52,10 @@ def test_numbers_from_data_are_counted_and_not_named() -> None:
 
     ex = explorer.explore(counts, (torch.ones(3), torch.ones(4)))
     said = {each.name: each.sentence for each in ex.release_report().items}
-    assert said["sizes"].startswith("2 numbers computed from data: ")
+    assert said["sizes"].startswith("2 data-dependent numbers: ")
     ex = explorer.explore(counts, (torch.ones(3), torch.ones(4)), dynamic_shapes="x: batch")
     said = {each.name: each.sentence for each in ex.release_report().items}
-    assert said["sizes"].startswith("batch [0, ∞) and 2 numbers computed from data: ")
+    assert said["sizes"].startswith("batch [0, ∞) and 2 data-dependent numbers: ")
 
 
 class CausalWhereSquare(torch.nn.Module):
@@ -73,12 +73,12 @@ def test_sizes_that_one_way_of_a_branch_leaves_out_are_told() -> None:
     shown.verify()
     assert shown.record.verification is not None
 
-    assert "Only where\n  s != t (test_release.py:" in repr(shown)
+    assert "Only if\n  s != t (test_release.py:" in repr(shown)
     row = next(row for row in shown.record.verification.rows if row.name == "refuses")
     assert "Eager accepts 1: " in row.sentence
     assert "breaks s != t" in row.sentence
     sizes = next(item for item in shown.release_report().items if item.name == "sizes")
-    assert sizes.sentence.endswith(" Only where s != t.")
+    assert sizes.sentence.endswith(" Only if s != t.")
 
 
 @pytest.mark.slow

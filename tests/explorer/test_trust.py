@@ -95,7 +95,7 @@ def test_the_findings_of_a_file_are_there_without_trust(tmp_path: Path) -> None:
     ex = explorer.load(tmp_path / "d.pt2")
     assert [each.kind.name for each in ex.findings] == ["TRAINING_MODE", "RANDOM"]
     assert "training mode" in repr(ex)
-    assert "not looked for (needs the model and its source)" in repr(ex)
+    assert "not checked (needs the model and its source)" in repr(ex)
     assert "Weight tying is lost" in ex.record.not_looked_for
 
 

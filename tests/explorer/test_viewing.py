@@ -160,7 +160,7 @@ def test_other_inputs_are_of_the_view_alone() -> None:
     assert ex.program.example_inputs is not None
     assert ex.program.example_inputs[0][0].shape == (7, 4)
     assert program.example_inputs is before
-    with pytest.raises(TypeError, match="Give the positional arguments as a tuple"):
+    with pytest.raises(TypeError, match="Pass the positional arguments as a tuple"):
         explorer.view(program, torch.randn(7, 4))  # type: ignore[arg-type]
 
 

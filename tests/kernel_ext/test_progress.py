@@ -30,4 +30,4 @@ def test_the_diagnosis_shows_at_once_and_stays(monkeypatch: pytest.MonkeyPatch) 
         ["It fails (m.py, line 3)"],
         ["It fails (m.py, line 3)", "Found: A fix"],
     ]
-    assert shown[-1].splitlines()[-1].startswith("Looking for fixes of model(x) (")
+    assert shown[-1].splitlines()[-1].startswith("Looking for fixes for model(x) (")

@@ -85,7 +85,7 @@ def test_a_model_that_generates_becomes_a_set(shell: InteractiveShell) -> None:
     assert "The same 16 tokens" in text
     assert "prefill → decode  1 cache tensor" in text
     ready = shown(shell, "print(kit.release_report())")
-    assert ready.startswith("Nothing wrong so far; still open: prefill")
+    assert ready.startswith("Nothing wrong so far; still to check: prefill")
     assert ready.count("→ kit['") == 2
 
 

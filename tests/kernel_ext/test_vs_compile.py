@@ -33,7 +33,7 @@ def test_both_sides_are_shown_and_the_export_is_kept(shell: InteractiveShell) ->
     text = shown(shell, "%export --vs-compile --sizes 512,1024,2048 --as ex slide(x, w)")
     assert "slide(x, w): torch.compile and torch.export" in text
     assert "graph 2 asks 2 <= x.shape[0] <= 1024, for if x.shape[0] <= 1024:" in text
-    assert "export   refuses it" in text
+    assert "export   rejects it" in text
     assert "exported, non-strict, 2 ops, x.shape[0] in [2, 1024]" in text
     assert shell.user_ns["ex"].ok
 

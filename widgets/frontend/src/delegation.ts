@@ -27,7 +27,7 @@ export const opsOnTensors = ({ ops }: Delegation): DelegatedOp[] =>
   ops.filter(({ kind }) => kind === "tensor");
 
 export const reasonOf = ({ reason }: DelegatedOp): string =>
-  reason || "the backend does not say why";
+  reason || "the backend reports no reason";
 
 /** The ops outside by op and reason: the slowest first, then those of the most FLOPs. */
 export function outsideBy(delegation: Delegation): Outside[] {

@@ -112,7 +112,7 @@ export function Partitions({ store, program, delegation }: Props) {
                   >
                     {capped(pair.op, 100)}
                   </button>
-                  : <Prose text={pair.reason || "the backend does not say why"} most={300} />
+                  : <Prose text={pair.reason || "the backend reports no reason"} most={300} />
                 </li>
               )}
             </More>

@@ -41,7 +41,7 @@ const diffOf = (graph: Partial<GraphDiff>, others: ProgramDiff["others"] = []): 
   renamed: [],
   modules: [],
   identical: false,
-  weights: "1 weight holds other values: lin.bias.",
+  weights: "1 weight has different values: lin.bias.",
   graphs: [
     { before: 0, after: 0, title: "main", pairs: [], removed: [], added: [], became: [], ...graph },
   ],
@@ -90,7 +90,7 @@ test("differences are listed as text, and one goes from one to the next", async 
   expect(page.querySelector("img")).toBeNull();
   expect(page.textContent).toContain("n → batch");
   const weights = page.querySelector("[data-testid=weights]");
-  expect(weights?.textContent).toBe("1 weight holds other values: lin.bias.");
+  expect(weights?.textContent).toBe("1 weight has different values: lin.bias.");
   expect(weights?.className).not.toContain("tx-lead"); // as plain as that the graphs are identical
   expect(page.textContent).toContain("1 difference outside of the graph");
   expect(page.querySelectorAll('[data-testid="difference"]')).toHaveLength(2);
