@@ -124,7 +124,7 @@ def test_compile_is_shown_beside_export(lab: Lab) -> None:
     rows = output.locator("tbody tr")
     expect(rows.nth(0)).to_contain_text("compiles graph 1")
     expect(rows.nth(1)).to_contain_text("graph 1 requires x.shape[0] == 512")
-    expect(rows.nth(2)).to_contain_text("graph 2 asks 2 <= x.shape[0] <= 1024")
+    expect(rows.nth(2)).to_contain_text("graph 2 requires 2 <= x.shape[0] <= 1024")
     expect(rows.nth(2)).to_contain_text("rejects it")
     expect(rows.nth(2)).to_contain_text("Cell In[2], line 2")
     verdict = output.get_by_test_id("verdict")

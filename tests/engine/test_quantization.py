@@ -339,7 +339,9 @@ def test_a_file_that_is_only_read_shows_the_same_layers(
 
 def test_the_table_has_layers_bytes_and_reasons(results: dict[str, Exploration]) -> None:
     said = repr(results["dynamic"].quantization)
-    assert said.startswith("2 quantized ops; weights and buffers take 2.82 kB, instead of 6.4 kB in float")
+    assert said.startswith(
+        "2 quantized ops; weights and buffers take 2.82 kB, instead of 6.4 kB in float"
+    )
     assert "int8 per channel, ×" in said
     assert "dynamic int8 per token" in said
     assert "In float:\n  conv" in said

@@ -32,7 +32,7 @@ def shell(shell: InteractiveShell) -> InteractiveShell:
 def test_both_sides_are_shown_and_the_export_is_kept(shell: InteractiveShell) -> None:
     text = shown(shell, "%export --vs-compile --sizes 512,1024,2048 --as ex slide(x, w)")
     assert "slide(x, w): torch.compile and torch.export" in text
-    assert "graph 2 asks 2 <= x.shape[0] <= 1024, for if x.shape[0] <= 1024:" in text
+    assert "graph 2 requires 2 <= x.shape[0] <= 1024, for if x.shape[0] <= 1024:" in text
     assert "export   rejects it" in text
     assert "exported, non-strict, 2 ops, x.shape[0] in [2, 1024]" in text
     assert shell.user_ns["ex"].ok

@@ -352,47 +352,47 @@ export interface Asks {
   explain: { request: ByName; reply: CodeText };
   /** Programs of the kernel, and files of its folder, that a program can be compared with. */
   others: { request: OfAttempt; reply: OtherPrograms };
-  /** Opens another program to compare with. The current attempt stays current. */
+  /** Opens another program to compare with; the current attempt does not change. */
   beside: { request: OtherChoice; reply: NewAttempt };
-  /** Applies fixes together. One that fails or is interrupted leaves what was current current. */
+  /** Applies fixes together. If that fails or is interrupted, the current attempt does not change. */
   apply: { request: FixChoice; reply: NewAttempt };
   /** The edits that write an attempt and its fixes into the user's code. Writes nothing. */
   writing: { request: FixChoice; reply: Writing };
   /** Applies lossless fixes until one exports or none is left. */
   autofix: { request: OfAttempt; reply: Autofixed };
-  /** Makes a short script that fails the same. */
+  /** Writes a short script that fails the same way. */
   reproduce: { request: OfAttempt; reply: ReproducedScript };
-  /** Checks the guarantees; the Record has them then. */
+  /** Checks the guarantees and adds them to the Record. */
   verify: { request: SizeCount; reply: Sentence };
-  /** Runs the program and eager; the Record gets the rows. Says why it ended early. */
+  /** Runs the program and eager, and adds rows to the Record. Returns why it ended early. */
   run: { request: RunRequest; reply: Sentence };
-  /** Measures what each op costs; the Record has it then. */
+  /** Measures the time of each op and adds it to the Record. */
   profile: { request: ProfileRequest; reply: null };
-  /** Compiles the program and times its kernels; the Record has them then. */
+  /** Compiles the program, times its kernels and adds both to the Record. */
   stages: { request: StagesRequest; reply: null };
-  /** Lowers a copy of the program for a backend; the Record has what it takes then. */
+  /** Lowers a copy of the program for a backend and adds the result to the Record. */
   delegate: { request: DelegateRequest; reply: null };
-  /** Asks every backend which ops it can take; the Record has the table then. */
+  /** Asks every backend which ops it can take and adds the table to the Record. */
   can_take: { request: OfAttempt; reply: null };
-  /** Tries rewrites that bring ops into a delegate; the Record has those that gain then. */
+  /** Tries rewrites that bring ops into a delegate and adds those that help to the Record. */
   delegation_fixes: { request: DelegateRequest; reply: null };
   /** Rewrites ops that a delegate leaves, lowers again and compares with eager. */
   fix_delegation: { request: DelegationFixChoice; reply: Autofixed };
   /** Records the value of every op in the Record. */
   watch: { request: ProfileRequest; reply: null };
-  /** Holds a run against another; the Record has it then. */
+  /** Compares a run with another and adds the result to the Record. */
   against: { request: ValuesAgainst; reply: Sentence };
-  /** A part of what an op gave; the program runs again. */
+  /** Part of an op's output; the program runs again. */
   tensor: { request: TensorRequest; reply: TensorSlice };
   /** Decomposes the program by a table. */
   decompose: { request: TableChoice; reply: NewAttempt };
   /** Exports the call with its shapes in the other form, Dims or a ShapesSpec, and compares. */
   contracts: { request: OfAttempt; reply: ContractsCompared };
-  /** Generates with the programs of a set and with the model; the set has the trials then. */
+  /** Generates with the programs of a set and with the model, and adds the trials to the set. */
   generate: { request: GenerateRequest; reply: Sentence };
   /** Trusts an opened file: its program is made, running its code. */
   trust: { request: OfAttempt; reply: null };
-  /** Makes an attempt the one that the kernel holds: `ex.program`. */
+  /** Makes an attempt the current one of the kernel: `ex.program`. */
   use: { request: OfAttempt; reply: null };
 }
 
@@ -408,6 +408,6 @@ export interface LibraryAsks {
 }
 
 export interface GuideAsks {
-  /** Takes a choice, and goes on with the guide. */
+  /** Makes a choice and continues the guide. */
   take: { request: GuideChoice; reply: null };
 }
