@@ -105,7 +105,7 @@ def test_what_there_is_nothing_to_show_of(
     page.get_by_role("combobox", name="Search ops").first.fill("nothing of that name")
     said = {
         "Source": "no op",
-        "Shapes": "Every size is fixed",
+        "Shapes": "Every size is static",
         "Findings": "No findings",
         "Verify": "was not verified before",
         "Runs": "was not run before",

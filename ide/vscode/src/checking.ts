@@ -48,7 +48,8 @@ export class Checking {
           "(model, args, kwargs).",
       );
     }
-    const placeHolder = "Which function gives (model, args)? It is run, and its model exported.";
+    const placeHolder =
+      "Which function returns (model, args)? It is run, and the model is exported.";
     const name =
       names.length === 1 ? names[0] : await vscode.window.showQuickPick(names, { placeHolder });
     if (!name || !(await document.save())) return;
@@ -67,7 +68,7 @@ export class Checking {
     const folder =
       (active && vscode.workspace.getWorkspaceFolder(active)) ??
       vscode.workspace.workspaceFolders?.[0];
-    if (!folder) return say("Open the folder whose pyproject.toml names what is to be checked.");
+    if (!folder) return say("Open the folder whose pyproject.toml lists the checks.");
     const cwd = folder.uri.fsPath;
     const home = { file: join(cwd, "pyproject.toml"), line: 1 };
     await this.check(folder.uri, { calls: [], title: "pyproject.toml", cwd, home });

@@ -128,8 +128,7 @@ class Shown {
     const head = JSON.parse(out.slice(0, end)) as Head;
     if (head.protocol !== PROTOCOL) {
       throw new Failure(
-        `Export Explorer in ${python} and this extension are of versions that do not fit each ` +
-          "other. Update both.",
+        `Export Explorer in ${python} and this extension have incompatible versions. Update both.`,
       );
     }
     const frontEnd = vscode.Uri.file(head.front_end);

@@ -9,7 +9,7 @@ export class ReadOnlyTexts implements vscode.TextDocumentContentProvider {
   private readonly texts = new Map<string, string>();
 
   provideTextDocumentContent(uri: vscode.Uri): string {
-    return this.texts.get(uri.path) ?? "This text is no longer known. Open the file again.";
+    return this.texts.get(uri.path) ?? "This text is no longer available. Open the file again.";
   }
 
   /** The address of a text; another text of the same name has another address. */

@@ -45,7 +45,7 @@ test("what it does not hold is refused with a sentence", async () => {
   await expect(host.ask("record", { attempt: 7 })).rejects.toThrow("not in this page");
   await expect(host.ask("diff", { attempt: 0, other: 0 })).rejects.toThrow("not in this page");
   await expect(host.ask("apply", { attempt: 0, fixes: [0] })).rejects.toThrow(
-    "Open it in a notebook",
+    "Export in a notebook",
   );
 });
 

@@ -64,7 +64,9 @@ export class FrozenHost implements Host {
         if (!Object.hasOwn(this.frozen.pages, name)) missing("page on this code"); // `constructor`
         return this.frozen.pages[name];
       default:
-        throw new Error("This page is a report. Open it in a notebook to act on it.");
+        throw new Error(
+          "This page is a report, which runs nothing. Export in a notebook to do this.",
+        );
     }
   }
 }

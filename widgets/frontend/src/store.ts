@@ -484,7 +484,7 @@ export class Store extends ViewState {
   private tellOfAnother(what: string): void {
     const { name, outcome } = this.attempts.peek()[this.current.peek()] ?? {};
     if (name && outcome === "exported") {
-      this.ended.value = `${name} is now ${what}. History goes back.`;
+      this.ended.value = `${name} is now ${what}. Use History to go back.`;
     }
   }
 

@@ -41,7 +41,7 @@ export function tabStatus(
   if (tab === "differences") {
     if (!comparison) return null;
     const { entries, diff } = comparison;
-    if (diff.identical) return { tone: "good", count: "0", words: "Nothing differs" };
+    if (diff.identical) return { tone: "good", count: "0", words: "No differences" };
     const count = entries.length + othersOf(diff).length;
     return { tone: "warn", count: `${count}`, words: counted(count, "difference") };
   }

@@ -32,7 +32,7 @@ export function decode(data: DataView): Record {
   ) as Record;
   if (record.schema !== SCHEMA_VERSION) {
     throw new Error(
-      `This view reads version ${SCHEMA_VERSION} of the record and was sent version ` +
+      `This view reads version ${SCHEMA_VERSION} of the record, but received version ` +
         `${record.schema}. Reload the page, then run the cell again.`,
     );
   }

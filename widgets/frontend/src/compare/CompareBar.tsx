@@ -6,7 +6,7 @@ import type { Arrangement, Comparison } from "./comparison";
 import { stepDifference } from "./stepping";
 
 const ARRANGEMENTS: [Arrangement, face: string, name: string][] = [
-  ["beside", "Side by side", "Both programs, with equal parts in the same place"],
+  ["beside", "Side by side", "Both programs, with matching ops in the same place"],
   ["overlay", "Overlay", "Both programs as one graph"],
   ["alone", "After", "Only the program on screen"],
 ];
@@ -51,8 +51,8 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
           <button
             type="button"
             class="tx-button"
-            title="The difference before (Shift+N)"
-            aria-label="The difference before"
+            title="Previous difference (Shift+N)"
+            aria-label="Previous difference"
             onClick={() => stepDifference(store, -1)}
           >
             ‹
@@ -66,8 +66,8 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
           <button
             type="button"
             class="tx-button"
-            title="The next difference (N)"
-            aria-label="The next difference"
+            title="Next difference (N)"
+            aria-label="Next difference"
             onClick={() => stepDifference(store, 1)}
           >
             ›
@@ -88,7 +88,7 @@ export function CompareBar({ store, comparison }: { store: Store; comparison: Co
 }
 
 function filterTitle(count: number, alone: boolean): string {
-  if (count === 0) return "Nothing differs";
+  if (count === 0) return "No differences";
   if (alone) return "Only where both programs are shown";
   return "Only differences, with their inputs and users";
 }

@@ -240,7 +240,7 @@ describe("panes", () => {
     await act(() => store.select({ kind: "nodes", nodes: [add] }, "graph"));
     const facts = page.querySelector("[data-testid=inspector]")?.textContent;
     expect(facts).toContain("Findings! 2 findings: A surprising thing.");
-    expect(facts).toContain("makes 1.0 kB");
+    expect(facts).toContain("outputs 1.0 kB");
   });
 
   test("colour by nothing, or by another, where that is chosen; a new profile colours again", async () => {

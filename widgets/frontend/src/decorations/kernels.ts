@@ -22,6 +22,6 @@ export function kernels({ record: { stages } }: Program): Decoration | null {
     }
   }
   const text = (amount: number): string =>
-    `${durationText(amount / 1e6)} with its kernel, ${shareText(amount / whole)}`;
+    `${durationText(amount / 1e6)} in its kernel, ${shareText(amount / whole)}`;
   return heat(KERNELS, "Kernel time", marks, text);
 }

@@ -16,7 +16,7 @@ export function time({ record: { profile } }: Program): Decoration | null {
 
 export function memory({ record: { profile } }: Program): Decoration | null {
   if (!profile) return null;
-  return measured("memory", "Memory", profile.bytes, (bytes) => `makes ${bytesText(bytes)}`);
+  return measured("memory", "Memory", profile.bytes, (bytes) => `outputs ${bytesText(bytes)}`);
 }
 
 /** @param amounts per node of the main graph; negative for what was not measured */

@@ -34,7 +34,7 @@ export function BeforeCanvas({ store, view, hint, onKeyDown }: Props) {
       tabIndex={0}
       role="listbox"
       aria-roledescription="graph"
-      aria-label="The program before, in step with the other. Arrow keys walk along its boxes. Diff lists what differs."
+      aria-label="The program before, synchronized with the other. Arrow keys move between boxes. Diff lists the differences."
       aria-activedescendant={chosen}
       data-testid="graph-before"
       onKeyDown={onKeyDown}

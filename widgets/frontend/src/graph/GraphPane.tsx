@@ -84,7 +84,7 @@ export function GraphPane({ store, children }: GraphPaneProps) {
             // nothing in it, Orca says nothing of it.
             role="listbox"
             aria-roledescription="graph"
-            aria-label="The program as a graph. Arrow keys walk along its boxes, Enter opens and closes one. The outline lists the same ops."
+            aria-label="The program as a graph. Arrow keys move between boxes, Enter opens and closes one. The outline lists the same ops."
             aria-activedescendant={chosen}
             data-testid="graph"
             onKeyDown={(event) => view && onKey(event, view)}

@@ -96,9 +96,9 @@ export function Legend({ store, program, aside, low }: LegendProps) {
               </Entry>
             )),
           )}
-        <Entry sign="▸">Holds ops: Enter or a double click opens it</Entry>
-        <Entry sign="⇧">Shift: a click adds to the selection, a drag frames it</Entry>
-        <Entry sign="◂">Read from elsewhere, named instead of drawn</Entry>
+        <Entry sign="▸">Contains ops: double-click or press Enter to open</Entry>
+        <Entry sign="⇧">Shift-click adds to the selection, Shift-drag selects an area</Entry>
+        <Entry sign="◂">An input from elsewhere, shown by name instead of an edge</Entry>
         <Entry sign="▼">Used outside its module</Entry>
       </dl>
     </details>

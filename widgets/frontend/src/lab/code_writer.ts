@@ -40,7 +40,8 @@ export class CodeWriter {
     }
     if (!(await this.accepted(targets, writing.others))) return [];
     const edited = targets.find(({ shared, text }) => shared.getSource() !== text);
-    if (edited) throw new Error(`${edited.name} was edited meanwhile: nothing is written.`);
+    if (edited)
+      throw new Error(`${edited.name} was edited in the meantime, so nothing is written.`);
     for (const { shared, changes } of targets) apply(shared, changes);
     return targets.map(({ name }) => name);
   }

@@ -29,7 +29,7 @@ export async function editorPlugin() {
   const { codemirror, state, view } = modules;
   return {
     id: ID,
-    description: "Links the lines of cells and files with the ops that they made",
+    description: "Links lines of cells and files to the ops that come from them",
     autoStart: true,
     requires: [
       modules.notebook.INotebookTracker,

@@ -31,7 +31,7 @@ function header(app: App, context: Context): HTMLElement {
     lineHeight: "26px",
   });
   button.textContent = "Open in a notebook";
-  button.title = "Makes a notebook with the cell that loads this file";
+  button.title = "Creates a notebook with a cell that loads this file";
   button.addEventListener("click", () => void openInNotebook(app, context.path));
   bar.append(button);
   return bar;

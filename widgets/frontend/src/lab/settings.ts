@@ -37,7 +37,7 @@ export function settingsOf(
       loaded.changed.connect(take);
       take();
     },
-    (error: unknown) => console.warn(`export-explorer: settings are as by default: ${error}`),
+    (error: unknown) => console.warn(`export-explorer: using default settings: ${error}`),
   );
   return settings;
 }

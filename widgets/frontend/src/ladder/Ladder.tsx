@@ -3,6 +3,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { capped, counted } from "../format";
 import { GraphPane } from "../graph/GraphPane";
+import { meaningOf } from "../panes/parts/Word";
 import type { Program } from "../program";
 import type { Stages } from "../record.gen";
 import type { Store } from "../store";
@@ -120,7 +121,7 @@ function Beside({ store, rungs, shown, beside }: Omit<BarProps, "stages">) {
   return (
     <select
       class="tx-input"
-      aria-label="Beside it"
+      aria-label="Second stage"
       data-testid="rung-beside"
       value={beside ?? ""}
       onChange={(event) => {
@@ -161,7 +162,7 @@ export function RungChoice({ store, stages, rungs, shown }: ChoiceProps) {
           type="button"
           class="tx-button"
           data-testid={`rung-${rung}`}
-          title={`${capped(rung, 40)}: ${counts.get(rung) ?? ""}, on the canvas`}
+          title={`${capped(rung, 40)}: ${counts.get(rung) ?? ""}, on the canvas. ${meaningOf(rung) ?? ""}`}
           aria-pressed={rung === shown}
           onClick={() => store.showRung(rung)}
         >

@@ -62,7 +62,7 @@ export function CasePage({ store, found }: CasePageProps) {
         run={() => void store.try(found)}
       />
       <p class="tx-lead">
-        The text may be edited here. It is run only when you export it, and sees none of your
+        You can edit the code here. It runs only when you export it, and does not see your
         variables. Ctrl+Enter exports it; Esc leaves the text.
       </p>
     </div>

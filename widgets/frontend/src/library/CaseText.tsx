@@ -49,7 +49,7 @@ export function CaseText({ found, showTag }: CaseTextProps) {
           {shapes ? (
             <span class="tx-mono">{capped(shapes, 400)}</span>
           ) : (
-            "none: every size is fixed"
+            "none: every size is static"
           )}
         </Fact>
         {explains.length > 0 && (

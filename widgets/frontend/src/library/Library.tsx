@@ -70,10 +70,7 @@ function Cases({ store }: { store: LibraryStore }) {
         {found ? (
           <CasePage key={found.name} store={store} found={found} />
         ) : (
-          <Empty>
-            Choose a case: its source can be read, exported live in both modes, edited and exported
-            again.
-          </Empty>
+          <Empty>Choose a case to read its source, edit it and export it live in both modes.</Empty>
         )}
       </div>
     </>

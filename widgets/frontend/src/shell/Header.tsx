@@ -3,6 +3,7 @@
 import { capped, counted } from "../format";
 import { Popover } from "../Popover";
 import { LongText } from "../panes/parts/parts";
+import { meaningOf } from "../panes/parts/Word";
 import type { Program } from "../program";
 import type { Store } from "../store";
 import { signOf, tabStatus } from "../tab_status";
@@ -95,7 +96,11 @@ function Parts({ verdict }: { verdict: string }) {
   return (
     <span class="tx-verdict-parts">
       {parts.map((part, index) => (
-        <span key={index} class={part === ", non-strict" ? "tx-verdict-mode" : undefined}>
+        <span
+          key={index}
+          class={part === ", non-strict" ? "tx-verdict-mode" : undefined}
+          title={meaningOf(part.replace(", ", ""))}
+        >
           {part}
         </span>
       ))}

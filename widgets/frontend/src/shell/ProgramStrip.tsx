@@ -6,6 +6,7 @@
 import { viewId } from "../dom_id";
 import { bytesText, capped, counted } from "../format";
 import { Popover } from "../Popover";
+import { meaningOf } from "../panes/parts/Word";
 import type { ProgramSet, Seam } from "../record.gen";
 import type { Store } from "../store";
 import { Generated } from "./Generated";
@@ -86,7 +87,7 @@ function Between({ store, set }: SetProps) {
   return (
     <Popover name="Between the programs" face={betweenFace(set)}>
       {findings.length > 0 && <FindingsBetween store={store} set={set} />}
-      {seams.length > 0 && <h3>Connections</h3>}
+      {seams.length > 0 && <h3 title={meaningOf("Connections")}>Connections</h3>}
       {seams.length > 0 && <Seams store={store} set={set} />}
       {seam && <SeamTable store={store} set={set} seam={seam} />}
       {symbols.length > 0 && <SizesInCommon set={set} />}

@@ -41,7 +41,7 @@ const opsOf = (program: Program): number =>
 function faceOf({ items, verdict }: Verdict): string {
   if (verdict === "ready") return "Ready to ship";
   const open = items.filter(({ state }) => state === "open").length;
-  return verdict === "open" ? `${counted(open, "check")} open` : "Not ready to ship";
+  return verdict === "open" ? `${counted(open, "check")} left` : "Not ready to ship";
 }
 
 interface ItemProps {

@@ -19,9 +19,9 @@ export function SeamTable({ store, set, seam }: SeamTableProps) {
       <table class="tx-table">
         <thead>
           <tr>
-            <th scope="col">{source} gives</th>
-            <th scope="col">{target} takes</th>
-            <th scope="col">Known by</th>
+            <th scope="col">{source} returns</th>
+            <th scope="col">{target} accepts</th>
+            <th scope="col">Matched by</th>
           </tr>
         </thead>
         <tbody>

@@ -46,7 +46,7 @@ const PANES: readonly [Tab, string, string][] = [
   ["cost", "Cost", "FLOPs, bytes and memory at any sizes"],
   ["values", "Values", "what each op computes"],
   ["stages", "Stages", "kernels after export, with their lines and times"],
-  ["delegate", "Delegate", "what a backend takes, why not, and fixes"],
+  ["delegate", "Delegate", "which ops a backend takes, why it leaves others, and fixes"],
   ["code", "Code", "the graph as torch prints it"],
 ];
 
@@ -212,7 +212,7 @@ function ofComparing(store: Store): Command[] {
   if (store.comparison.value) {
     return [
       { group, name: "Next difference", keys: "n", run: () => stepDifference(store, 1) },
-      { group, name: "Difference before", keys: "N", run: () => stepDifference(store, -1) },
+      { group, name: "Previous difference", keys: "N", run: () => stepDifference(store, -1) },
       { group, name: "Stop comparing", run: () => store.stopComparing() },
     ];
   }

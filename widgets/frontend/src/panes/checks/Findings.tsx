@@ -10,6 +10,7 @@ import { CodePage } from "../parts/CodePage";
 import { GoToSource } from "../parts/GoToSource";
 import { LineLink } from "../parts/LineLink";
 import { Empty, Prose } from "../parts/parts";
+import { Word } from "../parts/Word";
 
 interface Props {
   store: Store;
@@ -27,7 +28,7 @@ export function Findings({ store, program }: Props) {
         {findings.length === 0 ? (
           <Empty>
             {unknown.length === 0
-              ? "No findings: no value baked in, no change of state lost, no size specialized " +
+              ? "No findings: no value baked in, no state change lost, no size specialized " +
                 `against your request.${printed}${store.host.live ? VERIFY : ""}`
               : "No findings among the kinds that were checked."}
           </Empty>
@@ -41,7 +42,7 @@ export function Findings({ store, program }: Props) {
         {unknown.length > 0 && (
           <div class="tx-finding" data-testid="not-looked-for">
             <div class="tx-finding-head">
-              <strong>Not looked for</strong>
+              <strong>Not checked</strong>
             </div>
             <p class="tx-lead">
               {mode === "loaded" || mode === "given"
@@ -71,7 +72,7 @@ function Finding({ store, program, finding }: Props & { finding: FindingRow }) {
     <li class={`tx-finding tx-finding-${finding.severity}`} data-testid="finding">
       <div class="tx-finding-head">
         <strong>{capped(finding.heading, 120)}</strong>
-        <span class={BADGES[finding.severity]}>{finding.severity}</span>
+        <Word cls={BADGES[finding.severity]} word={finding.severity} />
         <LineLink store={store} program={program} stack={finding.stack} />
         <GoToSource
           store={store}

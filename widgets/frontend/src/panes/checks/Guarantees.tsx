@@ -10,6 +10,7 @@ import { CodePage } from "../parts/CodePage";
 import { CopyButton } from "../parts/CopyButton";
 import { Expected } from "../parts/Expected";
 import { Empty, Prose, Sentence } from "../parts/parts";
+import { Word } from "../parts/Word";
 
 interface Props {
   store: Store;
@@ -111,7 +112,7 @@ function Verify({ store, program, again }: Props & { again: boolean }) {
       {program.record.timing && (
         <Expected store={store} action="Verifying">
           up to {durationText(Math.max(MOST_EXPORTS * program.record.timing.capture, 1))} here; Stop
-          keeps the program as it is
+          leaves the program unchanged
         </Expected>
       )}
     </div>
@@ -155,7 +156,7 @@ function Guarantee({ store, program, row, doubted }: GuaranteeProps) {
         </span>
         <strong>{capped(row.claim, 200)}</strong>
         {verdict !== "holds" && (
-          <span class="tx-badge">{doubted ? "contradicted elsewhere" : verdict}</span>
+          <Word cls="tx-badge" word={doubted ? "contradicted elsewhere" : verdict} />
         )}
       </div>
       <p>

@@ -115,7 +115,7 @@ function Totals({ model, at }: { model: CostModel; at: CostAt }) {
     <>
       <dl class="tx-facts" data-testid="cost-totals">
         <Fact name="FLOPs">
-          {countText(at.totalFlops)}, {countText(at.totalFlops / (at.totalMoved || 1))} a byte
+          {countText(at.totalFlops)}, {countText(at.totalFlops / (at.totalMoved || 1))} per byte
         </Fact>
         <Fact name="Bytes moved">{bytesText(at.totalMoved)}</Fact>
         <Fact name="Memory">

@@ -56,7 +56,7 @@ export function Memory({ store, model, at }: Props) {
           </More>
           {inside > 0 && (
             <tr>
-              <td class="tx-clip">inside of the op</td>
+              <td class="tx-clip">inside the op</td>
               <td class="tx-number">{bytesText(inside)}</td>
               <td class="tx-number">{shareText(inside / at.peakBytes)}</td>
             </tr>
@@ -94,7 +94,7 @@ function Curve({ alive, peak, text }: CurveProps) {
       viewBox={`0 -8 ${WIDTH} ${HEIGHT + 8}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`Bytes alive along the program. ${text}, ${shareText(at / WIDTH)} of the way`}
+      aria-label={`Live bytes over the program. ${text}, ${shareText(at / WIDTH)} of the way`}
     >
       <path d={`${path}V${HEIGHT}Z`} />
       <path class="tx-memory-peak" d={`M${at} -8V${HEIGHT}`} vector-effect="non-scaling-stroke" />

@@ -19,7 +19,7 @@ const HEIGHT = 150;
 const LARGEST = 10;
 const EDGE = 4;
 const MOST_POINTS = 60;
-/** Decades of FLOPs a byte, and of FLOP/s below the device's. */
+/** Decades of FLOPs per byte, and of FLOP/s below the device's. */
 const [LEAST_X, MOST_X, DECADES] = [-2, 4, 5];
 const TERA = 1e12;
 
@@ -86,7 +86,7 @@ function Typed({ device, change }: { device: Device; change: (device: Device) =>
   );
 }
 
-/** Each kind of op by its FLOPs a byte and the FLOP/s that the device reaches there at best. */
+/** Each kind of op by its FLOPs per byte and the FLOP/s that the device reaches there at best. */
 function Plot({ store, model, at, device }: Props & { device: Device }) {
   const points = useMemo(() => pointsOf(model, at), [model, at]);
   const top = Math.log10(device.flops);
@@ -104,7 +104,7 @@ function Plot({ store, model, at, device }: Props & { device: Device }) {
       class="tx-roofline"
       viewBox={`0 -${LARGEST} ${WIDTH} ${HEIGHT + LARGEST}`}
       role="img"
-      aria-label={`Ops by FLOPs a byte; memory bounds those below ${countText(ridge)}`}
+      aria-label={`Ops by FLOPs per byte; those below ${countText(ridge)} are memory-bound`}
     >
       <path
         d={`M${x(from)} ${y(reached(from))}L${x(ridge)} ${y(device.flops)}L${x(to)} ${y(device.flops)}`}
@@ -120,13 +120,13 @@ function Plot({ store, model, at, device }: Props & { device: Device }) {
             r={2 + (LARGEST - 2) * Math.sqrt(share)}
           >
             <title>
-              {capped(name, 100)} ×{nodes.length}: {countText(intensity)} FLOPs a byte
+              {capped(name, 100)} ×{nodes.length}: {countText(intensity)} FLOPs per byte
             </title>
           </circle>
         );
       })}
       <text x={WIDTH - EDGE} y={HEIGHT - EDGE} text-anchor="end">
-        FLOPs a byte, 0.01 to 10,000; ridge at {countText(ridge)}
+        FLOPs per byte, 0.01 to 10,000; ridge at {countText(ridge)}
       </text>
     </svg>
   );

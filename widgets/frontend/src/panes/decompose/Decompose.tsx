@@ -49,8 +49,8 @@ function Form({ store, program }: Props) {
           type="text"
           class="tx-input tx-table-text"
           list={presets}
-          aria-label="Table: core, none, core -linear (which stays whole), or only t transpose"
-          title="core, none, core -linear (which stays whole), or only t transpose"
+          aria-label="Table: core, none, core -linear (keeps linear), or only t transpose"
+          title="core, none, core -linear (keeps linear), or only t transpose"
           value={table}
           onInput={(event) => setTable(event.currentTarget.value)}
         />

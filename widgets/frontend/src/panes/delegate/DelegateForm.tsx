@@ -55,7 +55,7 @@ export function DelegateForm({ store, lowered }: Props) {
         >
           Lower
         </button>
-        <label title="Also runs the lowered program by ExecuTorch here, and times its ops">
+        <label title="Also runs the lowered program with ExecuTorch here, and times its ops">
           <input
             type="checkbox"
             checked={measure}
@@ -68,7 +68,7 @@ export function DelegateForm({ store, lowered }: Props) {
           type="button"
           class="tx-button"
           disabled={busy}
-          title="Asks every installed backend about every op; lowers nothing"
+          title="Checks every op against every installed backend, without lowering"
           data-testid="can-take"
           onClick={() => void store.canTake()}
         >

@@ -5,6 +5,7 @@ import type { Delegation, TriedFix } from "../../record.gen";
 import type { Store } from "../../store";
 import { Expected } from "../parts/Expected";
 import { Empty, Prose } from "../parts/parts";
+import { Word } from "../parts/Word";
 
 interface Props {
   store: Store;
@@ -46,7 +47,7 @@ export function DelegationFixes({ store, delegation }: Props) {
           </Expected>
         </div>
       )}
-      {fixes?.length === 0 && <Empty>No rewrite brings an op in.</Empty>}
+      {fixes?.length === 0 && <Empty>No rewrite brings more ops in.</Empty>}
       <ul class="tx-findings">
         {(fixes ?? []).map((fix) => (
           <Fix key={fix.kind} store={store} backend={backend} fix={fix} />
@@ -79,9 +80,10 @@ function Fix({ store, backend, fix }: { store: Store; backend: string; fix: Trie
         )}
       </div>
       <p class="tx-fix-marks">
-        <span class={fix.is_lossless ? "tx-badge tx-badge-good" : "tx-badge tx-badge-warn"}>
-          {fix.is_lossless ? "lossless" : "lossy"}
-        </span>
+        <Word
+          cls={fix.is_lossless ? "tx-badge tx-badge-good" : "tx-badge tx-badge-warn"}
+          word={fix.is_lossless ? "lossless" : "lossy"}
+        />
         <span class="tx-badge">{capped(fix.gain, 200)}</span>
       </p>
       <p class="tx-fix-why">

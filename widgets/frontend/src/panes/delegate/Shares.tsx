@@ -72,7 +72,7 @@ export function Shares({ store, program, delegation }: Props) {
             <Bar share={byTime} text={durationText(byTime.inside / 1e6)} />{" "}
             <span class="tx-lead">
               {measured
-                ? `of ${durationText(delegation.call / 1e6)} a call, by ExecuTorch here`
+                ? `of ${durationText(delegation.call / 1e6)} per call, with ExecuTorch here`
                 : "of the profile, op by op in eager"}
             </span>
           </Fact>
@@ -86,7 +86,7 @@ export function Shares({ store, program, delegation }: Props) {
         </Fact>
         {own && (
           <Fact name="ExecuTorch counts">
-            {own.inside} inside, {own.outside} outside with calls on sizes
+            {own.inside} inside, {own.outside} outside, calls on sizes included
           </Fact>
         )}
       </dl>

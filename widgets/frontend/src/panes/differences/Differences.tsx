@@ -40,7 +40,7 @@ function Compared({ store, program, comparison }: Props & { comparison: Comparis
         {diff.weights && <p data-testid="weights">{capped(diff.weights, 300)}</p>}
         {diff.symbols.length > 0 && (
           <p class="tx-lead">
-            The same under other names:{" "}
+            Same ops under different names:{" "}
             {capped(diff.symbols.map(([old, now]) => `${old} → ${now}`).join(", "), 300)}
           </p>
         )}

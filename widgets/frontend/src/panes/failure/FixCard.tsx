@@ -7,6 +7,7 @@ import type { Store } from "../../store";
 import { Diff } from "../parts/Diff";
 import { LineLink } from "../parts/LineLink";
 import { Prose } from "../parts/parts";
+import { Word } from "../parts/Word";
 import { WriteButton } from "../parts/WriteButton";
 import { ShapesForms } from "./ShapesForms";
 
@@ -63,9 +64,10 @@ export function FixCard({ store, program, fix, number, ticked, tick }: FixCardPr
       </div>
       <p class="tx-fix-marks">
         <span class="tx-badge">{KINDS[fix.kind]}</span>
-        <span class={givesUp ? "tx-badge tx-badge-warn" : "tx-badge tx-badge-good"}>
-          {fix.lossy ? "lossy" : fix.narrows ? "fewer sizes" : "lossless"}
-        </span>
+        <Word
+          cls={givesUp ? "tx-badge tx-badge-warn" : "tx-badge tx-badge-good"}
+          word={fix.lossy ? "lossy" : fix.narrows ? "fewer sizes" : "lossless"}
+        />
         {fix.tried && <span class="tx-badge">tried: the export succeeds</span>}
         <LineLink store={store} program={program} stack={fix.stack} />
       </p>

@@ -43,7 +43,7 @@ function Case({ store, link }: Props) {
         ))}
       </div>
       <p class="tx-lead">
-        <code>%exportdb {link.name}</code> opens it to be exported live and edited.
+        <code>%exportdb {link.name}</code> opens it to edit and export it live.
       </p>
     </div>
   );

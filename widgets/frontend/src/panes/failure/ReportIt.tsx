@@ -23,8 +23,8 @@ export function ReportIt({ store }: { store: Store }) {
         </button>
         {!found && (
           <span class="tx-lead">
-            Exports smaller and smaller scripts that fail the same, without your weights: up to a
-            minute or two. Stop keeps the shortest so far.
+            Exports smaller and smaller scripts that fail the same way, without your weights, for up
+            to two minutes. Stop keeps the shortest so far.
           </span>
         )}
         {found && <CopyButton text={() => found.issue} label="Copy the issue" />}

@@ -35,7 +35,7 @@ export function FirstVisit({ store, program }: Props) {
           >
             Select an op
           </button>{" "}
-          in the graph: its line, its type and who reads it
+          in the graph: its line, its type and its users
         </li>
         <li>
           <button

@@ -8,6 +8,7 @@ import type { Store } from "../../store";
 import { Frames } from "../parts/Frames";
 import { Fact, More, NodeLink } from "../parts/parts";
 import { SizesText, TypeText } from "../parts/TypeText";
+import { Word } from "../parts/Word";
 import { Breadcrumb } from "./Breadcrumb";
 import { Decorated } from "./Decorated";
 
@@ -203,7 +204,7 @@ function Tags({ program, node }: { program: Program; node: NodeId }) {
   return (
     <p class="tx-tags">
       <span class="tx-tag">{words(target.kind)}</span>
-      {target.core && <span class="tx-tag">core ATen</span>}
+      {target.core && <Word cls="tx-tag" word="core ATen" />}
       {target.mutates.length > 0 && (
         <span class="tx-tag tx-tag-warn">writes to {target.mutates.join(", ")}</span>
       )}

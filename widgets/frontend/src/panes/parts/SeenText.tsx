@@ -12,7 +12,7 @@ export function SeenText({ text }: { text: string }) {
           <span
             key={index}
             class="tx-unseen"
-            title="A character that is not seen, or turns the text"
+            title="An invisible character, or one that reverses the text"
           >
             {part.text}
           </span>

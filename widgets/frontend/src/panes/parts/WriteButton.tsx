@@ -17,7 +17,7 @@ export function WriteButton({ store, fixes, describedBy }: Props) {
       type="button"
       class="tx-button"
       disabled={store.busy.value}
-      title="Shows the change of your cell or file, and writes it there once you accept it"
+      title="Shows the change to your cell or file, and writes it once you accept"
       aria-describedby={describedBy}
       onClick={() => void write(fixes)}
     >

@@ -116,7 +116,7 @@ export function Empty({ children }: { children: ComponentChildren }) {
 /** What to say while something is fetched; `what` is "the file". */
 export function Waiting({ what, slow }: { what: string; slow: boolean }) {
   if (!slow) return <Empty>Fetching {what}…</Empty>;
-  return <Empty>The kernel is busy. It sends {what} when it has run what it is running.</Empty>;
+  return <Empty>The kernel is busy. It sends {what} when the running cell finishes.</Empty>;
 }
 
 /**

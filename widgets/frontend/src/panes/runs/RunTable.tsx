@@ -118,7 +118,7 @@ function Why({ row }: { row: RunRow }) {
       <summary class="tx-run-summary">
         <Prose text={row.sentence} most={400} />
       </summary>
-      <LongText name="What it says">{capped(row.detail, 4000)}</LongText>
+      <LongText name="Details">{capped(row.detail, 4000)}</LongText>
     </details>
   );
 }

@@ -10,6 +10,7 @@ import { bestFrame } from "../../user_frames";
 import { ConditionText } from "../parts/ConditionText";
 import { LineLink } from "../parts/LineLink";
 import { Empty, More, RowButton } from "../parts/parts";
+import { Word } from "../parts/Word";
 import { chosenGuards, EVERY_GUARD, type GuardFilter, guardTopics } from "./guard_filter";
 
 const FEW = 60;
@@ -167,7 +168,10 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
       <td title={capped(`torch: ${guard.torch_text}`)}>
         <span class="tx-mono">{frame ? <RowButton>{condition}</RowButton> : condition}</span>
         {assumed && (
-          <span class="tx-tag" title="The shapes say so, and the program asserts it on each call">
+          <span
+            class="tx-tag"
+            title="The shapes require it, and the program asserts it on each call"
+          >
             assumption
           </span>
         )}
@@ -180,9 +184,10 @@ function GuardRow({ store, program, guard }: Props & { guard: Guard }) {
       </td>
       <td>
         <div class="tx-effect-line">
-          <span class={`tx-effect tx-effect-${guard.effect}`}>
-            {asserted && guard.effect !== "kept" ? "checked at run time" : EFFECTS[guard.effect]}
-          </span>
+          <Word
+            cls={`tx-effect tx-effect-${guard.effect}`}
+            word={EFFECTS[asserted ? "kept" : guard.effect]}
+          />
           {guard.result && (
             <span class="tx-mono">
               {" "}

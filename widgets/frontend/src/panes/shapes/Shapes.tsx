@@ -23,7 +23,7 @@ export function Shapes({ store, program }: Props) {
       <div class="tx-scroll">
         {symbols.length === 0 && (
           <Empty>
-            Every size is fixed. To let one vary, name it:{" "}
+            Every size is static. To make one dynamic, name it:{" "}
             <code>%export -d "x: batch, _" model(x)</code>
           </Empty>
         )}

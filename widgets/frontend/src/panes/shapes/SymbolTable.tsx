@@ -8,6 +8,7 @@ import { symbolColour } from "../../symbol_colour";
 import { LineLink } from "../parts/LineLink";
 import { Dotted, More, RowButton } from "../parts/parts";
 import { SizeText } from "../parts/TypeText";
+import { Word } from "../parts/Word";
 
 const FEW_PLACES = 4;
 
@@ -43,11 +44,14 @@ export function SymbolTable({ store, program }: Props) {
                 </b>
               </RowButton>
               {symbol.kind === "unbacked" && (
-                <span class="tx-tag" title="An unbacked symbol: known only at run time">
-                  {symbol.places.some((place) => place.io === "input")
-                    ? "unbacked"
-                    : "data-dependent"}
-                </span>
+                <Word
+                  cls="tx-tag"
+                  word={
+                    symbol.places.some((place) => place.io === "input")
+                      ? "unbacked"
+                      : "data-dependent"
+                  }
+                />
               )}
               {symbol.kind === "unbacked" && (
                 <div>

@@ -22,7 +22,7 @@ export function Timeline({ store, program }: { store: Store; program: Program })
   if (timeline.length === 0) return null;
   return (
     <details class="tx-timeline" data-testid="timeline">
-      <summary>How it came about: {counted(timeline.length, "event")} while tracing</summary>
+      <summary>How it was derived: {counted(timeline.length, "event")} while tracing</summary>
       <table class="tx-table tx-events">
         <thead>
           <tr>

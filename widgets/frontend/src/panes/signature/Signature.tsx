@@ -8,6 +8,7 @@ import type { InputEntry, OutputEntry } from "../../record.gen";
 import type { Store } from "../../store";
 import { Empty, RowButton } from "../parts/parts";
 import { TypeText } from "../parts/TypeText";
+import { Word } from "../parts/Word";
 
 /** A longer table of held tensors is folded at first. */
 const FEW = 8;
@@ -120,10 +121,7 @@ function Constant({ constant }: { constant: string | null }) {
   if (constant === null) return null;
   return (
     <>
-      <span class="tx-mono">{capped(constant, 200)}</span>{" "}
-      <span class="tx-tag" title="The program is specialized on this value">
-        fixed
-      </span>
+      <span class="tx-mono">{capped(constant, 200)}</span> <Word cls="tx-tag" word="fixed" />
     </>
   );
 }

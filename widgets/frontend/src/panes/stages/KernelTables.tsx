@@ -91,7 +91,9 @@ export function KernelTables({ store, stages, lit, kernel }: Props) {
       {stages.guards.length > 0 && (
         <section aria-label="Added guards" data-testid="stage-guards">
           <h3 class="tx-pane-title">Added by compiling</h3>
-          <p class="tx-lead">What the code asks of inputs beside the program's guards.</p>
+          <p class="tx-lead">
+            What the compiled code requires of inputs, in addition to the program's guards.
+          </p>
           <ul class="tx-stage-remarks">
             <More items={stages.guards} few={FEW_REMARKS}>
               {(guard, index) => (
@@ -142,6 +144,6 @@ export function KernelTables({ store, stages, lit, kernel }: Props) {
 function nameOf(stages: Stages, lines: readonly number[]): string {
   const [first] = lines;
   const one = first === undefined ? undefined : stages.lines[first];
-  if (!one) return "of no known line";
+  if (!one) return "no known line";
   return lines.length === 1 ? `${one.name}:${one.line}  ${one.code}` : linesText(stages, lines);
 }

@@ -7,6 +7,7 @@ import type { Quantization as Quantized } from "../../record.gen";
 import type { Store } from "../../store";
 import { errorsOf } from "../../values";
 import { More, NodeLink, Prose } from "../parts/parts";
+import { meaningOf } from "../parts/Word";
 
 const FEW = 20;
 
@@ -38,7 +39,9 @@ export function Quantization({ store, program, quantization }: Props) {
             <th>layer</th>
             <th>quantized</th>
             <th>bytes</th>
-            {pairs && <th title={`Against ${capped(pairs.other, 60)}`}>adds, SQNR</th>}
+            {pairs && (
+              <th title={`Against ${capped(pairs.other, 60)}. ${meaningOf("SQNR")}`}>adds, SQNR</th>
+            )}
           </tr>
         </thead>
         <tbody>
