@@ -76,7 +76,9 @@ class Answer:
         """It was traced in this mode, `strict` or `non-strict`."""
         self.exported()
         if self.record.mode != wanted:
-            raise Wrong(f"It was traced in {self.record.mode} mode, and should be in {wanted}.")
+            raise Wrong(
+                f"It was traced in {self.record.mode} mode, but should be traced in {wanted} mode."
+            )
 
     def varies(self, name: str, dim: int) -> None:
         """A size of an input may vary: `varies("x", 0)` asks for `x.shape[0]`."""
@@ -108,7 +110,7 @@ class Answer:
         from export_engine.record import probe_named
 
         if probe_named(self.record, self._sizes(shapes)).verdict != "refused":
-            raise Wrong(f"The program accepts {_describe_shapes(shapes)}, but should reject that.")
+            raise Wrong(f"The program accepts {_describe_shapes(shapes)}, but should reject it.")
 
     def agrees_with_eager(self, trials: int = 4) -> None:
         """The program agrees with the model at sizes and values it was not traced with."""

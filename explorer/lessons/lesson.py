@@ -162,7 +162,7 @@ class Lesson:
         if left > 0 and not entries["done"]:
             return Reply(
                 kind="note",
-                title=f"There are {left} hints left." if left > 1 else "There is a hint left.",
+                title=f"{left} hints are left." if left > 1 else "One hint is left.",
                 after=f'`lesson.hint("{exercise.number}")` shows the next.',
             )
         return Reply(

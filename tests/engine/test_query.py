@@ -72,7 +72,7 @@ def test_what_matches(record: Record, text: str, names: set[str]) -> None:
         ("vlaue.max > 3", 1, "Nearest: value.max"),
         ("op:relu & opp:x", 11, "no field opp"),
         ("value.max > ten", 13, "not with ten"),
-        ("(op:relu", 1, "no [)]"),
+        ("(op:relu", 1, "matching [)]"),
         ("op:relu &", 10, "missing"),
         ("overlay.none > 1", 1, "available: cost, note"),
     ],

@@ -105,9 +105,9 @@ def test_the_same_export_checked_again_is_no_new_try_and_gives_no_hint_away() ->
 
 
 def test_hints_can_be_asked_for(lesson: explorer.typing.Lesson) -> None:
-    assert "hints left" in lesson.solution(1).title
+    assert "hints are left" in lesson.solution(1).title
     assert [line.text for line in lesson.hint().lines] == ["Add."]
-    assert "a hint left" in lesson.solution(1).title
+    assert "One hint is left" in lesson.solution(1).title
     assert "lesson.solution" in lesson.hint(1).after
     assert lesson.solution(1).code == "2"
 
@@ -252,7 +252,7 @@ def test_what_an_answer_can_be_asked() -> None:
     good.agrees_with_eager()
     assert [kind.kind for kind, _ in good.outputs()] == ["user_output"]
 
-    assert "should be in strict" in refused(lambda: good.mode("strict"))
+    assert "should be traced in strict" in refused(lambda: good.mode("strict"))
     assert "`x.shape[1]` is fixed at 4" in refused(lambda: good.varies("x", 1))
     assert "varies, as `batch`" in refused(lambda: good.fixed("x", 0))
     assert "no `y.shape[0]`" in refused(lambda: good.varies("y", 0))

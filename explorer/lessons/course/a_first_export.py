@@ -21,7 +21,7 @@ def blend(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 @lesson.exercise(
     "1",
     hints=(
-        "Write the usual call after `%export`: the model, then its inputs in brackets.",
+        "Write the usual call after `%export`: the model, then its inputs in parentheses.",
         "The call is `score(features, temperature)`. Options such as `--as mine` come before it.",
     ),
     solution="%export --as mine score(features, temperature)",
@@ -62,7 +62,7 @@ def exports_the_call(answer: Answer) -> None:
     wrong=('op = "div"', 'op = "aten.softmax.int"', 'op = "/"', "op = torch.div"),
 )
 def names_the_op(answer: Answer) -> None:
-    """Say which op the `/` became: its full name, as text."""
+    """Name the op that the `/` became: its full name, as a string."""
     if not isinstance(answer.value, str):
         raise Wrong('Write the name between quotes: `op = "aten. ... "`.')
     text = answer.value.strip().removeprefix("torch.ops.")
@@ -90,7 +90,7 @@ def names_the_op(answer: Answer) -> None:
     ),
 )
 def takes_seven_rows(answer: Answer) -> None:
-    """Export `blend` so that its program takes 7 rows of 3."""
+    """Export `blend` so that its program accepts 7 rows of 3."""
     answer.takes(x=(7, 3), y=(7, 3))
     generator = torch.Generator().manual_seed(7)
     x, y = torch.randn(2, 7, 3, generator=generator)

@@ -53,7 +53,7 @@ def is_cut_into_programs(answer: Answer) -> None:
     wrong=('givers = {"prefill"}', 'givers = {"decode"}', 'givers = "prefill"'),
 )
 def knows_who_gives_the_cache(answer: Answer) -> None:
-    """Which programs give the cache that `decode` takes?"""
+    """Which programs return the cache that `decode` accepts?"""
     value = answer.value
     names = {value} if isinstance(value, str) else set(value)
     if names != {"prefill", "decode"}:

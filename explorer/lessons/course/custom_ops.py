@@ -92,7 +92,7 @@ def has_a_fake_kernel(answer: Answer) -> None:
     ),
 )
 def says_the_right_shape(answer: Answer) -> None:
-    """Let the fake kernel of `row_norms` say the right shape."""
+    """Make the fake kernel of `row_norms` return the right shape."""
     _check_type(answer, "row_norms", dims=1)
     answer.agrees_with_eager()
 

@@ -86,7 +86,7 @@ def picks_rows(answer: Answer) -> None:
     ),
 )
 def checks_the_count(answer: Answer) -> None:
-    """Refuse a count above the number of rows, with `torch._check`."""
+    """Reject a count above the number of rows, with `torch._check`."""
     answer.by_hand()
     answer.varies("x", 0)
     generator = torch.Generator().manual_seed(10)
@@ -113,14 +113,14 @@ def checks_the_count(answer: Answer) -> None:
     ),
 )
 def bounds_the_size(answer: Answer) -> None:
-    """Let the size be from 1 to 8."""
+    """Bound the size to 1 to 8."""
     answer.by_hand()
     answer.agrees_with(torch.zeros, *((torch.tensor(n),) for n in (1, 5, 8)))
     ranges = [symbol.range for symbol in answer.record.symbols if symbol.kind == "unbacked"]
     if not ranges:
         raise Wrong("No size of the result is data-dependent.")
     if "[1, 8]" not in ranges:
-        raise Wrong(f"Shapes says that the size is in {ranges[0]}; it should say [1, 8].")
+        raise Wrong(f"Shapes shows the range {ranges[0]}; it should be [1, 8].")
     _refuses(answer, torch.tensor(9))
 
 

@@ -84,7 +84,7 @@ def knows_what_came(answer: Answer) -> None:
     if texts < wanted:
         raise Wrong("Some are missing.")
     if texts > wanted:
-        raise Wrong("These are too many: some have a different origin.")
+        raise Wrong("These are too many: some come from a different op.")
     if texts & {text.split(".")[1] for text in wanted}:
         raise Wrong("Write the full names, which have three parts.")
     raise Wrong("None of these came from `silu`.")

@@ -80,7 +80,7 @@ def has_a_cond(answer: Answer) -> None:
     ),
 )
 def branches_match(answer: Answer) -> None:
-    """Let both branches return four rows."""
+    """Make both branches return four rows."""
     _both_ways(
         answer,
         lambda x: x.mean(dim=0, keepdim=True).expand_as(x) if x.mean() > 0 else x,
@@ -101,7 +101,7 @@ def branches_match(answer: Answer) -> None:
     ),
 )
 def branches_write_nothing(answer: Answer) -> None:
-    """Let the first branch write to nothing that it was given."""
+    """Make the first branch mutate none of its inputs."""
     _both_ways(answer, lambda x: (x * 2).tanh() if x.mean() > 0 else x.tanh())
 
 

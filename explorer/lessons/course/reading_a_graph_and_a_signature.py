@@ -47,7 +47,7 @@ def _count_text(made: str, counts: str, factor: str = "self.calls") -> str:
     ),
 )
 def lists_what_is_held(answer: Answer) -> None:
-    """List the tensors that the program holds, by where they live in the model."""
+    """List the tensors that the program holds, by their paths in the model."""
     if not isinstance(answer.value, list | tuple | set):
         raise Wrong('Pass a list of names: `["...", "..."]`.')
     texts = {str(value) for value in answer.value}

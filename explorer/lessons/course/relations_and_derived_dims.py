@@ -86,7 +86,7 @@ def one_longer(answer: Answer) -> None:
     ),
 )
 def even_sizes(answer: Answer) -> None:
-    """Let `paired` take every even size from 4 on."""
+    """Let `paired` accept every even size from 4 on."""
     answer.varies("x", 0)
     answer.takes(x=(4,))
     answer.takes(x=(6,))

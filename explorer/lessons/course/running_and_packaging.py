@@ -47,7 +47,7 @@ _ = path.write_text("no program")
     ),
 )
 def saves_a_program(answer: Answer) -> None:
-    """Save a program of `ranked` that takes any batch."""
+    """Save a program of `ranked` that accepts any batch size."""
     if not isinstance(answer.value, str | Path):
         raise Wrong("Pass the path of the file.")
     program = _load_program(Path(answer.value)).module()
@@ -69,7 +69,7 @@ def saves_a_program(answer: Answer) -> None:
     ),
 )
 def opens_it_again(answer: Answer) -> None:
-    """Open the file, and make it something that can be called."""
+    """Open the file, and get a module that can be called."""
     value = answer.value
     if isinstance(value, torch.export.ExportedProgram):
         raise Wrong("That is the program, which cannot be called. It has a module that can.")
@@ -82,7 +82,7 @@ def opens_it_again(answer: Answer) -> None:
     "3",
     hints=(
         "A module loads weights with `load_state_dict`, and so does the module of a program.",
-        "`runner.load_state_dict(better)`, in a line of its own; the module is changed in place.",
+        "`runner.load_state_dict(better)`, on a separate line; it changes the module in place.",
     ),
     solution="""
 runner = scored.program.module()
@@ -99,7 +99,7 @@ _ = runner.load_state_dict({name: 2 * value for name, value in better.items()})
     ),
 )
 def takes_other_weights(answer: Answer) -> None:
-    """Put the weights `better` into the program of `scored`."""
+    """Load the weights `better` into the program of `scored`."""
     runner = answer.value
     if not isinstance(runner, torch.nn.Module):
         raise Wrong("Pass the module of the program, with the weights loaded.")

@@ -50,7 +50,7 @@ class Logged(torch.nn.Module):
     ),
 )
 def without_dropout(answer: Answer) -> None:
-    """Export `noisy` as it is to be used, without dropout."""
+    """Export `noisy` for inference, without dropout."""
     answer.no_finding("training-mode", "random")
     answer.has_op("linear", "relu")
     module = answer.program.module()
@@ -83,7 +83,7 @@ def without_dropout(answer: Answer) -> None:
     ),
 )
 def the_time_is_an_input(answer: Answer) -> None:
-    """Let the time come in with each call."""
+    """Pass the time in with each call."""
     answer.no_finding("baked-value", "baked-argument")
     inputs = [entry for entry in answer.record.signature.inputs if entry.kind == "user_input"]
     if len(inputs) < 2:
@@ -112,7 +112,7 @@ def the_time_is_an_input(answer: Answer) -> None:
     ),
 )
 def the_mean_is_returned(answer: Answer) -> None:
-    """Return what was kept in the list."""
+    """Return the number that was appended to the list."""
     answer.no_finding("state-changed")
     sizes = [size.example for size in answer.record.probe.inputs]
     x = torch.randn(sizes, generator=torch.Generator().manual_seed(15))

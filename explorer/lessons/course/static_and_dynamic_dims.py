@@ -79,7 +79,7 @@ def the_length_is_bounded(answer: Answer) -> None:
     ),
 )
 def the_long_side(answer: Answer) -> None:
-    """Export the side of the `if` that takes 17 rows and more."""
+    """Export the branch of the `if` for 17 rows and more."""
     answer.varies("x", 0)
     answer.takes(x=(17, 4))
     answer.takes(x=(1000, 4))

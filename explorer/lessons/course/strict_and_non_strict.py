@@ -43,7 +43,7 @@ def _steady(body: str, options: str = "--both") -> str:
     ),
 )
 def exports_the_assert(answer: Answer) -> None:
-    """Export `checked(x)` in the mode that can."""
+    """Export `checked(x)` in the mode that can trace it."""
     answer.mode("strict")
     inputs = _inputs(answer)
     answer.agrees_with(_double, *inputs)
@@ -71,7 +71,7 @@ def exports_the_assert(answer: Answer) -> None:
     ),
 )
 def exports_the_tag(answer: Answer) -> None:
-    """Export `tagged(x)` in the mode that can."""
+    """Export `tagged(x)` in the mode that can trace it."""
     answer.mode("non-strict")
     answer.agrees_with(_tag, *_inputs(answer))
 
@@ -100,7 +100,7 @@ def exports_in_both(answer: Answer) -> None:
         for attempt in answer.exploration.session.attempts
     }
     if len(modes) < 2:
-        raise Wrong("This was tried in one mode only. `--both` tries each.")
+        raise Wrong("This was exported in one mode only. `--both` tries both.")
     answer.agrees_with(_write, *_inputs(answer))
     failed = [mode for mode, ok in modes.items() if not ok]
     if failed:
