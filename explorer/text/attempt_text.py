@@ -264,7 +264,7 @@ def _contents(record: Record) -> list[str]:
         lines += [text] if lines else ["Inputs", text.replace("and ", "")]
     lines += _section("Outputs", _pairs(output_rows(record)))
     lines += _section("Sizes", _pairs(size_rows(record)))
-    return lines + _section("Only where", condition_lines(record), _FEW_CONDITIONS)
+    return lines + _section("Only if", condition_lines(record), _FEW_CONDITIONS)
 
 
 def _pairs(rows: list[Row]) -> list[str]:
