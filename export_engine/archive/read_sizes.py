@@ -59,7 +59,7 @@ class Sizes:
 
     def _learn(self, expression: Expression, hint: Mapping[str, object] | None) -> None:
         """The example's value of a symbol, from a size that equals it or is linear in it."""
-        self._symbols |= expression.symbols
+        self._symbols.update(expression.symbols)
         if len(self._symbols) > limits.SYMBOLS:
             raise ArchiveError(f"It has more than {limits.SYMBOLS:,} symbols.")
         value = (hint or {}).get("as_int")

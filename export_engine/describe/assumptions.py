@@ -9,8 +9,8 @@ from typing import Any
 import sympy
 
 from export_engine.describe.symbols import Symbols
-from export_engine.shapes import Expression as SizeExpression
-from export_engine.shapes import Operation, Relation, Shapes
+from export_engine.shapes import Relation, Shapes
+from export_engine.sizes import Expression
 from export_engine.trace import RecordedGuard
 
 BY_SHAPES = "dynamic_shapes"
@@ -56,10 +56,10 @@ def _agree(guard: RecordedGuard, relation: Relation, names: Mapping[str, Any]) -
     return True
 
 
-def _near(expression: SizeExpression) -> Iterator[int]:
+def _near(expression: Expression) -> Iterator[int]:
     """Sizes about the numbers of an expression."""
-    if isinstance(expression, Operation):
-        yield from _near(expression.left)
-        yield from _near(expression.right)
-    elif isinstance(expression, int):
-        yield from (expression // 2, expression - 1, expression, expression + 1)
+    for argument in expression.args:
+        yield from _near(argument)
+    if expression.is_number:
+        size = int(expression.value)
+        yield from (size // 2, size - 1, size, size + 1)

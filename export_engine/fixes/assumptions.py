@@ -15,7 +15,7 @@ from export_engine.diagnose import UnbackedSize, diagnose
 from export_engine.fixes.excluded_calls import find_accepted_call
 from export_engine.fixes.try_fixes import change_shapes, try_shapes
 from export_engine.progress import Report
-from export_engine.shapes import Named, Relation, Shapes, ShapesError, Size, Spec, holds_always
+from export_engine.shapes import Named, Relation, Shapes, ShapesError, Spec, holds_always, name_size
 from export_engine.source import Stack
 from export_engine.torch_internals import missing_shapes_spec
 from export_engine.traced_sizes import assumable, assuming, find_unbacked_places, plainly
@@ -154,9 +154,9 @@ def find_new_assumptions(before: Shapes, after: Shapes) -> list[Relation]:
         if name not in old:
             continue
         if low != old[name][0] and low is not None:
-            bounds.append(Relation(">=", Size(name), low))
+            bounds.append(Relation(">=", name_size(name), low))
         if high != old[name][1] and high is not None:
-            bounds.append(Relation("<=", Size(name), high))
+            bounds.append(Relation("<=", name_size(name), high))
     return bounds + relations
 
 

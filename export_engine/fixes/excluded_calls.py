@@ -144,7 +144,7 @@ def _within(shapes: Shapes, names: Iterable[str], sizes: Mapping[str, int]) -> b
         if (low is not None and sizes[name] < low) or (high is not None and sizes[name] > high):
             return False
     relations = [
-        assumption for assumption in shapes.assumptions if assumption.names.keys() <= sizes.keys()
+        assumption for assumption in shapes.assumptions if sizes.keys() >= {*assumption.names}
     ]
     return all(relation.holds(sizes) for relation in relations)
 

@@ -30,14 +30,10 @@ if TYPE_CHECKING:
     from export_engine.shapes.dims import Static as Static
     from export_engine.shapes.errors import ShapesError as ShapesError
     from export_engine.shapes.expressions import OPPOSITE as OPPOSITE
-    from export_engine.shapes.expressions import Expression as Expression
-    from export_engine.shapes.expressions import Operation as Operation
     from export_engine.shapes.expressions import Relation as Relation
-    from export_engine.shapes.expressions import Size as Size
-    from export_engine.shapes.expressions import linear as linear
-    from export_engine.shapes.expressions import names_in as names_in
+    from export_engine.shapes.expressions import combine as combine
+    from export_engine.shapes.expressions import name_size as name_size
     from export_engine.shapes.expressions import relation_text as relation_text
-    from export_engine.shapes.expressions import value_of as value_of
     from export_engine.shapes.leaves import Leaf as Leaf
     from export_engine.shapes.leaves import leaves_of as leaves_of
     from export_engine.shapes.names import LARGEST as LARGEST
@@ -45,7 +41,7 @@ if TYPE_CHECKING:
     from export_engine.shapes.one_size import holds_always as holds_always
     from export_engine.shapes.positions import from_the_front as from_the_front
     from export_engine.shapes.spec import Shapes as Shapes
-    from export_engine.shapes.sympy_sizes import relations_of as relations_of
+    from export_engine.shapes.torch_sizes import read_relations as read_relations
     from export_engine.shapes.torch_specs import specs_by_input as specs_by_input
 else:
     __getattr__, __dir__ = lazy_names(__name__)

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from export_engine.shapes.dims import Bounds, Computed, Named, ints_of, names_of
 from export_engine.shapes.errors import Misfit
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size, names_in
+from export_engine.shapes.expressions import Relation, combine, name_size
 from export_engine.shapes.printing import write_bounds, write_dim
 from export_engine.shapes.relation_constraints import never_hold
 from export_engine.shapes.shapes_parts import Parts
+from export_engine.sizes import Expression
 
 
 class _Fact(NamedTuple):
@@ -67,7 +68,7 @@ def _facts(shapes: Parts) -> Iterator[_Fact]:
     for name, bounds in {**shapes.bounds, **numbers}.items():
         low, high = bounds
         ends = (">=", low), ("<=", high)
-        holds = tuple(Relation(sign, Size(name), end) for sign, end in ends if end is not None)
+        holds = tuple(Relation(sign, name_size(name), end) for sign, end in ends if end is not None)
         if holds:
             kind = ": int" if name in numbers else ""
             yield _Fact(f"{name}{kind}{write_bounds(bounds)}", holds, None)
@@ -83,10 +84,10 @@ def _facts(shapes: Parts) -> Iterator[_Fact]:
 
 def _expression_of(spec: object) -> Expression | None:
     match spec:
-        case Computed(expression) if names_in(expression):
+        case Computed(expression) if expression.symbols:
             return expression
         case Named(name, scale, offset) if offset < 0:
-            return Operation("+", Operation("*", scale, Size(name)), offset)
+            return combine("+", combine("*", scale, name_size(name)), offset)
     return None
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.expressions import Expression, check_numbers, linear
+from export_engine.shapes.expressions import check_numbers
 from export_engine.shapes.names import LARGEST, check_name, check_size
+from export_engine.sizes import Expression, linear
 
 
 class Bounds(NamedTuple):

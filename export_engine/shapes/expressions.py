@@ -1,4 +1,4 @@
-"""Arithmetic on named sizes, and relations between such expressions: plain values, no torch.
+"""Sizes and relations as the short language writes them: `2*seq + 1`, `seq % 16 == 0`.
 
 `expression_text` and `relation_text` write what the language's parser reads. Values are as in
 Python: `//` rounds down, `%` has the sign of the divisor.
@@ -9,25 +9,29 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from math import gcd
 from typing import Any
 
 from export_engine.record import TURNED
 from export_engine.shapes.errors import ShapesError
 from export_engine.shapes.names import check_name, check_size
-from export_engine.sizes import add_linear
+from export_engine.sizes import (
+    Condition,
+    Expression,
+    add_linear,
+    compile_condition,
+    is_negative,
+    linear,
+    make_expression,
+    name_symbol,
+    negate,
+    number,
+    strip_minus,
+)
 
-ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "min": min,
-    "max": max,
-}
-FUNCTIONS = ("min", "max")
-"""Those that are written as calls: `min(1, seq)`."""
+KINDS = {"+": "Add", "*": "Mul", "//": "FloorDiv", "%": "Mod", "min": "Min", "max": "Max"}
+"""The kind of expression that each operator makes; `-` makes a sum."""
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -42,36 +46,39 @@ _DEEPEST = 40
 """Nesting of operations; deeper ones are rejected."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """A size by its name."""
+def name_size(name: str) -> Expression:
+    """The size of a name.
 
-    name: str
-
-    def __post_init__(self) -> None:
-        check_name(self.name)
-
-
-@dataclass(frozen=True)
-class Operation:
-    """Two expressions joined by an operator of `ARITHMETIC`."""
-
-    operator: str
-    left: Expression
-    right: Expression
-
-    def __post_init__(self) -> None:
-        if self.operator not in ARITHMETIC:
-            raise ShapesError(
-                f"`{self.operator}` is not an operator for sizes: {' '.join(ARITHMETIC)}"
-            )
-        if depth(self) > _DEEPEST:
-            raise ShapesError("this expression is nested too deeply")
-        check_numbers(self.left, self.right)
+    Raises:
+        ShapesError: a size cannot be called so.
+    """
+    check_name(name)
+    return name_symbol(name)
 
 
-Expression = int | Size | Operation
-"""A whole number, a size, or an operation on them."""
+def combine(sign: str, left: Expression | int, right: Expression | int) -> Expression:
+    """Two expressions joined by an operator: `+`, `-`, `*`, `//`, `%`, `min` or `max`.
+
+    Raises:
+        ShapesError: it is another operator, or the expression is too deep.
+    """
+    one, other = _expression(left), _expression(right)
+    if sign == "-":
+        return combine("+", one, negate(other))
+    if sign not in KINDS:
+        raise ShapesError(f"`{sign}` is not an operator for sizes: {' '.join(['-', *KINDS])}")
+    check_numbers(one, other)
+    kind, parts = KINDS[sign], [one, other]
+    if sign in _CALLED:  # `min(min(a, b), c)` is `min(a, b, c)`
+        parts = [p for part in parts for p in (part.args if part.kind == kind else (part,))]
+    expression = make_expression(kind, tuple(parts))
+    if expression.depth > _DEEPEST:
+        raise ShapesError("this expression is nested too deeply")
+    return expression
+
+
+def _expression(given: Expression | int) -> Expression:
+    return number(given) if isinstance(given, int) else given
 
 
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "<=": ">", ">": "<="}
@@ -89,17 +96,18 @@ class Relation:
     left: Expression
     right: Expression
 
-    def __post_init__(self) -> None:
-        if self.operator not in COMPARISONS:
-            raise ShapesError(f"`{self.operator}` is not a comparison: == != <= >= < >")
-        check_numbers(self.left, self.right)
-        if not self.names:
-            raise ShapesError(f"`{self}` mentions no size; an assumption must mention at least one")
-        if isinstance(self.left, int):
-            left, right = self.right, self.left
-            object.__setattr__(self, "left", left)
-            object.__setattr__(self, "right", right)
-            object.__setattr__(self, "operator", TURNED[self.operator])
+    def __init__(self, operator: str, left: Expression | int, right: Expression | int) -> None:
+        one, other = _expression(left), _expression(right)
+        if operator not in COMPARISONS:
+            raise ShapesError(f"`{operator}` is not a comparison: == != <= >= < >")
+        check_numbers(one, other)
+        if not one.symbols and not other.symbols:
+            text = f"{expression_text(one)} {operator} {expression_text(other)}"
+            raise ShapesError(f"`{text}` mentions no size; an assumption must mention at least one")
+        if one.is_number:
+            one, other, operator = other, one, TURNED[operator]
+        for name, value in (("operator", operator), ("left", one), ("right", other)):
+            object.__setattr__(self, name, value)
 
     @property
     def said(self) -> Hashable:
@@ -121,17 +129,18 @@ class Relation:
         return sign, parts, -(-factor * offset // divisor)
 
     @property
-    def names(self) -> dict[str, None]:
-        """The names in it, in order of mention."""
-        return {**names_in(self.left), **names_in(self.right)}
+    def names(self) -> tuple[str, ...]:
+        """The names in it, each once, in order of mention."""
+        return tuple(dict.fromkeys((*self.left.symbols, *self.right.symbols)))
+
+    @property
+    def condition(self) -> Condition:
+        """It as a condition on the sizes that it names, in their order."""
+        return compile_condition(str(self), *self.names)
 
     def holds(self, sizes: Mapping[str, int]) -> bool:
         """Whether it holds for these sizes; False where it has no value, as by a zero divisor."""
-        try:
-            compare = COMPARISONS[self.operator]
-            return bool(compare(value_of(self.left, sizes), value_of(self.right, sizes)))
-        except ZeroDivisionError:
-            return False
+        return self.condition(*[sizes[name] for name in self.names])
 
     def __str__(self) -> str:
         return relation_text(self)
@@ -140,100 +149,26 @@ class Relation:
 def check_numbers(*expressions: Expression) -> None:
     """Raises ShapesError for a number larger than any size."""
     for expression in expressions:
-        if isinstance(expression, int):
-            check_size(abs(expression))
+        if expression.is_number:
+            check_size(abs(int(expression.value)))
 
 
-def names_in(expression: Expression) -> dict[str, None]:
-    """The names in an expression, in order of mention."""
-    match expression:
-        case Size(name):
-            return {name: None}
-        case Operation(_, left, right):
-            return {**names_in(left), **names_in(right)}
-    return {}
+_CALLED: Mapping[str, str] = {"min": "min", "max": "max"}
+"""The operators that are written as calls, and what they are called."""
+_CALLS = {KINDS[name]: name for name in _CALLED}
 
 
-def depth(expression: Expression) -> int:
-    """How many operations are nested in an expression."""
-    if not isinstance(expression, Operation):
-        return 0
-    return 1 + max(depth(expression.left), depth(expression.right))
-
-
-def value_of(
-    expression: Expression,
-    sizes: Mapping[str, Any],
-    arithmetic: Mapping[str, Callable[[Any, Any], Any]] = ARITHMETIC,
-) -> Any:
-    """The value of an expression.
-
-    Args:
-        expression: any.
-        sizes: by name; whatever `arithmetic` takes.
-        arithmetic: what each operator does.
-
-    Raises:
-        ZeroDivisionError: a divisor is 0.
-        KeyError: a size is not given.
-    """
-    match expression:
-        case Size(name):
-            return sizes[name]
-        case Operation(sign, left, right):
-            one, other = value_of(left, sizes, arithmetic), value_of(right, sizes, arithmetic)
-            return arithmetic[sign](one, other)
-    return expression
-
-
-def substitute(expression: Expression, by: Mapping[str, Expression]) -> Expression:
-    """The expression with some sizes replaced by expressions."""
-    match expression:
-        case Size(name):
-            return by.get(name, expression)
-        case Operation(sign, left, right):
-            return Operation(sign, substitute(left, by), substitute(right, by))
-    return expression
-
-
-def linear(expression: Expression) -> tuple[dict[str, int], int] | None:
-    """An expression as a sum of multiples of sizes and a number; None if it is not one.
-
-    Sizes that cancel out are left out: `a - a + 2` is `({}, 2)`.
-    """
-    match expression:
-        case Size(name):
-            return {name: 1}, 0
-        case Operation("+" | "-" as sign, left, right):
-            one, other = linear(left), linear(right)
-            if one is None or other is None:
-                return None
-            return add_linear(one, other, 1 if sign == "+" else -1)
-        case Operation("*", left, right):
-            one, other = linear(left), linear(right)
-            if one is None or other is None or (one[0] and other[0]):
-                return None
-            (scales, offset), factor = (one, other[1]) if one[0] else (other, one[1])
-            return add_linear(({}, 0), (scales, offset), factor)
-        case int():
-            return {}, expression
-    return None
-
-
-_PLAIN_CALLS: Mapping[str, str] = {name: name for name in FUNCTIONS}
-
-
-def expression_text(expression: Expression, calls: Mapping[str, str] = _PLAIN_CALLS) -> str:
+def expression_text(expression: Expression, calls: Mapping[str, str] = _CALLED) -> str:
     """The text of an expression: `2*seq + 1`, `(a + b) // 2`, `min(1, seq)`.
 
     Args:
         expression: any.
-        calls: what each of `FUNCTIONS` is called.
+        calls: what `min` and `max` are called; others than Python's own take two values.
     """
     return _text(expression, _WEAK, calls)
 
 
-def relation_text(relation: Relation, calls: Mapping[str, str] = _PLAIN_CALLS) -> str:
+def relation_text(relation: Relation, calls: Mapping[str, str] = _CALLED) -> str:
     """The text of a relation: `seq % 16 == 0`."""
     left, right = (expression_text(item, calls) for item in (relation.left, relation.right))
     return f"{left} {relation.operator} {right}"
@@ -243,17 +178,30 @@ def _text(expression: Expression, least: int, calls: Mapping[str, str]) -> str:
     def part(inner: Expression, firmness: int) -> str:
         return _text(inner, firmness, calls)
 
-    match expression:
-        case Size(name):
-            return name
-        case Operation("+" | "-" as sign, left, right):
-            text, firmness = f"{part(left, _WEAK)} {sign} {part(right, _STRONG)}", _WEAK
-        case Operation("*", left, right):
-            text, firmness = f"{part(left, _STRONG)}*{part(right, _ATOM)}", _STRONG
-        case Operation(sign, left, right) if sign in FUNCTIONS:
-            text, firmness = f"{calls[sign]}({part(left, _WEAK)}, {part(right, _WEAK)})", _ATOM
-        case Operation(sign, left, right):
-            text, firmness = f"{part(left, _STRONG)} {sign} {part(right, _ATOM)}", _STRONG
-        case _:
-            text, firmness = str(expression), _ATOM if expression >= 0 else _WEAK
+    args, firmness = expression.args, _STRONG
+    match expression.kind:
+        case "symbol":
+            return expression.name
+        case "number":
+            text, firmness = str(expression.value), _WEAK if is_negative(expression) else _ATOM
+        case "Add":
+            text, firmness = part(args[0], _WEAK), _WEAK
+            for term in args[1:]:
+                sign = "-" if is_negative(term) else "+"
+                text += f" {sign} {part(strip_minus(term) if sign == '-' else term, _STRONG)}"
+        case "Mul" if args[0].is_number and args[0].value == -1:
+            text = "-" + "*".join(part(factor, _ATOM) for factor in args[1:])
+        case "Mul":
+            text = "*".join([part(args[0], _STRONG), *(part(factor, _ATOM) for factor in args[1:])])
+        case "Min" | "Max" as kind:
+            texts, firmness = [part(argument, _WEAK) for argument in args], _ATOM
+            call = calls[_CALLS[kind]]
+            text = (
+                f"{call}({', '.join(texts)})"
+                if call in _CALLED
+                else reduce(lambda one, other: f"{call}({one}, {other})", texts)
+            )
+        case kind:
+            sign = "//" if kind == "FloorDiv" else "%"
+            text = f"{part(args[0], _STRONG)} {sign} {part(args[1], _ATOM)}"
     return f"({text})" if firmness < least else text

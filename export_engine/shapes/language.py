@@ -40,12 +40,13 @@ from export_engine.shapes.dims import (
     normal_bounds,
 )
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.expressions import FUNCTIONS, Expression, Operation, Relation, Size
+from export_engine.shapes.expressions import Relation, combine, name_size
 from export_engine.shapes.printing import UNBACKED, write_bounds
 from export_engine.shapes.tokens import Token, tokens
+from export_engine.sizes import Expression, negate, number
 
 _A_DIM = "a name, a size, `_` (static), `*` (automatic) or `!` (dynamic)"
-_SUMS, _PRODUCTS = ("+", "-"), ("*", "//", "%")
+_SUMS, _PRODUCTS, _FUNCTIONS = ("+", "-"), ("*", "//", "%"), ("min", "max")
 _T = TypeVar("_T")
 _DEEPEST = 20
 """Nesting of parentheses and signs."""
@@ -135,18 +136,17 @@ class _Parser:
         start = self._peek()
         result = self._product(nested)
         while sign := self._take_any(_SUMS):
-            result = self._make(start, Operation, sign, result, self._product(nested))
+            result = self._make(start, combine, sign, result, self._product(nested))
         return result
 
     def _product(self, nested: int) -> Expression:
         start = self._peek()
         result = self._operand(nested)
         while sign := self._take_any(_PRODUCTS):
-            result = self._make(start, Operation, sign, result, self._operand(nested))
+            result = self._make(start, combine, sign, result, self._operand(nested))
         return result
 
     def _operand(self, nested: int) -> Expression:
-        start = self._peek()
         if nested > _DEEPEST:
             self._fail("this expression is nested too deeply")
         if self._take("mark", "("):
@@ -155,18 +155,17 @@ class _Parser:
                 self._fail("expected `)`")
             return result
         if self._take("mark", "-"):
-            inner = self._operand(nested + 1)
-            return -inner if isinstance(inner, int) else self._make(start, Operation, "-", 0, inner)
-        number = self._optional_number()
-        if number is not None:
-            return number
+            return negate(self._operand(nested + 1))
+        plain = self._optional_number()
+        if plain is not None:
+            return number(plain)
         name = self._take("word")
         if name is None:
             self._fail("expected the name of a size or a number")
-        if name.text in FUNCTIONS and self._take("mark", "("):
+        if name.text in _FUNCTIONS and self._take("mark", "("):
             return self._call(name, nested)
         self._mentions.setdefault((name.text, -1), name.column)
-        return self._make(name, Size, name.text)
+        return self._make(name, name_size, name.text)
 
     def _call(self, function: Token, nested: int) -> Expression:
         """What stands in the parentheses of `min(a, b, 2)`, joined in pairs."""
@@ -175,7 +174,7 @@ class _Parser:
             self._fail(f"expected `,`: {function.text} needs two sizes or more")
         while self._take("mark", ","):
             other = self._expression(nested + 1)
-            result = self._make(function, Operation, function.text, result, other)
+            result = self._make(function, combine, function.text, result, other)
         if not self._take("mark", ")"):
             self._fail("expected `)`")
         return result

@@ -21,17 +21,12 @@ from export_engine.shapes.dims import (
     names_of,
 )
 from export_engine.shapes.errors import Misfit, ShapesError
-from export_engine.shapes.expressions import (
-    ARITHMETIC,
-    COMPARISONS,
-    Expression,
-    Relation,
-    value_of,
-)
+from export_engine.shapes.expressions import COMPARISONS, Relation
 from export_engine.shapes.leaves import Leaf, check_dims, check_paths, leaves_of, no_dims
 from export_engine.shapes.shapes_parts import Parts
 from export_engine.shapes.spec_params import params_of
-from export_engine.shapes.sympy_sizes import plain_name
+from export_engine.shapes.torch_sizes import plain_name
+from export_engine.sizes import ARITHMETIC, Expression, value_of
 from export_engine.torch_internals import (
     container_spec,
     find_truth,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from export_engine.shapes.dims import Bounds
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size
-from export_engine.sizes import Formula, Pieces, Unsolved, solve_by_residue
+from export_engine.shapes.expressions import Relation
+from export_engine.sizes import Pieces, Unsolved, solve_by_residue
 
 _MOST_PERIOD = 256
 
@@ -17,9 +17,8 @@ def bounds_said(relation: Relation) -> Bounds | None:
     """
     if len(relation.names) != 1:
         return None
-    formula = [*_formula(relation.left), *_formula(relation.right), relation.operator]
     try:
-        solved = solve_by_residue(formula, _MOST_PERIOD)
+        solved = solve_by_residue(relation.condition.formula, _MOST_PERIOD)
     except Unsolved:
         return None
     period = len(solved)
@@ -39,15 +38,6 @@ def bounds_said(relation: Relation) -> Bounds | None:
 def holds_always(relation: Relation) -> bool:
     """Whether it is known that every size from 0 on fulfils a relation, which is about one."""
     return bounds_said(relation) == Bounds(None, None)
-
-
-def _formula(expression: Expression) -> Formula:
-    match expression:
-        case Size():
-            return ["d0"]
-        case Operation(sign, left, right):
-            return [*_formula(left), *_formula(right), sign]
-    return [expression]
 
 
 def _left(ruled_out: Pieces, residue: int, period: int) -> Pieces:

@@ -28,7 +28,7 @@ from export_engine.shapes.dims import (
 from export_engine.shapes.expressions import expression_text, relation_text
 from export_engine.shapes.shapes_parts import Parts
 from export_engine.shapes.spec_params import params_of
-from export_engine.shapes.sympy_sizes import plain_name
+from export_engine.shapes.torch_sizes import plain_name
 from export_engine.torch_internals import container_of, signature_of
 
 

@@ -8,11 +8,18 @@ from typing import Any
 from export_engine.record import join_path
 from export_engine.shapes.dims import Bounds, Computed, Int, Named, Pinned, Spec, Static
 from export_engine.shapes.errors import ShapesError
-from export_engine.shapes.expressions import Expression, Size
+from export_engine.shapes.expressions import name_size
 from export_engine.shapes.leaves import check_dims, leaves_of
 from export_engine.shapes.shapes_parts import Parts
-from export_engine.shapes.sympy_sizes import expression_of_sizes, plain_name, relations_of
-from export_engine.torch_internals import Variable, leaf_specs, list_assumptions, signature_of
+from export_engine.shapes.torch_sizes import expression_of_sizes, plain_name, read_relations
+from export_engine.sizes import Expression
+from export_engine.torch_internals import (
+    Variable,
+    leaf_specs,
+    list_assumptions,
+    read_sympy,
+    signature_of,
+)
 
 
 def from_shapes_spec(
@@ -39,7 +46,7 @@ def from_shapes_spec(
     relations = [
         relation
         for item in list_assumptions(spec)
-        for relation in relations_of(item, reading.sizes)
+        for relation in read_relations(read_sympy(item), reading.sizes)
     ]
     return Parts(varying, reading.bounds, tuple(relations))
 
@@ -74,9 +81,9 @@ class _Reading:
             self.bounds[name] = Bounds(low, other_variable.high)
 
     @property
-    def sizes(self) -> dict[Any, Expression]:
-        """The name of each variable's symbol."""
-        return {symbol: Size(name) for symbol, name in self._names.items()}
+    def sizes(self) -> dict[str, Expression]:
+        """The size of each variable, by torch's name of its symbol."""
+        return {str(symbol): name_size(name) for symbol, name in self._names.items()}
 
     def leaf(self, path: str, given: Any) -> tuple[Spec, ...]:
         if isinstance(given, list):
@@ -92,8 +99,8 @@ class _Reading:
             return Pinned(given)
         if isinstance(given, Variable):
             name = self._names[given.symbol]
-            return Computed(Size(name)) if name in self._int_paths else Named(name)
-        return Computed(expression_of_sizes(given, self.sizes))
+            return Computed(name_size(name)) if name in self._int_paths else Named(name)
+        return Computed(expression_of_sizes(read_sympy(given), self.sizes))
 
     def _fresh(self, name: str) -> str:
         taken, number = {*self._names.values()}, 2

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from itertools import product
 from math import prod
 
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size
-from export_engine.sizes import Linear, add_linear, is_impossible
+from export_engine.shapes.expressions import Relation
+from export_engine.sizes import Expression, Linear, add_linear, is_impossible, linear
 
 _MOST_CASES = 64
 """Ways in which all of `a != b` and `min(a, b)` can hold; further ones are left out."""
@@ -104,26 +105,26 @@ class _Constraints:
             self.choices.append(cases)
 
     def _sum(self, expression: Expression) -> Linear:
-        match expression:
-            case Size(name):
-                return {name: 1}, 0
-            case Operation(sign, left, right):
-                return self._combine(sign, self._sum(left), self._sum(right))
-        return {}, expression
+        if not expression.args:
+            pair = linear(expression)
+            assert pair is not None
+            return pair
+        parts = map(self._sum, expression.args)
+        return reduce(lambda one, other: self._combine(expression.kind, one, other), parts)
 
-    def _combine(self, sign: str, one: Linear, other: Linear) -> Linear:
-        match sign:
-            case "+" | "-":
-                return add_linear(one, other, 1 if sign == "+" else -1)
-            case "*" if not one[0]:
+    def _combine(self, kind: str, one: Linear, other: Linear) -> Linear:
+        match kind:
+            case "Add":
+                return add_linear(one, other)
+            case "Mul" if not one[0]:
                 return _times(other, one[1])
-            case "*" if not other[0]:
+            case "Mul" if not other[0]:
                 return _times(one, other[1])
-            case "*":
+            case "Mul":
                 return self._product(one, other)
-            case "min" | "max":
-                return self._end(sign, one, other)
-        return self._divide(sign, one, other)
+            case "Min" | "Max":
+                return self._end(kind, one, other)
+        return self._divide(kind, one, other)
 
     def _name(self, *what: object) -> tuple[Linear, bool]:
         """A number of its own, the same for the same, and whether it is new."""
@@ -139,7 +140,7 @@ class _Constraints:
             self._products.append((first, second, pair))
         return pair
 
-    def _divide(self, sign: str, one: Linear, by: Linear) -> Linear:
+    def _divide(self, kind: str, one: Linear, by: Linear) -> Linear:
         """The quotient or the rest: what is divided is `by * quotient + rest`."""
         if not by[0] and not by[1]:
             raise ZeroDivisionError
@@ -151,13 +152,13 @@ class _Constraints:
             whole = self._product(quotient, by) if by[0] else _times(quotient, by[1])
             rest = add_linear(one, whole, -1)
         self._rests.append((by, rest))
-        return quotient if sign == "//" else rest
+        return quotient if kind == "FloorDiv" else rest
 
-    def _end(self, sign: str, one: Linear, other: Linear) -> Linear:
+    def _end(self, kind: str, one: Linear, other: Linear) -> Linear:
         """The least or the greatest of two."""
-        pair, new = self._name(sign, one, other)
+        pair, new = self._name(kind, one, other)
         if new:
-            factor = 1 if sign == "min" else -1
+            factor = 1 if kind == "Min" else -1
             for other_pair in (one, other):
                 self._at_least(_times(add_linear(other_pair, pair, -1), factor))
             self._one_of([_times(add_linear(pair, row, -1), factor) for row in (one, other)])

@@ -29,12 +29,13 @@ from export_engine.shapes.dims import (
     simplest,
 )
 from export_engine.shapes.errors import Misfit, ShapesError
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size, names_in
+from export_engine.shapes.expressions import Relation, combine, name_size
 from export_engine.shapes.language import Parsed, parse
 from export_engine.shapes.printing import write
 from export_engine.shapes.shapes_parts import Parts
 from export_engine.shapes.to_dims import NoDim, as_dims
 from export_engine.shapes.to_spec import as_spec
+from export_engine.sizes import Expression
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +91,7 @@ class Shapes:
                 raise Misfit(f"{name} is an int argument; give the dim another name", name)
         for spec in (spec for specs in self.leaves.values() for spec in specs):
             if isinstance(spec, Computed):
-                self._check_known(names_in(spec.expression), {*ints, *names})
+                self._check_known(spec.expression.symbols, {*ints, *names})
         for assumption in self.assumptions:
             self._check_known(assumption.names, {*ints, *names})
 
@@ -266,8 +267,9 @@ class Shapes:
         specs = self.leaves.get(path, ())
         match specs[position] if position < len(specs) else None:
             case Named(name, scale, offset) if (scale, offset) != (1, 0):
-                scaled = Operation("*", scale, Size(name)) if scale != 1 else Size(name)
-                return Operation("+", scaled, offset) if offset else scaled
+                size = name_size(name)
+                scaled = combine("*", scale, size) if scale != 1 else size
+                return combine("+", scaled, offset) if offset else scaled
             case Computed(expression):
                 return expression
         return None
@@ -307,7 +309,7 @@ class Shapes:
             return (
                 (path, position) in places
                 or self.size_name(path, position) in gone
-                or (isinstance(spec, Computed) and not gone.isdisjoint(names_in(spec.expression)))
+                or (isinstance(spec, Computed) and not gone.isdisjoint(spec.expression.symbols))
             )
 
         leaves = {

@@ -21,18 +21,14 @@ from export_engine.shapes.dims import (
 from export_engine.shapes.errors import Misfit
 from export_engine.shapes.expressions import (
     COMPARISONS,
-    Expression,
-    Operation,
     Relation,
-    Size,
+    combine,
     expression_text,
-    linear,
-    names_in,
-    substitute,
-    value_of,
+    name_size,
 )
 from export_engine.shapes.one_size import bounds_said
 from export_engine.shapes.shapes_parts import Leaves, Parts
+from export_engine.sizes import Expression, linear, number, substitute, value_of
 
 
 class NoDim(Misfit):
@@ -82,7 +78,7 @@ def _turn(relation: Relation) -> int:
     if relation.operator != "==":
         return 2
     sides = relation.left, relation.right
-    return int(any(isinstance(side, Operation) and side.operator == "%" for side in sides))
+    return int(any(side.kind == "Mod" for side in sides))
 
 
 @dataclass(frozen=True)
@@ -150,25 +146,24 @@ class _Roots:
 
     def _in_roots(self, expression: Expression) -> Expression:
         by: dict[str, Expression] = {}
-        for name in names_in(expression):
+        for name in expression.symbols:
             line = self._lines[name]
             only = self._only(line.root)
-            root: Expression = Size(line.root) if only is None else only
-            by[name] = Operation("+", Operation("*", line.scale, root), line.offset)
+            root = name_size(line.root) if only is None else number(only)
+            by[name] = combine("+", combine("*", line.scale, root), line.offset)
         return substitute(expression, by)
 
     def _divides(self, relation: Relation) -> bool:
         """The sizes that satisfy `(2*seq + 1) % 16 == 3`."""
-        left, rest = relation.left, relation.right
-        if isinstance(left, int):
-            left, rest = rest, left
-        if not (isinstance(left, Operation) and (relation.operator, left.operator) == ("==", "%")):
+        left, right = relation.left, relation.right
+        if (relation.operator, left.kind) != ("==", "Mod"):
             return False
-        line, step = self._line(left.left), left.right
+        line, divisor = self._line(left.args[0]), left.args[1]
         if line is None or line.root in self._ints:
             return False
-        if not isinstance(step, int) or not isinstance(rest, int) or step < 1:
+        if not divisor.is_number or not right.is_number or divisor.value < 1:
             return False
+        step, rest = int(divisor.value), int(right.value)
         shared = gcd(line.scale, step)
         if (rest - line.offset) % shared or not 0 <= rest < step:
             raise Misfit(f"`{relation}` never holds", str(relation))
@@ -208,8 +203,8 @@ class _Roots:
     def _bounds_or_ties(self, relation: Relation) -> bool:
         """Takes in a relation of lines: bounds of one root, or that one is a line of another."""
         left, right = self._in_roots(relation.left), self._in_roots(relation.right)
-        pair = linear(Operation("-", left, right))
-        if pair is None and (names_in(left) or names_in(right)):
+        pair = linear(combine("-", left, right))
+        if pair is None and (left.symbols or right.symbols):
             return self._add_nonlinear(Relation(relation.operator, left, right))
         if pair is None:
             return COMPARISONS[relation.operator](value_of(left, {}), value_of(right, {})) is True

@@ -15,9 +15,10 @@ from export_engine.shapes.dims import (
     names_of,
     simplest,
 )
-from export_engine.shapes.expressions import Expression, Operation, Relation, Size, substitute
+from export_engine.shapes.expressions import Relation, combine, name_size
 from export_engine.shapes.names import LARGEST
 from export_engine.shapes.shapes_parts import Leaves, Parts
+from export_engine.sizes import Expression, substitute
 
 
 def as_spec(leaves: Leaves, bounds: Mapping[str, Bounds], assumptions: Iterable[Relation]) -> Parts:
@@ -41,10 +42,10 @@ def as_spec(leaves: Leaves, bounds: Mapping[str, Bounds], assumptions: Iterable[
             max(base.scale * (low or 0) + base.offset, 0),
             None if most is None or most > LARGEST else most,  # no size is larger anyway
         )
-        by[name] = _quotient(Size(fresh), base)
+        by[name] = _quotient(name_size(fresh), base)
         if base.scale > 1:
             rest = base.offset % base.scale
-            items.append(Relation("==", Operation("%", Size(fresh), base.scale), rest))
+            items.append(Relation("==", combine("%", name_size(fresh), base.scale), rest))
 
     def convert(spec: Spec) -> Spec:
         match spec:
@@ -75,22 +76,19 @@ def _fresh(name: str, taken: set[str]) -> str:
     return name
 
 
-def _quotient(size: Size, base: Named) -> Expression:
+def _quotient(size: Expression, base: Named) -> Expression:
     """The Dim that a size is `scale * dim + offset` of."""
-    shifted: Expression = size
-    if base.offset:
-        sign = "-" if base.offset > 0 else "+"
-        shifted = Operation(sign, size, abs(base.offset))
-    return shifted if base.scale == 1 else Operation("//", shifted, base.scale)
+    shifted = combine("-", size, base.offset) if base.offset else size
+    return shifted if base.scale == 1 else combine("//", shifted, base.scale)
 
 
 def _in_terms_of(root: Expression, scale: int, offset: int) -> Spec:
     """`scale * root + offset`, where the root is a quotient of a size that is divisible."""
-    divisor = 1
-    match root:
-        case Operation("//", left, int() as right):
-            root, divisor = left, right
+    divisor, inner = 1, root
+    if root.kind == "FloorDiv":
+        divisor = int(root.args[1].value)
     whole = scale % divisor == 0
-    inner = root if whole else Operation("//", root, divisor)
-    scaled = Operation("*", scale // divisor if whole else scale, inner)
-    return simplest(Computed(Operation("+", scaled, offset)))
+    if whole and divisor > 1:
+        inner = root.args[0]
+    scaled = combine("*", scale // divisor if whole else scale, inner)
+    return simplest(Computed(combine("+", scaled, offset)))

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING
 from export_engine.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from export_engine.sizes.evaluate import ARITHMETIC as ARITHMETIC
     from export_engine.sizes.evaluate import evaluate_size as evaluate_size
     from export_engine.sizes.evaluate import find_line as find_line
     from export_engine.sizes.evaluate import has_tower as has_tower
     from export_engine.sizes.evaluate import real_power as real_power
+    from export_engine.sizes.evaluate import value_of as value_of
     from export_engine.sizes.expression import Expression as Expression
     from export_engine.sizes.expression import UnreadableError as UnreadableError
+    from export_engine.sizes.expression import is_negative as is_negative
+    from export_engine.sizes.expression import make_expression as make_expression
     from export_engine.sizes.expression import name_symbol as name_symbol
+    from export_engine.sizes.expression import negate as negate
     from export_engine.sizes.expression import number as number
+    from export_engine.sizes.expression import order_terms as order_terms
+    from export_engine.sizes.expression import strip_minus as strip_minus
+    from export_engine.sizes.expression import substitute as substitute
     from export_engine.sizes.formula import OPERATORS as OPERATORS
     from export_engine.sizes.formula import Evaluator as Evaluator
     from export_engine.sizes.formula import Formula as Formula
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
     from export_engine.sizes.linear_constraints import Linear as Linear
     from export_engine.sizes.linear_constraints import add_linear as add_linear
     from export_engine.sizes.linear_constraints import is_impossible as is_impossible
+    from export_engine.sizes.linear_constraints import linear as linear
     from export_engine.sizes.parse_torch import parse_size as parse_size
     from export_engine.sizes.piecewise import Pieces as Pieces
     from export_engine.sizes.piecewise import solve_by_residue as solve_by_residue

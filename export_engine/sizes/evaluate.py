@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any
 
 from export_engine.sizes import limits
 from export_engine.sizes.expression import Expression, Number
+from export_engine.sizes.linear_constraints import linear
 
 _POWERS = ("Pow", "PowByNatural", "FloatPow")
+
+
+def value_of(
+    expression: Expression,
+    symbols: Mapping[str, Any],
+    functions: Mapping[str, Callable[[list[Any]], Any]] | None = None,
+) -> Any:
+    """The value of an expression.
+
+    Args:
+        expression: of sums, products, quotients, remainders, and the least and greatest of sizes.
+        symbols: values by name: numbers, or whatever the functions take.
+        functions: what to do instead of Python's own arithmetic, by the kind of expression.
+
+    Raises:
+        ArithmeticError, ValueError: it has no value, as with a divisor that is 0.
+        LookupError: a symbol has no value, or something in it is not arithmetic.
+    """
+    if expression.is_number:
+        return expression.value
+    if expression.is_symbol:
+        return symbols[expression.name]
+    values = [value_of(argument, symbols, functions) for argument in expression.args]
+    return (functions or ARITHMETIC)[expression.kind](values)
 
 
 def evaluate_size(expression: Expression, symbols: Mapping[str, int]) -> Number | None:
     """The value for values of its symbols; None if one is missing, or it is not arithmetic.
 
-    Only sums, products, quotients and remainders; the result is bounded.
+    No number on the way is larger than a size can be, so that it takes no time, whatever it is.
     """
-    if expression.is_number:
-        return expression.value
-    if expression.is_symbol:
-        return symbols.get(expression.name)
-    numbers = [evaluate_size(argument, symbols) for argument in expression.args]
-    values = [other_number for other_number in numbers if other_number is not None]
-    if len(values) < len(numbers) or any(abs(value) > limits.INTEGER for value in values):
-        return None
     try:
-        number = _ARITHMETIC[expression.kind](values) if expression.kind in _ARITHMETIC else None
-    except (ArithmeticError, ValueError):
+        value: Number = value_of(expression, symbols, _BOUNDED)
+    except (ArithmeticError, ValueError, LookupError):
         return None
-    return number if number is None or abs(number) <= limits.INTEGER else None
+    return value
 
 
 def has_tower(expression: Expression) -> bool:
@@ -61,9 +80,9 @@ def _power(values: list[Number]) -> Number:
     return real_power(base, exponent)
 
 
-_ARITHMETIC: dict[str, Callable[[list[Number]], Number]] = {
-    "Add": sum,
-    "Mul": math.prod,
+ARITHMETIC: dict[str, Callable[[list[Any]], Any]] = {
+    "Add": lambda values: reduce(operator.add, values),
+    "Mul": lambda values: reduce(operator.mul, values),
     "FloorDiv": lambda values: values[0] // values[1],
     "CleanDiv": lambda values: values[0] // values[1],
     "CeilDiv": lambda values: -(-values[0] // values[1]),
@@ -76,35 +95,30 @@ _ARITHMETIC: dict[str, Callable[[list[Number]], Number]] = {
     "PowByNatural": _power,
     "Identity": lambda values: values[0],
 }
+"""What each kind of expression does to the values of its parts."""
+
+
+def _bound(function: Callable[[list[Number]], Number]) -> Callable[[list[Number]], Number]:
+    def apply(values: list[Number]) -> Number:
+        if any(abs(value) > limits.INTEGER for value in values):
+            raise OverflowError
+        result = function(values)
+        if abs(result) > limits.INTEGER:
+            raise OverflowError
+        return result
+
+    return apply
+
+
+_BOUNDED = {kind: _bound(function) for kind, function in ARITHMETIC.items()}
 
 
 def find_line(expression: Expression) -> tuple[str, int, int] | None:
     """An expression of one symbol as `scale * symbol + offset`, scale 1 or more; else None."""
-    if len(expression.symbols) != 1:
+    pair = linear(expression) if len(expression.symbols) == 1 else None
+    if pair is None or not pair[0]:
         return None
-    line = _line(expression)
-    if line is None or line[0] < 1 or max(map(abs, line)) > limits.INTEGER:
+    ((symbol, scale),), offset = pair[0].items(), pair[1]
+    if scale < 1 or max(scale, abs(offset)) > limits.INTEGER:
         return None
-    (symbol,) = expression.symbols
-    return symbol, *line
-
-
-def _line(expression: Expression) -> tuple[int, int] | None:
-    if expression.is_symbol:
-        return 1, 0
-    if expression.is_number:
-        return (0, expression.value) if isinstance(expression.value, int) else None
-    parts = [_line(argument) for argument in expression.args]
-    lines = [pair for pair in parts if pair is not None]
-    if len(lines) < len(parts):
-        return None
-    if expression.kind == "Add":
-        return sum(pair[0] for pair in lines), sum(pair[1] for pair in lines)
-    if expression.kind != "Mul" or sum(pair[0] != 0 for pair in lines) > 1:
-        return None
-    scale, offset = 0, 1
-    for line in lines:
-        scale, offset = scale * line[1] + offset * line[0], offset * line[1]
-        if max(abs(scale), abs(offset)) > limits.INTEGER:
-            return None
-    return scale, offset
+    return symbol, scale, offset

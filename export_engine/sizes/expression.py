@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+
+from export_engine.sizes import limits
 
 Number = int | float
 
@@ -35,11 +38,16 @@ class Expression:
         return self.kind == "number"
 
     @cached_property
-    def symbols(self) -> frozenset[str]:
-        """torch's names of the symbols in it."""
+    def symbols(self) -> tuple[str, ...]:
+        """The names of the symbols in it, each once, in order of mention."""
         if self.is_symbol:
-            return frozenset((self.name,))
-        return frozenset().union(*(argument.symbols for argument in self.args))
+            return (self.name,)
+        return tuple(dict.fromkeys(name for part in self.args for name in part.symbols))
+
+    @cached_property
+    def depth(self) -> int:
+        """How many functions are nested in it."""
+        return 1 + max(part.depth for part in self.args) if self.args else 0
 
     @cached_property
     def _hash(self) -> int:
@@ -57,3 +65,73 @@ def number(value: Number) -> Expression:
 def name_symbol(name: str) -> Expression:
     """The symbol of a name."""
     return Expression("symbol", name=name)
+
+
+def make_expression(kind: str, args: tuple[Expression, ...]) -> Expression:
+    """A function of values; sums, products and minus signs are simplified.
+
+    Raises:
+        UnreadableError: a power is too large.
+    """
+    if kind in ("Add", "Mul"):
+        flat: list[Expression] = []
+        for argument in args:
+            flat.extend(argument.args if argument.kind == kind else (argument,))
+        if kind == "Mul" and len(flat) > 1 and _is_small(flat[0]) and _is_small(flat[1]):
+            factor = number(flat[0].value * flat[1].value)
+            flat[:2] = [factor]
+        if kind == "Mul" and len(flat) > 1 and flat[0] == number(1):
+            del flat[0]
+        if len(flat) == 1:
+            return flat[0]
+        args = tuple(flat)
+    if kind in ("Pow", "PowByNatural") and args[1].is_number and abs(args[1].value) > limits.POWER:
+        raise UnreadableError(f"a power of {args[1].value}")
+    return Expression(kind, args)
+
+
+def _is_small(item: Expression) -> bool:
+    return item.is_number and isinstance(item.value, int) and abs(item.value) <= limits.INTEGER
+
+
+def negate(expression: Expression) -> Expression:
+    """The expression times -1."""
+    return make_expression("Mul", (number(-1), expression))
+
+
+def is_negative(expression: Expression) -> bool:
+    """Whether it is written with a minus sign first: -3, `-2*a`."""
+    first = expression.args[0] if expression.kind in ("Mul", "Rational") else expression
+    return first.is_number and first.value < 0
+
+
+def strip_minus(expression: Expression) -> Expression:
+    """A term that is written with a minus sign, without it."""
+    if expression.is_number:
+        return number(-expression.value)
+    first, *rest = expression.args
+    if expression.kind == "Mul" and first.value == -1:
+        return rest[0] if len(rest) == 1 else Expression("Mul", tuple(rest))
+    return Expression(expression.kind, (number(-first.value), *rest))
+
+
+def order_terms(terms: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """The terms of a sum as one would write them, `seq - 1`, `16 - seq`.
+
+    Numbers stand last, but first what is not taken away.
+    """
+    ordered = sorted(terms, key=lambda term: term.kind in ("number", "Rational"))
+    first = next((term for term in ordered if not is_negative(term)), ordered[0])
+    ordered.remove(first)
+    return first, *ordered
+
+
+def substitute(expression: Expression, by: Mapping[str, Expression]) -> Expression:
+    """The expression with symbols replaced by expressions, by their names."""
+    if expression.is_symbol:
+        return by.get(expression.name, expression)
+    if not expression.args:
+        return expression
+    return make_expression(
+        expression.kind, tuple(substitute(argument, by) for argument in expression.args)
+    )

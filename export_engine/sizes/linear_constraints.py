@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from math import gcd
 
+from export_engine.sizes.expression import Expression
+
 Linear = tuple[Mapping[str, int], int]
 """A sum of multiples of named numbers, none of them 0, and a number."""
 
@@ -28,6 +30,30 @@ def add_linear(one: Linear, other: Linear, factor: int = 1) -> tuple[dict[str, i
     for name, scale in other[0].items():
         scales[name] = scales.get(name, 0) + factor * scale
     return {name: scale for name, scale in scales.items() if scale}, one[1] + factor * other[1]
+
+
+def linear(expression: Expression) -> Linear | None:
+    """An expression as a sum of multiples of symbols and a number; None if it is not one.
+
+    Symbols that cancel out are left out: `a - a + 2` is `({}, 2)`.
+    """
+    if expression.is_symbol:
+        return {expression.name: 1}, 0
+    if expression.is_number:
+        return ({}, expression.value) if isinstance(expression.value, int) else None
+    if expression.kind not in ("Add", "Mul"):
+        return None
+    total: Linear = ({}, int(expression.kind == "Mul"))
+    for argument in expression.args:
+        pair = linear(argument)
+        if pair is None or (expression.kind == "Mul" and total[0] and pair[0]):
+            return None
+        if expression.kind == "Add":
+            total = add_linear(total, pair)
+        else:
+            sized, plain = (total, pair) if total[0] else (pair, total)
+            total = add_linear(({}, 0), sized, plain[1])
+    return total
 
 
 def is_impossible(zero: Iterable[Linear], least_zero: Iterable[Linear]) -> bool:

@@ -16,7 +16,9 @@ from export_engine.sizes.expression import (
     Expression,
     Number,
     UnreadableError,
+    make_expression,
     name_symbol,
+    negate,
     number,
 )
 
@@ -139,10 +141,10 @@ class _Parser:
             self._at += 1
             right = self._expression(level if sign == "**" else level + 1)
             if sign == "-":
-                right = _make_expression("Mul", (number(-1), right))
+                right = negate(right)
             elif sign == "/":
                 name = "IntTrueDiv"
-            left = _make_expression(name, (left, right))
+            left = make_expression(name, (left, right))
         self._depth -= 1
         return left
 
@@ -157,14 +159,14 @@ class _Parser:
             return self._parse_call(text) if self._peek("sign") == "(" else _atom(text)
         if text in ("-", "+"):
             inner = self._expression(_SIGNED)
-            return inner if text == "+" else _make_expression("Mul", (number(-1), inner))
+            return inner if text == "+" else negate(inner)
         if text == "~":
-            return _make_expression("Not", (self._expression(_SIGNED),))
+            return make_expression("Not", (self._expression(_SIGNED),))
         if text == "(":
             inner = self._expression(0)
             if self._peek("sign") == ",":  # a case of a Piecewise, as Python prints it
                 self._at += 1
-                inner = _make_expression("ExprCondPair", (inner, self._expression(0)))
+                inner = make_expression("ExprCondPair", (inner, self._expression(0)))
             self._expect(")")
             return inner
         raise UnreadableError(f"{text!r} is not a size")
@@ -241,7 +243,7 @@ def _function(name: str, args: tuple[Expression, ...]) -> Expression:
         raise UnreadableError(
             f"{name[:40]!r} of {len(args)} values is not something that torch writes"
         )
-    return _make_expression(name, args)
+    return make_expression(name, args)
 
 
 def _exact(name: str, args: tuple[Expression, ...]) -> Expression:
@@ -258,26 +260,6 @@ def _exact(name: str, args: tuple[Expression, ...]) -> Expression:
     if name == "Half" and not values:
         return Expression("Rational", (number(1), number(2)))
     raise UnreadableError(f"{name} of {len(values)} values")
-
-
-def _make_expression(name: str, args: tuple[Expression, ...]) -> Expression:
-    """A function of values; sums, products and minus signs are simplified."""
-    if name in ("Add", "Mul"):
-        flat: list[Expression] = []
-        for argument in args:
-            flat.extend(argument.args if argument.kind == name else (argument,))
-        args = tuple(flat)
-        if name == "Mul" and len(args) == 2 and all(_is_small(expression) for expression in args):
-            return number(args[0].value * args[1].value)
-        if len(args) == 1:
-            return args[0]
-    if name in ("Pow", "PowByNatural") and args[1].is_number and abs(args[1].value) > limits.POWER:
-        raise UnreadableError(f"a power of {args[1].value}")
-    return Expression(name, args)
-
-
-def _is_small(each: Expression) -> bool:
-    return each.is_number and isinstance(each.value, int) and abs(each.value) <= limits.INTEGER
 
 
 def _read_number(text: str) -> Number:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from export_engine.sizes import limits
-from export_engine.sizes.expression import Expression, number
+from export_engine.sizes.expression import Expression, is_negative, number, order_terms, strip_minus
 from export_engine.sizes.parse_torch import OPAQUE
 
 _ADD, _MUL, _POW, _FUNCTION, _ATOM = 40.0, 50.0, 60.0, 70.0, 1000.0
@@ -115,22 +115,20 @@ def _number(value: float) -> str:
 
 
 def _sum(expression: Expression, names: Mapping[str, str]) -> str:
-    """`seq - 1`, `16 - seq`: numbers last, but first what is not taken away."""
-    terms = sorted(expression.args, key=lambda term: term.kind in ("number", "Rational"))
-    first = next((other_term for other_term in terms if not _is_negative(other_term)), terms[0])
-    terms.remove(first)
-    minus = "-" if _is_negative(first) else ""
-    text = minus + _add_brackets(_positive(first) if minus else first, _ADD, names)
+    """`seq - 1`, `16 - seq`."""
+    first, *terms = order_terms(expression.args)
+    minus = "-" if is_negative(first) else ""
+    text = minus + _add_brackets(strip_minus(first) if minus else first, _ADD, names)
     for term in terms:
-        sign = " - " if _is_negative(term) else " + "
-        text += sign + _add_brackets(_positive(term) if sign == " - " else term, _ADD, names)
+        sign = " - " if is_negative(term) else " + "
+        text += sign + _add_brackets(strip_minus(term) if sign == " - " else term, _ADD, names)
     return text
 
 
 def _product(expression: Expression, names: Mapping[str, str]) -> str:
     """`2*seq`, and `-seq`."""
-    if expression.args[0].is_number and expression.args[0].value == -1:
-        return f"-{_add_brackets(_positive(expression), _ADD, names)}"
+    if is_negative(expression):
+        return f"-{_add_brackets(strip_minus(expression), _ADD, names)}"
     return _join_terms(expression, "*", _level(expression), names)
 
 
@@ -176,24 +174,8 @@ def _add_brackets(expression: Expression, level: float, names: Mapping[str, str]
 
 
 def _level(expression: Expression) -> float:
-    if _is_negative(expression):
+    if is_negative(expression):
         return _ADD
     if expression.kind in ("symbol", "number"):
         return _ATOM
     return _LEVELS.get(expression.kind, _FUNCTION)
-
-
-def _is_negative(expression: Expression) -> bool:
-    """Whether it starts with a minus sign."""
-    first = expression.args[0] if expression.kind in ("Mul", "Rational") else expression
-    return first.is_number and first.value < 0
-
-
-def _positive(expression: Expression) -> Expression:
-    """The absolute value of a negative term."""
-    if expression.is_number:
-        return number(-expression.value)
-    first, *rest = expression.args
-    if expression.kind == "Mul" and first.value == -1:
-        return rest[0] if len(rest) == 1 else Expression("Mul", tuple(rest))
-    return Expression(expression.kind, (number(-first.value), *rest))

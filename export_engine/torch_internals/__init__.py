@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from export_engine.torch_internals.dynamic_spec import shapes_spec as shapes_spec
     from export_engine.torch_internals.dynamic_spec import size_functions as size_functions
     from export_engine.torch_internals.dynamic_spec import spec_variable as spec_variable
-    from export_engine.torch_internals.dynamic_spec import split_expression as split_expression
     from export_engine.torch_internals.dynamic_spec import tensor_spec as tensor_spec
     from export_engine.torch_internals.dynamo_leftovers import (
         dynamo_leftovers_freed as dynamo_leftovers_freed,

@@ -9,6 +9,7 @@ import importlib
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import reduce
 from typing import Any, Literal, NamedTuple
 
 import sympy
@@ -183,62 +184,14 @@ def _dim(given: Any) -> Any:
 
 
 def size_functions() -> dict[str, Any]:
-    """`min` and `max` of sizes that may be symbolic, by those names."""
-    return {"min": torch.sym_min, "max": torch.sym_max}
+    """The least and the greatest of sizes that may be symbolic, by kind of expression."""
+    return {
+        "Min": lambda values: reduce(torch.sym_min, values),
+        "Max": lambda values: reduce(torch.sym_max, values),
+    }
 
 
 def find_truth(condition: Any) -> bool | None:
     """Whether a SymBool of a ShapesSpec's variables holds whatever they are; None if it depends."""
     expression = condition.node.expr
     return bool(expression) if expression in (sympy.true, sympy.false) else None
-
-
-def _functions(*names: str) -> tuple[Any, ...]:
-    """torch's own sympy functions of these names, as far as this torch has them."""
-    module = torch_has.SIZE_FUNCTIONS.value if torch_has.SIZE_FUNCTIONS else None
-    return tuple(getattr(module, name) for name in names if hasattr(module, name))
-
-
-def split_expression(expression: Any) -> tuple[str, list[Any]]:
-    """A sympy expression as an operator and its arguments.
-
-    Returns:
-        `+`, `*`, `//`, `%`, `min`, `max`, a comparison, `and` or `or` with the arguments;
-        `number` with an int; `symbol` with a symbol; `""` for anything else.
-    """
-    if expression.is_Symbol:
-        return "symbol", [expression]
-    if getattr(expression, "is_Integer", False):
-        return "number", [int(expression)]
-    if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and expression.exp > 0:
-        return "*", [expression.base] * int(expression.exp)
-    parts = list(expression.args)
-    if _is(expression, "Identity"):
-        return split_expression(parts[0])
-    if _is(expression, "PowByNatural") and parts[1].is_Integer and parts[1] > 0:
-        return "*", parts[:1] * int(parts[1])
-    sign = next((sign for sign, names in _OF_TORCH.items() if _is(expression, *names)), "")
-    sign = sign or next((sign for kind, sign in _SIGNS.items() if isinstance(expression, kind)), "")
-    return sign, parts
-
-
-def _is(expression: Any, *names: str) -> bool:
-    """Whether it is one of torch's own sympy functions."""
-    return isinstance(expression, _functions(*names))
-
-
-_OF_TORCH = {"//": ("FloorDiv",), "%": ("Mod", "PythonMod"), "min": ("Min",), "max": ("Max",)}
-_SIGNS: dict[Any, str] = {
-    sympy.Add: "+",
-    sympy.Mul: "*",
-    sympy.Eq: "==",
-    sympy.Ne: "!=",
-    sympy.Le: "<=",
-    sympy.Ge: ">=",
-    sympy.Lt: "<",
-    sympy.Gt: ">",
-    sympy.And: "and",
-    sympy.Or: "or",
-    sympy.Min: "min",
-    sympy.Max: "max",
-}

@@ -494,9 +494,6 @@ ARTIFACT = Capability(
     "load",
     takes="artifact",
 )
-SIZE_FUNCTIONS = Capability(
-    "torch.utils._sympy.functions", "Relations of a ShapesSpec that round sizes are not read."
-)
 PACKAGE_PROGRAMS = Capability(
     "torch.export.pt2_archive._package.package_pt2",
     "Several programs are not saved into one file.",

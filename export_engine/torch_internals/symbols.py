@@ -12,7 +12,7 @@ from typing import Any
 import sympy
 import torch
 
-from export_engine.sizes import Expression, name_symbol, number, print_size
+from export_engine.sizes import Expression, make_expression, name_symbol, number, print_size
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals import trees as pytree
 from export_engine.torch_internals.live_program import LiveProgram
@@ -49,7 +49,7 @@ def read_sympy(expression: Any) -> Expression:
     if expression.is_Add:
         parts = expression.as_ordered_terms()
     elif expression.is_Mul:
-        parts = expression.as_ordered_factors()
+        return make_expression("Mul", tuple(map(read_sympy, expression.as_ordered_factors())))
     return Expression(type(expression).__name__, tuple(map(read_sympy, parts)))
 
 

@@ -9,86 +9,88 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial, reduce
 from typing import Any
 
 from export_engine.shapes import (
-    Expression,
-    Operation,
     Relation,
     ShapesError,
-    Size,
+    combine,
+    name_size,
+    read_relations,
     relation_text,
-    relations_of,
 )
-from export_engine.sizes import Linear, add_linear
+from export_engine.sizes import Expression, Linear, add_linear, linear, make_expression, number
+from export_engine.torch_internals import read_sympy
 
-_IS_ZERO = {("==", 0), ("<=", 0), ("<", 1)}
-_IS_NOT_ZERO = {("!=", 0), (">", 0), (">=", 1)}
+_IS_ZERO = {("==", number(0)), ("<=", number(0)), ("<", number(1))}
+_IS_NOT_ZERO = {("!=", number(0)), (">", number(0)), (">=", number(1))}
 """What is asked of a remainder, which is never negative where its divisor is positive."""
 
 
 def plainly(relation: Relation) -> Relation:
     """The relation, or the same with one remainder, or no factor, on its left."""
     match relation.left:
-        case Operation("%", inner, int(divisor)) if divisor > 1:
+        case Expression("Mod", (inner, Expression("number", value=divisor))) if divisor > 1:
             pass
-        case Operation("*", int(factor), inner) | Operation("*", inner, int(factor)):
-            return _without(factor, inner, relation)
+        case Expression("Mul"):
+            return _without_factor(relation)
         case _:
             return relation
     asked = (relation.operator, relation.right)
     sign = "==" if asked in _IS_ZERO else "!=" if asked in _IS_NOT_ZERO else ""
-    pair = _modulo(inner, divisor) if sign else None
+    pair = _modulo(inner, int(divisor)) if sign else None
     if pair is None:
         return relation
-    scales = {name: rest for name, scale in pair[0].items() if (rest := scale % divisor)}
+    by = int(divisor)
+    scales = {name: rest for name, scale in pair[0].items() if (rest := scale % by)}
     if not scales:
         return relation
-    offset = pair[1] % divisor
-    if 2 * next(iter(scales.values())) > divisor:  # -h is a multiple where h is
-        scales = {name: divisor - scale for name, scale in scales.items()}
-        offset = -offset % divisor
-    left = _sum(scales, divisor)
-    return Relation(sign, Operation("%", left, divisor), -offset % divisor)
+    offset = pair[1] % by
+    if 2 * next(iter(scales.values())) > by:  # -h is a multiple where h is
+        scales = {name: by - scale for name, scale in scales.items()}
+        offset = -offset % by
+    return Relation(sign, combine("%", _sum(scales, by), by), -offset % by)
 
 
-def _without(factor: int, inner: Expression, relation: Relation) -> Relation:
-    """`inner` against the right side divided by the factor, where that is a whole number."""
-    right = relation.right
-    if not isinstance(right, int) or factor < 1 or right % factor:
+def _without_factor(relation: Relation) -> Relation:
+    """The rest of a product against the right side divided by its factor, where that is whole."""
+    pair, right = _split_factor(relation.left), relation.right
+    if pair is None or not right.is_number or pair[0] < 1 or right.value % pair[0]:
         return relation
-    return Relation(relation.operator, inner, right // factor)
+    return Relation(relation.operator, pair[1], int(right.value) // pair[0])
+
+
+def _split_factor(product: Expression) -> tuple[int, Expression] | None:
+    """The one number in a product, and the rest of it."""
+    numbers = [int(factor.value) for factor in product.args if factor.is_number]
+    rest = tuple(factor for factor in product.args if not factor.is_number)
+    return (numbers[0], make_expression("Mul", rest)) if len(numbers) == 1 and rest else None
 
 
 def _modulo(expression: Expression, divisor: int) -> Linear | None:
     """A sum of sizes with the same remainder; None if it is not one."""
     match expression:
-        case Operation("%", inner, int(other)) if other and other % divisor == 0:
-            return _modulo(inner, divisor)
-        case Operation("+" | "-" as sign, left, right):
-            one, other_one = _modulo(left, divisor), _modulo(right, divisor)
-            if one is None or other_one is None:
-                return None
-            return add_linear(one, other_one, 1 if sign == "+" else -1)
-        case Operation("*", int(factor), inner) | Operation("*", inner, int(factor)):
-            pair = _modulo(inner, divisor)
+        case Expression("Mod", (inner, Expression("number", value=other))) if other:
+            return _modulo(inner, divisor) if other % divisor == 0 else None
+        case Expression("Add", terms):
+            pairs = [_modulo(term, divisor) for term in terms]
+            known = [pair for pair in pairs if pair is not None]
+            return reduce(add_linear, known) if len(known) == len(pairs) else None
+        case Expression("Mul") if (split := _split_factor(expression)) is not None:
+            factor, rest = split
+            pair = _modulo(rest, divisor)
             return None if pair is None else add_linear(({}, 0), pair, factor)
-        case Size(name):
-            return {name: 1}, 0
-        case int():
-            return {}, expression
-    return None
+    return linear(expression)
 
 
 def _sum(scales: Mapping[str, int], divisor: int) -> Expression:
     """`a + b - 2*c`, with factors no larger than half the divisor."""
-    result: Expression | None = None
-    for name, scale in scales.items():
-        sign, factor = ("-", divisor - scale) if 2 * scale > divisor and result else ("+", scale)
-        part: Expression = Size(name) if factor == 1 else Operation("*", factor, Size(name))
-        result = part if result is None else Operation(sign, result, part)
-    assert result is not None
-    return result
+    terms = [
+        combine("*", scale - divisor if number and 2 * scale > divisor else scale, name_size(name))
+        for number, (name, scale) in enumerate(scales.items())
+    ]
+    return reduce(partial(combine, "+"), terms)
 
 
 def plain_text(condition: Any, names: Mapping[str, str]) -> str | None:
@@ -98,15 +100,16 @@ def plain_text(condition: Any, names: Mapping[str, str]) -> str | None:
         condition: a sympy boolean.
         names: what to call each of its symbols, by torch's name of it.
     """
-    symbols = sorted(condition.free_symbols, key=str)
-    if any(str(symbol) not in names for symbol in symbols):
+    read = read_sympy(condition)
+    symbols = sorted(read.symbols)
+    if any(symbol not in names for symbol in symbols):
         return None
     try:
-        asked = list(relations_of(condition, {s: Size(f"d{n}") for n, s in enumerate(symbols)}))
+        asked = list(read_relations(read, {s: name_size(f"d{n}") for n, s in enumerate(symbols)}))
     except ShapesError:
         return None
     relations = [plainly(relation) for relation in asked]
     if relations == asked:
         return None
     text = " and ".join(map(relation_text, relations))
-    return re.sub(r"\bd(\d+)\b", lambda found: names[str(symbols[int(found[1])])], text)
+    return re.sub(r"\bd(\d+)\b", lambda found: names[symbols[int(found[1])]], text)

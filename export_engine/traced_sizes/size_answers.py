@@ -16,21 +16,20 @@ from export_engine.attempt import Attempt, signature_of
 from export_engine.shapes import (
     OPPOSITE,
     Bounds,
-    Expression,
     Int,
     Named,
-    Operation,
     Relation,
     Shapes,
     ShapesError,
-    Size,
     Spec,
     bounds_said,
+    combine,
     leaves_of,
-    linear,
-    relations_of,
+    name_size,
+    read_relations,
 )
-from export_engine.torch_internals import is_unbacked, split_expression
+from export_engine.sizes import Expression, linear
+from export_engine.torch_internals import is_unbacked, read_sympy
 from export_engine.traced_sizes.example_inputs import leaf_values
 from export_engine.traced_sizes.symbol_sources import InputPlace, birth_dims
 
@@ -60,24 +59,23 @@ def assumable(attempt: Attempt, condition: Any) -> list[Relation]:
     request = attempt.request
     shapes = request.shapes if request else None
     places = find_unbacked_places(attempt)
-    symbols = {symbol: places.get(str(symbol)) for symbol in condition.free_symbols}
+    asked = read_sympy(condition)
+    symbols = {symbol: places.get(symbol) for symbol in asked.symbols}
     if request is None or shapes is None or not symbols:
         return []
-    names: dict[Any, Expression] = {}
+    names: dict[str, Expression] = {}
     for symbol, place in symbols.items():
         known = _expression(shapes, place) if place is not None else None
         if known is None:
             return []
         names[symbol] = known
-    sign, parts = split_expression(condition)
+    parts = asked.args if asked.kind == "Or" else (asked,)
     try:
-        ways = [
-            list(relations_of(part, names)) for part in (parts if sign == "or" else [condition])
-        ]
+        ways = [list(read_relations(part, names)) for part in parts]
     except ShapesError:
         return []
     sizes = example_sizes(shapes, leaf_values(request))
-    if not all(relation.names.keys() <= sizes.keys() for way in ways for relation in way):
+    if not all(sizes.keys() >= {*relation.names} for way in ways for relation in way):
         return []
     return _answer(ways, sizes)
 
@@ -96,11 +94,11 @@ def _expression(shapes: Shapes, place: InputPlace) -> Expression | None:
     position = max(place.position, 0)
     name = shapes.size_name(place.path, position)
     result = shapes.find_expression(place.path, position)
-    return result or (Size(name) if name else None)
+    return result or (name_size(name) if name else None)
 
 
 def _opposite(relation: Relation) -> Relation:
-    return replace(relation, operator=OPPOSITE[relation.operator])
+    return Relation(OPPOSITE[relation.operator], relation.left, relation.right)
 
 
 def example_sizes(shapes: Shapes, values: dict[str, Any]) -> dict[str, int]:
@@ -124,7 +122,7 @@ def assuming(shapes: Shapes, relation: Relation) -> Shapes:
     Raises:
         ShapesError: that leaves only one size.
     """
-    pair = linear(Operation("-", relation.left, relation.right))
+    pair = linear(combine("-", relation.left, relation.right))
     if pair is None or len(pair[0]) != 1:
         between = bounds_said(relation) if pair is None else None
         (name, *_) = relation.names
@@ -152,7 +150,7 @@ def assuming(shapes: Shapes, relation: Relation) -> Shapes:
         case "!=" if excluded == high:
             high = excluded - 1
         case "!=":
-            said = Relation("!=", Size(name), excluded)
+            said = Relation("!=", name_size(name), excluded)
             return replace(shapes, assumptions=(*shapes.assumptions, said))
         case "<=" | "<":
             most = excluded - 1 if sign == "<" and not rest else excluded
@@ -197,13 +195,11 @@ def _without_excluded(shapes: Shapes, name: str) -> Shapes:
     for assumption in shapes.assumptions:
         if (
             assumption.operator == "!="
-            and assumption.left == Size(name)
-            and isinstance(assumption.right, int)
+            and assumption.left == name_size(name)
+            and assumption.right.is_number
         ):
-            low, high = _bounds(shapes, name)
-            within = (low is None or low < assumption.right) and (
-                high is None or assumption.right < high
-            )
+            (low, high), excluded = _bounds(shapes, name), assumption.right.value
+            within = (low is None or low < excluded) and (high is None or excluded < high)
             if not within:
                 kept = tuple(other for other in shapes.assumptions if other != assumption)
                 return assuming(replace(shapes, assumptions=kept), assumption)

@@ -13,12 +13,8 @@ import torch
 from export_engine.attempt import Exported
 from export_engine.describe import Leaf, input_paths, user_names
 from export_engine.record import Record
-from export_engine.shapes import (
-    Expression,
-    Relation,
-    names_in,
-    value_of,
-)
+from export_engine.shapes import Relation
+from export_engine.sizes import Expression, value_of
 from export_engine.torch_internals import expression_of, int_bound, is_unbacked, symbol_hint
 from export_engine.verify.numbers_in_code import Number
 
@@ -267,7 +263,7 @@ def _find_allowed(sizes: Sizes, choice: dict[Any, int]) -> dict[Any, int] | None
     names = {symbol: sizes.names.get(str(symbol), str(symbol)) for symbol in sizes.symbols}
     named = {names[symbol]: value for symbol, value in choice.items()}
     relations = [
-        assumption for assumption in sizes.assumptions if assumption.names.keys() <= named.keys()
+        assumption for assumption in sizes.assumptions if named.keys() >= {*assumption.names}
     ]
     for relation in relations:
         for symbol in sizes.symbols:
@@ -277,7 +273,7 @@ def _find_allowed(sizes: Sizes, choice: dict[Any, int]) -> dict[Any, int] | None
     if not all(other_relation.holds(named) for other_relation in relations):
         return None
     for symbol, item in sizes.tied.items():
-        if names_in(item).keys() <= named.keys():
+        if named.keys() >= {*item.symbols}:
             named[names[symbol]] = value_of(item, named)
     return {symbol: named[names[symbol]] for symbol in sizes.symbols}
 

@@ -18,20 +18,19 @@ import explorer
 from export_engine.shapes import (
     Bounds,
     Computed,
-    Expression,
     Int,
     Named,
-    Operation,
     Pinned,
     Relation,
     Shapes,
     ShapesError,
-    Size,
     Spec,
     Static,
     changes,
-    value_of,
+    combine,
+    name_size,
 )
+from export_engine.sizes import Expression, number, value_of
 from export_engine.torch_internals import missing_shapes_spec
 
 pytestmark = pytest.mark.skipif(
@@ -109,16 +108,16 @@ def test_changes_of_a_spec_are_told() -> None:
 NAMES = ("a", "b", "seq")
 LEAVES = ("d.k", "d.deep.0", "d.deep.1", "rest.0", "rest.1", "y", "extra")
 SIZES = [dict(zip(NAMES, each, strict=True)) for each in product((0, 1, 4), (0, 2, 7), (1, 5, 16))]
-sizes_named = st.sampled_from(NAMES).map(Size)
+sizes_named = st.sampled_from(NAMES).map(name_size)
 
 
 def joined(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    both = st.builds(Operation, st.sampled_from(["+", "-", "*", "min", "max"]), inner, inner)
-    return both | st.builds(Operation, st.sampled_from(["//", "%"]), inner, st.integers(1, 9))
+    both = st.builds(combine, st.sampled_from(["+", "-", "*", "min", "max"]), inner, inner)
+    return both | st.builds(combine, st.sampled_from(["//", "%"]), inner, st.integers(1, 9))
 
 
 expressions: st.SearchStrategy[Expression] = st.recursive(
-    sizes_named | st.integers(0, 9), joined, max_leaves=4
+    sizes_named | st.integers(0, 9).map(number), joined, max_leaves=4
 )
 specs: st.SearchStrategy[Spec] = st.one_of(
     st.just(Static()),
@@ -132,7 +131,7 @@ relations = st.builds(
     sizes_named,
     expressions,
 ) | st.builds(
-    lambda size, by, rest: Relation("==", Operation("%", size, by), rest % by),
+    lambda size, by, rest: Relation("==", combine("%", size, by), rest % by),
     sizes_named,
     st.integers(2, 64),
     st.integers(0, 70),

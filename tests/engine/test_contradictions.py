@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from explorer import explore
 from export_engine.shapes import (
     Bounds,
-    Expression,
     Int,
     Named,
-    Operation,
     Relation,
     Shapes,
     ShapesError,
-    Size,
+    combine,
+    name_size,
 )
+from export_engine.sizes import Expression, number
 from export_engine.torch_internals import missing_shapes_spec
 
 needs_spec = pytest.mark.skipif(
@@ -81,18 +81,20 @@ def test_a_contradiction_is_not_converted_to_dims() -> None:
 
 NAMES = ("a", "b", "n")
 EVERY = [dict(zip(NAMES, each, strict=True)) for each in product(range(8), range(8), range(-4, 7))]
-leaves: st.SearchStrategy[Expression] = st.sampled_from(NAMES).map(Size) | st.integers(-3, 9)
+leaves: st.SearchStrategy[Expression] = st.sampled_from(NAMES).map(name_size) | st.integers(
+    -3, 9
+).map(number)
 
 
 def joined(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
     signs = st.sampled_from(["+", "-", "*", "//", "%", "min", "max"])
-    return st.builds(Operation, signs, inner, inner)
+    return st.builds(combine, signs, inner, inner)
 
 
 relations = st.builds(
     Relation,
     st.sampled_from(["<=", ">=", "!=", "==", "<", ">"]),
-    st.builds(Operation, st.sampled_from(["+", "*", "%"]), st.just(Size("a")), leaves),
+    st.builds(combine, st.sampled_from(["+", "*", "%"]), st.just(name_size("a")), leaves),
     st.recursive(leaves, joined, max_leaves=3),
 )
 

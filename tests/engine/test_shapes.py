@@ -23,21 +23,20 @@ from export_engine.shapes import (
     Computed,
     DimChange,
     Dynamic,
-    Expression,
     FormChange,
     Int,
     Named,
-    Operation,
     Pinned,
     Relation,
     Shapes,
     ShapesError,
-    Size,
     Spec,
     Static,
     changes,
-    value_of,
+    combine,
+    name_size,
 )
+from export_engine.sizes import Expression, number, value_of
 
 LARGEST = 2**63 - 1
 names = st.sampled_from(["batch", "seq", "h", "_half", "__", "größe", "हिन्दी", "x"])
@@ -71,8 +70,8 @@ numbers = st.integers(-40, 40) | st.integers(-LARGEST, LARGEST)
 
 def expressions(known: list[str]) -> st.SearchStrategy[Expression]:
     return st.recursive(
-        numbers | st.sampled_from(known).map(Size),
-        lambda inner: st.builds(Operation, st.sampled_from(SIGNS), inner, inner),
+        numbers.map(number) | st.sampled_from(known).map(name_size),
+        lambda inner: st.builds(combine, st.sampled_from(SIGNS), inner, inner),
         max_leaves=6,
     )
 
@@ -95,13 +94,13 @@ def all_shapes(draw: st.DrawFn) -> Shapes:
     known = [*plain.dims(), *plain.ints()]
     if not known:
         return plain
-    sized = st.tuples(st.sampled_from(known).map(Size), expressions(known)).map(
+    sized = st.tuples(st.sampled_from(known).map(name_size), expressions(known)).map(
         lambda pair: Relation("<=", *pair)
     )
     computed = draw(st.lists(expressions(known).map(Computed), max_size=3))
     leaves = {**leaves, "computed": tuple(computed)} if computed else leaves
     relations = sized | st.builds(
-        lambda sign, left, name, right: Relation(sign, Operation("+", left, Size(name)), right),
+        lambda sign, left, name, right: Relation(sign, combine("+", left, name_size(name)), right),
         st.sampled_from(["==", "!=", "<", ">", "<=", ">="]),
         expressions(known),
         st.sampled_from(known),
@@ -327,9 +326,9 @@ def test_dims_know_their_names() -> None:
 def test_what_dims_cannot_say() -> None:
     text = "x: batch, seq, (batch + seq); n: int[1..]; seq % 16 == 0; n <= 4*seq"
     shapes = Shapes.parse(text)
-    assert shapes.leaves["x"][2] == Computed(Operation("+", Size("batch"), Size("seq")))
+    assert shapes.leaves["x"][2] == Computed(combine("+", name_size("batch"), name_size("seq")))
     assert shapes.leaves["n"] == (Int(1),)
-    assert shapes.assumptions[0] == Relation("==", Operation("%", Size("seq"), 16), 0)
+    assert shapes.assumptions[0] == Relation("==", combine("%", name_size("seq"), 16), 0)
     assert shapes.unbacked
     assert not Shapes.parse("x: batch, 16*seq").unbacked
     assert str(shapes) == text
@@ -393,7 +392,7 @@ def test_changes_of_assumptions_read_as_sentences() -> None:
         "no longer assumes a == b",
         "assumes a <= 9",
     ]
-    relation = Relation("==", Operation("%", Size("a"), 2), 0)
+    relation = Relation("==", combine("%", name_size("a"), 2), 0)
     assert changes(Shapes.parse("x: a"), Shapes.parse("x: a; a % 2 == 0")) == [
         AssumptionChange(relation, True),
         FormChange(True),

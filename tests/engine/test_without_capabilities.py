@@ -35,7 +35,6 @@ SECOND_WAYS = {
 NEWER = {
     "torch._export.non_strict_utils.make_sourced_prefixes",
     "torch.fx.experimental.dynamic_spec._resolve_dynamic_shapes",
-    "torch.utils._sympy.functions",
 }
 """Names that are looked at from torch 2.14 on."""
 AFTER_EXPORT = {

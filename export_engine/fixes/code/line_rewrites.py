@@ -75,7 +75,7 @@ def _judge_guard(attempt: Failed, fix: Fix) -> Fix:
         all(relation.holds(trial.sizes) for relation in asked)
         for trial in (agreement.trials if agreement is not None else ())
         if trial.outcome == "agrees"
-        and all(relation.names.keys() <= trial.sizes.keys() for relation in asked)
+        and all(trial.sizes.keys() >= {*relation.names} for relation in asked)
     }
     agrees = agreement is not None and agreement.verdict == "agrees"
     if asked and agrees and answers == {True, False}:
