@@ -224,7 +224,7 @@ def test_specs_of_torchs_own_making_are_read() -> None:
     args = (t(4, 2, 10), t(2))
     read = Shapes.from_torch(spec, Summed(), args, {"n": 2})
     assert str(read) == (
-        "x: size[2..], size_2, (size_2 + 2*size); n: int[1..]; size - size_2 >= 1; n % 2 == 0"
+        "x: size[2..], size_2, (2*size + size_2); n: int[1..]; size - size_2 >= 1; n % 2 == 0"
     )
     params = ParamsSpec({"x": TensorSpec([ShapeVar(), 3])})
     assert str(Shapes.from_torch(params, Scaled(), (t(4, 3),), {})) == "x: x_size, 3; unbacked"
