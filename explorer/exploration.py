@@ -38,7 +38,13 @@ if TYPE_CHECKING:
 
 
 class ExportFailed(PlainError, RuntimeError):
-    """Raised when a failed export is asked for its program; its cause is torch's error."""
+    """Raised when a failed export is asked for its program.
+
+    Python prints the sentence alone: an error that torch raised first would stand above it.
+    """
+
+    error: BaseException | None = None
+    """What torch raised, where it is still held."""
 
 
 class Exploration(OldNames):
@@ -654,7 +660,7 @@ class Exploration(OldNames):
         attempt, failure = self.session.entry.attempt, self.record.failure
         sentence = harmless(failure.sentence) if failure else ""
         raised = ExportFailed(f"There is no {what}: the export failed. {sentence}")
-        raised.__cause__ = attempt.error if isinstance(attempt, Failed) else None
+        raised.error = attempt.error if isinstance(attempt, Failed) else None
         return raised
 
 

@@ -139,7 +139,8 @@ def test_a_failure_holds_no_variables_of_whoever_asked(name: str) -> None:
     assert "in run_export" in failure.traceback
     with pytest.raises(explorer.errors.ExportFailed) as raised:
         ex.program  # noqa: B018
-    assert isinstance(raised.value.__cause__, Exception)
+    assert isinstance(raised.value.error, Exception)
+    assert raised.value.__cause__ is None
 
 
 @pytest.mark.slow
