@@ -44,7 +44,7 @@ class ExportFailed(PlainError, RuntimeError):
     """
 
     error: BaseException | None = None
-    """What torch raised, where it is still held."""
+    """The error of torch, if the attempt still holds it."""
 
 
 class Exploration(OldNames):

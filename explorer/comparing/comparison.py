@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.old_names import OldSaves
 from explorer.session.entry import Entry
 from explorer.session.session import Session
-from explorer.text.attempt_text import cut
+from explorer.text.attempt_text import fold
 from explorer.text.comparison_text import MOST, ComparisonText, summary_of
 from explorer.text.escape import escape_html
 
@@ -57,7 +57,7 @@ class Comparison(OldSaves):
             most: how many ops to show.
         """
         title, summary, *more = ComparisonText(self.diff, self.before, self.after).lines(most)
-        weights = [cut(self.weights)] if self.weights else []
+        weights = [fold(self.weights)] if self.weights else []
         return [title, summary, *weights, *more]
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from explorer.text.attempt_text import cut
+from explorer.text.attempt_text import cut, fold
 from explorer.text.escape import escape_html
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ class Calls:
         for number, group in enumerate(groups):
             if len(groups) > 1:
                 how = f": {difference(group, groups[0])}" if number else ""
-                lines.append(cut(f"group {number}, {_calls(group.times)}{how}"))
-            lines += [cut(f"  {sentence}") for sentence in group.sentences()]
+                lines.append(fold(f"group {number}, {_calls(group.times)}{how}"))
+            lines += [fold(f"  {sentence}") for sentence in group.sentences()]
             if group.shapes:
                 lines.append(cut(f"  → {group.shapes}"))
         return "\n".join(lines)
@@ -166,7 +166,7 @@ class CheckedCalls:
         for call in self.calls:
             if call.outcome != "agrees":
                 sizes = ", ".join(f"{name} = {size}" for name, size in call.sizes.items())
-                lines.append(cut(f"  {sizes or 'a call'}: {call.outcome}. {call.detail}"))
+                lines.append(fold(f"  {sizes or 'a call'}: {call.outcome}. {call.detail}"))
         fresh = sum(
             checked_call.times for checked_call in self.calls if not checked_call.own_values
         )

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from explorer.session.entry import Entry
-from explorer.text.attempt_text import cut, wrap_text
+from explorer.text.attempt_text import fold, wrap_text
 
 if TYPE_CHECKING:
     from export_engine.diff import Rejection
@@ -66,26 +66,28 @@ class ContractDifferences:
         }
 
     def __str__(self) -> str:
-        lines = [cut(f"{_form(self.before)}: {self.before.shapes}")]
-        lines.append(cut(f"{_form(self.after)}: {self.after.shapes}"))
+        lines = [fold(f"{_form(self.before)}: {self.before.shapes}")]
+        lines.append(fold(f"{_form(self.after)}: {self.after.shapes}"))
         if self.left_out:
             text = ", ".join(f"`{other_text}`" for other_text in self.left_out)
-            lines.append(cut(f"No Dim can express {text}: with Dims only the code checks it."))
+            lines.append(fold(f"No Dim can express {text}: with Dims only the code checks it."))
         if not self.exported:
             failure = self.after.failure
             text = failure.sentence if failure else self.after.verdict
             return "\n".join([*lines, *wrap_text(f"The second does not export: {text}")])
         lines.append("Same ops." if not self.ops else "Ops, and how often each form calls them:")
-        lines += [cut(f"  {op}: {one} → {other}") for op, (one, other) in self.ops.items()]
+        lines += [fold(f"  {op}: {one} → {other}") for op, (one, other) in self.ops.items()]
         lines.append("Same ranges." if not self.ranges else "Ranges that differ:")
-        lines += [cut(f"  {place}: {one} → {other}") for place, (one, other) in self.ranges.items()]
+        lines += [
+            fold(f"  {place}: {one} → {other}") for place, (one, other) in self.ranges.items()
+        ]
         lines.append(
             "Both forms reject the same sizes, as far as tried."
             if not self.rejections
             else "Sizes that only one of them rejects:"
         )
         lines += [
-            cut(f"  {rejection.sizes}: {rejection.before} → {rejection.after}")
+            fold(f"  {rejection.sizes}: {rejection.before} → {rejection.after}")
             for rejection in self.rejections
         ]
         return "\n".join(lines)

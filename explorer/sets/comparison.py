@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.comparing.comparison import Comparison
 from explorer.sets.programs import Programs
-from explorer.text.attempt_text import cut, format_count
+from explorer.text.attempt_text import fold, format_count
 from explorer.text.comparison_text import MOST
 from explorer.text.escape import escape_html
 
@@ -74,13 +74,13 @@ class SetComparison:
         Args:
             most: how many ops to show of each.
         """
-        shown = [cut(f"{self._titles[0]}  →  {self._titles[1]}"), cut(self.summary)]
+        shown = [fold(f"{self._titles[0]}  →  {self._titles[1]}"), fold(self.summary)]
         for name, program in self.programs.items():
             _, summary, *more = program.lines(most)
-            shown += [cut(f"{name}: {summary}"), *(cut(f"  {line}") for line in more)]
-        shown += [cut(f"- {name}") for name in self.removed]
-        shown += [cut(f"+ {name}") for name in self.added]
-        return [*shown, *map(cut, self.flows)]
+            shown += [fold(f"{name}: {summary}"), *(fold(f"  {line}") for line in more)]
+        shown += [fold(f"- {name}") for name in self.removed]
+        shown += [fold(f"+ {name}") for name in self.added]
+        return [*shown, *map(fold, self.flows)]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -37,8 +37,8 @@ def summary(
         doubted: guarantees without a tick, though they held when they were checked.
     """
     code = record.failure.code if record.failure else ""
-    lines = [cut(record.title or "program"), cut(f"  {record.verdict}{_format_code(code)}")]
-    lines += [cut(f"  also tried: {other}") for other in others]
+    lines = [cut(record.title or "program"), fold(f"  {record.verdict}{_format_code(code)}")]
+    lines += [fold(f"  also tried: {other}") for other in others]
     lines += textwrap.wrap(
         harmless(headline), width(), initial_indent="  ", subsequent_indent="    "
     )
@@ -184,7 +184,7 @@ def format_count(number: int, what: str) -> str:
 
 def pair(name: str, text: str) -> str:
     """A name and what it is, in columns."""
-    return cut(f"  {name:<24} {text}")
+    return fold(f"  {name:<24} {text}", 27)
 
 
 def width() -> int:
@@ -197,6 +197,23 @@ def cut(line: str) -> str:
     """A line that fits."""
     line, most = harmless(" ".join(line.splitlines())), width()
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def fold(line: str, indent: int | None = None) -> str:
+    """Wrap a sentence to the width of the terminal.
+
+    Args:
+        line: a line that may be too long.
+        indent: columns before the second line and those after; by default four more than the first.
+    """
+    text = harmless(" ".join(line.splitlines()))
+    first = len(text) - len(text.lstrip())
+    return textwrap.fill(
+        text,
+        width(),
+        break_on_hyphens=False,
+        subsequent_indent=" " * (first + 4 if indent is None else indent),
+    )
 
 
 def wrap_text(text: str) -> list[str]:
@@ -278,5 +295,5 @@ def _pairs(rows: list[Row]) -> list[str]:
 def _section(title: str, lines: Sequence[str], most: int = _MOST) -> list[str]:
     if not lines:
         return []
-    shown = [title, *(cut(f"  {line}") for line in lines[:most])]
+    shown = [title, *(fold(f"  {line}") for line in lines[:most])]
     return shown if len(lines) <= most else [*shown, f"  … {len(lines) - most:,} more"]

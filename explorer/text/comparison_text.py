@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from explorer.text.attempt_text import cut, format_count, width
+from explorer.text.attempt_text import cut, fold, format_count, width
 from explorer.text.escape import harmless
 
 if TYPE_CHECKING:
@@ -62,11 +62,11 @@ class ComparisonText:
         """
         shown = [
             cut(f"{self._diff.before}  →  {self._diff.after}"),
-            cut(summary_of(self._diff, self._before, self._after)),
+            fold(summary_of(self._diff, self._before, self._after)),
         ]
         if self._diff.symbols:
             names = ", ".join(f"{old} → {new}" for old, new in self._diff.symbols)
-            shown.append(cut(f"the same under different names: {names}"))
+            shown.append(fold(f"the same under different names: {names}"))
         blocks = [block for at in range(len(self._diff.graphs)) for block in self._graph(at)]
         blocks += [_describe_renaming(scope) for scope in self._diff.renamed]
         for block in blocks[:most]:
@@ -159,7 +159,7 @@ def _describe_renaming(scope: RenamedScope) -> list[str]:
     moved = _contents(sum(map(len, scope.pairs)), len(scope.others) // 2)
     return [
         cut(f"~ scope {scope.before or 'the root'} → {scope.after or 'the root'}"),
-        cut(f"    {moved}, otherwise the same"),
+        fold(f"    {moved}, otherwise the same"),
     ]
 
 
@@ -200,11 +200,11 @@ def _describe_change(name: str, before: str, after: str, indent: str = "  ") -> 
     """One line if it fits, else one for each side."""
     one = f"{indent}{name}: {before or 'none'} → {after or 'none'}"
     if len(harmless(one)) <= width():
-        return [cut(one)]
+        return [fold(one)]
     return [
         cut(f"{indent}{name}:"),
-        cut(f"{indent}  - {before or 'none'}"),
-        cut(f"{indent}  + {after or 'none'}"),
+        fold(f"{indent}  - {before or 'none'}"),
+        fold(f"{indent}  + {after or 'none'}"),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from explorer.text.attempt_text import cut, format_count, pair
+from explorer.text.attempt_text import cut, fold, format_count, pair
 from explorer.text.run_text import amount
 from export_engine.plain_errors import WrongArgument
 from export_engine.source import find_last_user_frame, source_line
@@ -43,7 +43,7 @@ def format_cost(record: Record, cost: ProgramCost) -> list[str]:
         lines += _training(record)
     if cost.unknown:
         named = ", ".join(f"{name} ×{count}" for name, count in cost.unknown.items())
-        lines.append(cut(f"FLOPs not counted: {named}"))
+        lines.append(fold(f"FLOPs not counted: {named}"))
     return lines
 
 
@@ -77,7 +77,7 @@ def _overtakings(cost: ProgramCost, at: CostAt) -> list[str]:
         for overtaking in find_overtakings(cost, name, at.sizes):
             if overtaking.at > at.sizes[name]:
                 ends = f"from {name}={overtaking.at:,} on"
-                lines.append(cut(f"{overtaking.more} does more than {overtaking.less} {ends}"))
+                lines.append(fold(f"{overtaking.more} does more than {overtaking.less} {ends}"))
                 break
     return lines
 
@@ -102,7 +102,7 @@ def _training(record: Record) -> list[str]:
 
 def _loop(loop: Loop) -> str:
     text = "unknown FLOPs" if loop.flops is None else f"{_truncate_formula(str(loop.flops))} FLOPs"
-    return cut(f"{loop.name}: {text} per iteration; the number of iterations is data-dependent")
+    return fold(f"{loop.name}: {text} per iteration; the number of iterations is data-dependent")
 
 
 def _by_line(record: Record, cost: ProgramCost, at: CostAt) -> list[str]:

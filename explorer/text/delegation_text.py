@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from explorer.text.attempt_text import cut, format_count, pair
+from explorer.text.attempt_text import cut, fold, format_count, pair
 from explorer.text.cost_text import format_scaled
 from explorer.text.escape import harmless
 from explorer.text.run_text import amount
@@ -42,7 +42,7 @@ def delegation_lines(found: Delegation, most: int = _FEW) -> list[str]:
     if found.unloadable:
         lines.append(f"{found.runtime} has no kernel for these: the program cannot be loaded.")
         lines += [cut(f"  {op.missing_kernel}  {op.place}") for op in found.unloadable]
-    return [*lines, *(cut(note) for note in found.notes)]
+    return [*lines, *(fold(note) for note in found.notes)]
 
 
 def _times(found: Delegation) -> Iterator[str]:
@@ -83,7 +83,7 @@ def _outside(found: Delegation, most: int) -> Iterator[str]:
         cost = f", {format_scaled(flops)} FLOPs" if flops else ""
         took = sum(max(other_op.microseconds, 0) for other_op in ops)
         cost += f", {took:.3g} µs" if took else ""
-        yield cut(f"  {ops[0].op}{times}{cost}: {reason_of(ops[0])}")
+        yield fold(f"  {ops[0].op}{times}{cost}: {reason_of(ops[0])}")
         places = dict.fromkeys(str(other_op.place) for other_op in ops if str(other_op.place))
         named = [*places]
         for place in named[:_PLACES]:
@@ -110,7 +110,7 @@ def _splits(found: Delegation) -> Iterator[str]:
     for split in found.splits[:_FEW_SPLITS]:
         ops = [names[op] for op in split.ops if op in names and names[op].kind == "tensor"]
         told = ", ".join(dict.fromkeys(op.op for op in ops)) or "ops on sizes"
-        yield cut(f"  {split.before} and {split.after}: {told}")
+        yield fold(f"  {split.before} and {split.after}: {told}")
     if len(found.splits) > _FEW_SPLITS:
         yield f"  and {format_count(len(found.splits) - _FEW_SPLITS, 'more pair')}"
 
@@ -121,7 +121,7 @@ def _pairs(found: Delegation) -> Iterator[str]:
     folded = sum(item.is_folded for item in found.pairs)
     yield pair("q and dq ops", f"{folded} of {len(found.pairs)} are in the delegate")
     for other_pair in [item for item in found.pairs if not item.is_folded][:_FEW_SPLITS]:
-        yield cut(f"  {other_pair.op} stays outside: {other_pair.reason or 'no reason is known'}")
+        yield fold(f"  {other_pair.op} stays outside: {other_pair.reason or 'no reason is known'}")
 
 
 def table_lines(table: OpTable) -> list[str]:

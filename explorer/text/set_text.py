@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from explorer.text.attempt_text import cut, format_count, width
+from explorer.text.attempt_text import cut, fold, format_count, width
 from explorer.text.escape import harmless
 from explorer.text.generation_text import generation_lines
 from explorer.text.run_text import amount
@@ -121,4 +121,4 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
     if not lines:
         return []
     more = [f"  and {len(lines) - _MOST:,} more"] if len(lines) > _MOST else []
-    return [title, *(cut(f"  {line}") for line in lines[:_MOST]), *more]
+    return [title, *(fold(f"  {line}") for line in lines[:_MOST]), *more]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.text.attempt_text import cut, format_count, pair, wrap_text
+from explorer.text.attempt_text import cut, fold, format_count, pair, wrap_text
 from explorer.text.run_text import duration
 from export_engine.record import Kernel, Record, StageLine, Stages
 from export_engine.stages import times_by_line_set
@@ -22,7 +22,7 @@ def stages_lines(record: Record | None, stages: Stages) -> list[str]:
         stages: of it.
     """
     lines = [
-        cut(_head(stages)),
+        fold(_head(stages)),
         *ladder_lines(stages),
         *time_lines(record, stages),
         *slowest_lines(stages),
@@ -31,7 +31,7 @@ def stages_lines(record: Record | None, stages: Stages) -> list[str]:
         *_list_removed(record, stages),
         *_guard_lines(stages),
     ]
-    return [*lines, *(cut(text) for text in stages.left_out)]
+    return [*lines, *(fold(text) for text in stages.left_out)]
 
 
 def _guard_lines(stages: Stages) -> list[str]:
@@ -59,7 +59,7 @@ def ladder_lines(stages: Stages) -> list[str]:
         rungs.append(
             f"{format_count(len(stages.kernels), 'kernel')} ({fused} fused, {extern} extern)"
         )
-    return [cut("  " + " → ".join(rungs))]
+    return [fold("  " + " → ".join(rungs))]
 
 
 def time_lines(record: Record | None, stages: Stages) -> list[str]:
@@ -77,7 +77,7 @@ def time_lines(record: Record | None, stages: Stages) -> list[str]:
         rows.append(pair("between kernels", f"{_time(times.between)}: {times.other}"))
     if record is not None and record.profile is not None and record.profile.device == stages.device:
         rows.append(pair("op by op, in eager", _time(record.profile.total)))
-    return [*rows, cut(f"  {times.method}")]
+    return [*rows, fold(f"  {times.method}")]
 
 
 def slowest_lines(stages: Stages, most: int = _SLOWEST) -> list[str]:
@@ -182,7 +182,7 @@ def _list_removed(record: Record | None, stages: Stages) -> list[str]:
         return []
     graph = record.graphs[0]
     names = [record.strings[graph.name[node]] for node in stages.removed]
-    return [cut(f"Removed; no kernel computes them: {', '.join(names)}")]
+    return [fold(f"Removed; no kernel computes them: {', '.join(names)}")]
 
 
 def _format_time(kernel: Kernel) -> str:
