@@ -114,7 +114,7 @@ def explain(attempt: Failed, progress: Report | None = None) -> Failed:
     fixes = [fix for fix in items if isinstance(fix, Fix)]
     if not any(map(_leads_on, fixes)):  # a program that runs, but cannot be saved, is the best here
         fixes = [replace(fix, lossy=False) if fix.unsaved else fix for fix in fixes]
-    fixes.sort(key=lambda each: _rank_cost(each, attempt))
+    fixes = _drop_doubles(sorted(fixes, key=lambda each: _rank_cost(each, attempt)))
     reasons = [fix.reason for fix in items if isinstance(fix, NoFix)]
     text = attempt.traceback or "".join(traceback.format_exception(attempt.error))
     _drop_frames(attempt.error)
@@ -132,6 +132,16 @@ def _summarize(attempt: Failed) -> str:
     file, line, _ = diagnosis.stack[-1]
     cells = attempt.request.cells if attempt.request else {}
     return f"{diagnosis.sentence} ({cells.get(file) or PurePath(file).name}, line {line})"
+
+
+def _drop_doubles(fixes: list[Fix]) -> list[Fix]:
+    """The first of each title that changes the same: two providers may offer one fix."""
+    distinct: list[Fix] = []
+    for fix in fixes:
+        change = fix.title, fix.kind, fix.before, fix.after, fix.edits
+        if change not in [(e.title, e.kind, e.before, e.after, e.edits) for e in distinct]:
+            distinct.append(fix)
+    return distinct
 
 
 def _rank_cost(fix: Fix, attempt: Failed) -> tuple[bool, bool, bool, bool]:

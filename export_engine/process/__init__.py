@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from export_engine.process.interrupts import clear_interrupt as clear_interrupt
     from export_engine.process.interrupts import raise_if_interrupted as raise_if_interrupted
     from export_engine.process.interrupts import whole as whole
+    from export_engine.process.interrupts import whole_contexts as whole_contexts
     from export_engine.process.interrupts import whole_with as whole_with
     from export_engine.process.limits import LimitedRun as LimitedRun
     from export_engine.process.limits import Running as Running

@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
@@ -41,6 +41,11 @@ _NOT_BETWEEN: set[CodeType] = {
 _NOT_WITH: list[object] = []
 """Arguments of which a call must complete, whatever function it is of."""
 
+_WHOLE_CONTEXTS: list[str] = []
+"""Folders of code whose contexts must be entered and left as a whole."""
+_OF_GENERATORS = type(contextmanager(lambda: iter(()))())
+"""The class of contexts that `contextmanager` makes of a generator."""
+
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -54,6 +59,14 @@ def whole(function: _F) -> _F:
 def whole_with(argument: object) -> None:
     """Marks the calls that are given an argument as ones that no interrupt ends halfway."""
     _NOT_WITH.append(argument)
+
+
+def whole_contexts(folder: str) -> None:
+    """Marks the contexts of the code in a folder: no interrupt ends their enter or exit halfway.
+
+    Of torch's, one that does may end the process: C++ that puts a mode back finds another there.
+    """
+    _WHOLE_CONTEXTS.append(folder)
 
 
 def raise_if_interrupted() -> None:
@@ -121,10 +134,21 @@ def _handle_sigint(number: int, frame: FrameType | None) -> None:
 def _is_between(frame: FrameType | None) -> bool:
     """Whether a function is running that must run to its end."""
     while frame is not None:
-        if frame.f_code in _NOT_BETWEEN or _is_given(frame):
+        if frame.f_code in _NOT_BETWEEN or _is_of_context(frame) or _is_given(frame):
             return True
         frame = frame.f_back
     return False
+
+
+def _is_of_context(frame: FrameType) -> bool:
+    """Whether a frame enters or leaves a context that must be entered and left as a whole."""
+    code = frame.f_code
+    if code.co_name not in ("__enter__", "__exit__"):
+        return False
+    manager = frame.f_locals.get("self")
+    if type(manager) is _OF_GENERATORS:
+        code = manager.gen.gi_code
+    return code.co_filename.startswith(tuple(_WHOLE_CONTEXTS))
 
 
 def _is_given(frame: FrameType) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from export_engine.defects import passing_over
-from export_engine.process import raise_if_interrupted, undone, whole_with
-from export_engine.source import format_stack, user_stack
+from export_engine.process import raise_if_interrupted, undone, whole_contexts, whole_with
+from export_engine.source import TORCH, format_stack, user_stack
 from export_engine.torch_internals import guard_hooks
 from export_engine.torch_internals import private_names as torch_has
 from export_engine.torch_internals.capability import hook
@@ -31,6 +31,7 @@ from export_engine.trace import PartialGraph, Raised, Recording
 for _attribute in ("device", "layout"):
     if hasattr(torch.ops.prim, _attribute):
         whole_with(getattr(torch.ops.prim, _attribute).default)
+whole_contexts(TORCH)
 
 
 @undone

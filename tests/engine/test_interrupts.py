@@ -90,10 +90,21 @@ def test_an_interrupt_that_python_drops_arrives_all_the_same(way: str) -> None:
         interrupted(lambda: capture(request))
 
 
+@pytest.mark.parametrize(
+    ("function", "at"),
+    [
+        ("_device_handler", "call"),
+        ("_pop_mode", "call"),
+        ("_push_mode", "return"),
+        ("unset_mode_pre_dispatch", "call"),
+    ],
+)
 @pytest.mark.usefixtures("sigint_heard")
-def test_an_interrupt_in_what_torch_asks_from_c_does_not_end_the_process() -> None:
+def test_an_interrupt_where_torch_cannot_bear_one_comes_later(function: str, at: str) -> None:
+    """In what C++ asks Python for, or with a mode half entered, it would end the process."""
+
     def called(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_name == "_device_handler":
+        if (event, frame.f_code.co_name) == (at, function):
             sys.setprofile(None)
             signal.raise_signal(signal.SIGINT)
 
@@ -104,6 +115,7 @@ def test_an_interrupt_in_what_torch_asks_from_c_does_not_end_the_process() -> No
             capture(Request(target=model, args=(torch.ones(3, 4),)))
     finally:
         sys.setprofile(None)
+    assert not torch._C._len_torch_dispatch_stack()
 
 
 ACTIONS: dict[str, Callable[[Exported], Any]] = {
