@@ -18,6 +18,7 @@ _WAYS_OUT = {
     "mode": rules.Context.MODE(),
     "deterministic": rules.Context.DETERMINISTIC(),
     "attention": rules.Context.ATTENTION(),
+    "hook": rules.Context.HOOK(),
 }
 """Per kind of context, what to do."""
 

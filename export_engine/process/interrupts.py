@@ -43,7 +43,7 @@ _NOT_WITH: list[object] = []
 
 _WHOLE_CONTEXTS: list[str] = []
 """Folders of code whose contexts must be entered and left as a whole."""
-_OF_GENERATORS = type(contextmanager(lambda: iter(()))())
+_OF_GENERATORS: type[Any] = type(contextmanager(lambda: iter(()))())
 """The class of contexts that `contextmanager` makes of a generator."""
 
 
@@ -145,7 +145,7 @@ def _is_of_context(frame: FrameType) -> bool:
     code = frame.f_code
     if code.co_name not in ("__enter__", "__exit__"):
         return False
-    manager = frame.f_locals.get("self")
+    manager: Any = frame.f_locals.get("self")
     if type(manager) is _OF_GENERATORS:
         code = manager.gen.gi_code
     return code.co_filename.startswith(tuple(_WHOLE_CONTEXTS))

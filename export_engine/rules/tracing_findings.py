@@ -113,7 +113,7 @@ class NameTaken(Rule, kind=Kind.NAME_TAKEN):
 
 class Context(Rule, kind=Kind.CONTEXT):
     """Something around the export changed the program: `torch.autocast`, a default dtype or device,
-    a mode, or a patch.
+    a mode, a hook on all modules, or a patch.
 
     ## Example
 
@@ -146,6 +146,7 @@ class Context(Rule, kind=Kind.CONTEXT):
     DEVICE = Sentence("Name the device where `forward` creates tensors: `device=x.device`.")
     MODE = Sentence("Export outside the mode, or write its effect into the model.")
     DETERMINISTIC = Sentence("Also enable it when the program runs.")
+    HOOK = Sentence("Remove the hook before the export, or write its effect into the model.")
     ATTENTION = Sentence("Also choose the kernel when the program runs.")
     REPLACED = Sentence(
         "The export called a patched `{name}`: `{function}`.",

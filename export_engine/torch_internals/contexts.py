@@ -50,6 +50,11 @@ def active_contexts(devices: Collection[str]) -> tuple[ActiveContext, ...]:
             if not (_is_device(mode) and mode.device.type in {"cpu", *devices})
         ),
         *(ActiveContext("mode", type(mode).__name__) for mode in _dispatch_modes()),
+        *(
+            ActiveContext("hook", f"register_module{kind}({name})")
+            for kind, hooks in _global_hooks()
+            for name in map(_name_of, hooks.values())
+        ),
     )
 
 
@@ -82,6 +87,9 @@ def contexts_left(values: Collection[Any]) -> Iterator[None]:
             switch = getattr(torch.backends.cuda, f"enable_{name}_sdp")
             undo.callback(switch, False)
             switch(True)
+        for _, hooks in _global_hooks():
+            undo.callback(hooks.update, dict(hooks))
+            hooks.clear()
         undo.enter_context(_modes_left(device_types(values)))
         yield
 
@@ -151,6 +159,17 @@ def _kernels_off() -> list[str]:
     """Kernels of attention that are not to be used."""
     asked = {name: getattr(torch.backends.cuda, f"{name}_sdp_enabled", None) for name in _KERNELS}
     return [name for name, ask in asked.items() if ask is not None and not ask()]
+
+
+def _global_hooks() -> Iterator[tuple[str, dict[int, Any]]]:
+    """Hooks on all modules that there are: `_forward_hook` or `_forward_pre_hook`, and those."""
+    for names in torch_has.GLOBAL_HOOKS:
+        if names and names.value:
+            yield names.name.removeprefix("_global").removesuffix("s"), names.value
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _is_device(mode: Any) -> bool:

@@ -139,6 +139,13 @@ DISPATCH_MODES = Capability(
 POP_DISPATCH_MODE = Capability(f"{_DISPATCHING}._pop_mode", _NO_CONTEXTS, takes="")
 PUSH_DISPATCH_MODE = Capability(f"{_DISPATCHING}._push_mode", _NO_CONTEXTS, takes="mode")
 DTYPES = Capability("torch.utils._dtype_abbrs.dtype_abbrs", "Dtypes are written out in full.")
+GLOBAL_HOOKS = tuple(
+    Capability(
+        f"torch.nn.modules.module._global_{kind}_hooks",
+        "Hooks on all modules are not detected around an export.",
+    )
+    for kind in ("forward_pre", "forward")
+)
 GUARDS_CODE = Capability(
     f"{_PROGRAM}._guards_code", "The guards that a saved program carries are not listed."
 )

@@ -136,7 +136,7 @@ class OutsideRead:
 class ActiveContext:
     """What torch was switched to around an export, by a context or for the whole process."""
 
-    kind: Literal["autocast", "dtype", "device", "mode", "deterministic", "attention"]
+    kind: Literal["autocast", "dtype", "device", "mode", "deterministic", "attention", "hook"]
     name: str
     """As the user enters it, `torch.autocast('cpu', dtype=torch.bfloat16)`; a mode's class."""
 

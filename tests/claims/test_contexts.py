@@ -107,6 +107,20 @@ def deterministic() -> Iterator[None]:
         torch.use_deterministic_algorithms(False)
 
 
+@contextmanager
+def hooked(hook: Callable[..., Any]) -> Iterator[None]:
+    """A hook on all modules."""
+    handle = nn.modules.module.register_module_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def doubles(module: nn.Module, _: Any, result: torch.Tensor) -> torch.Tensor | None:
+    return result * 2 if isinstance(module, nn.Linear) else None
+
+
 def cpu_autocast(dtype: torch.dtype = torch.bfloat16) -> AbstractContextManager[Any]:
     return torch.autocast("cpu", dtype=dtype)
 
@@ -118,6 +132,7 @@ CHANGING: dict[str, tuple[Context, type[nn.Module], str]] = {
     "float16": (lambda: cpu_autocast(torch.float16), Casts, "`linear` is float16 with it"),
     "dtype": (lambda: default_dtype(torch.float64), Makes, "`zeros` is float64 with it"),
     "device": (lambda: torch.device("meta"), Makes, "`zeros` is on meta with it, and on cpu"),
+    "hook": (lambda: hooked(doubles), Casts, "`mul` is aten.mul.Tensor with it, and"),
     "mode": (Cosine, Sine, "`cos` is aten.cos.default with it, and aten.sin.default without"),
 }
 HARMLESS: dict[str, tuple[Context, type[nn.Module]]] = {
@@ -133,6 +148,7 @@ HARMLESS: dict[str, tuple[Context, type[nn.Module]]] = {
     "mode that looks on": (Counts, Sine),
     "dispatch mode that looks on": (CountsOps, Sine),
     "deterministic": (deterministic, Casts),
+    "hook that looks on": (lambda: hooked(lambda *_: None), Casts),
 }
 
 
@@ -171,7 +187,7 @@ def test_a_context_that_changed_nothing_is_none(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("inside", [True, False])
-@pytest.mark.parametrize("name", ["autocast", "dtype", "mode"])
+@pytest.mark.parametrize("name", ["autocast", "dtype", "mode", "hook"])
 def test_verify_and_run_are_without_the_callers_contexts(name: str, inside: bool) -> None:
     enter, model, _ = CHANGING[name]
     model = nn.Sequential(nn.Linear(4, 4)).eval() if name == "autocast" else model()
@@ -192,13 +208,14 @@ def test_verify_and_run_are_without_the_callers_contexts(name: str, inside: bool
     assert not verified.ok
     assert not runs.ok
     declared = {"autocast": "bfloat16", "dtype": "float64"}
+    ran_in = {"mode": "Cosine", "hook": "register_module_forward_hook(doubles)"}
     if name in declared:
         assert broken.sentence.startswith(
             f"Output 0 is float32, but the program declares {declared[name]}: the export ran in "
         )
         assert f"the program declares {declared[name]}" in str(runs)
     else:
-        assert "the export ran in `Cosine`" in broken.evidence
+        assert f"the export ran in `{ran_in[name]}`" in broken.evidence
 
 
 def test_a_right_program_is_right_inside_of_a_context_as_well() -> None:
