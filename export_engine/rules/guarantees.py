@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from export_engine.rules.kinds import Kind
-from export_engine.rules.rule import Rule
+from export_engine.rules.rule import Rule, Sentence
 
 
 class GuaranteeFlat(Rule, kind=Kind.GUARANTEE_FLAT):
@@ -40,6 +40,11 @@ class GuaranteeFlat(Rule, kind=Kind.GUARANTEE_FLAT):
 
     A consumer of the graph does not need Python. Every op is one of a known set.
     """
+
+    CLAIM = Sentence("The graph is flat: no module is called.")
+    HOLDS = Sentence("{calls}.", calls="All 12 calls are ops")
+    BROKEN = Sentence("{count} of the calls are modules or methods, not ops.", count=2)
+    CALLS = Sentence("{node} calls {target}", node="act", target="layers.0")
 
 
 class GuaranteeFunctional(Rule, kind=Kind.GUARANTEE_FUNCTIONAL):
@@ -78,6 +83,28 @@ class GuaranteeFunctional(Rule, kind=Kind.GUARANTEE_FUNCTIONAL):
     A compiler may reorder functional ops. A hidden write makes that wrong.
     """
 
+    CLAIM = Sentence(
+        "Decomposed, the graph is functional: no op mutates its inputs; mutations are outputs."
+    )
+    HOLDS = Sentence("None of {count} ops mutates its inputs.", count=12)
+    DECOMPOSED = Sentence("Decomposed, none of {count} ops mutates its inputs.", count=12)
+    BROKEN = Sentence("{bad} of {count} ops may mutate their inputs.", bad=1, count=12)
+    UNDECOMPOSED = Sentence(
+        "{bad} of {count} ops write in place, and torch cannot decompose the program to remove "
+        "them: {reason}",
+        bad=1,
+        count=12,
+        reason="NotImplementedError: no fake impl",
+    )
+    WRITES = Sentence("{node}: {op} mutates an argument", node="relu", op="aten.relu_.default")
+    NO_OP = Sentence("{node}: {op} is not an op", node="relu", op="relu")
+    WRITES_YET = Sentence(
+        "{node}: {op} mutates in place until then", node="add_", op="aten.add_.Tensor"
+    )
+    OUTPUT = Sentence(
+        "{target} is mutated through the output {output}", target="calls", output="add"
+    )
+
 
 class GuaranteeLifted(Rule, kind=Kind.GUARANTEE_LIFTED):
     """Parameters, buffers and constants are inputs of the graph, and the signature names every
@@ -113,6 +140,25 @@ class GuaranteeLifted(Rule, kind=Kind.GUARANTEE_LIFTED):
     The graph itself holds no tensors. The signature says which input is which weight.
     """
 
+    CLAIM = Sentence(
+        "Parameters, buffers and constants are inputs, and the signature names every input and "
+        "output."
+    )
+    HOLDS = Sentence(
+        "{held}, and the signature matches.",
+        held="All 4 parameters, buffers and constants are inputs",
+    )
+    BROKEN = Sentence("The signature and the graph do not match.")
+    INPUTS = Sentence("signature and placeholders differ: {where}", where="their order")
+    ATTRIBUTE = Sentence("{node} reads the attribute {target}", node="scale", target="scale")
+    NOT_HELD = Sentence(
+        "{input}: the program holds no {target}",
+        input="p_linear_weight",
+        target="linear.weight",
+    )
+    OUTPUT = Sentence("the output {output} is not in the signature", output="add")
+    OUTPUTS = Sentence("{count} outputs, {named} in the signature", count=2, named=1)
+
 
 class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
     """Every op knows its source line and its module. If broken, a pass has made ops without copying
@@ -146,6 +192,18 @@ class GuaranteeMapped(Rule, kind=Kind.GUARANTEE_MAPPED):
     Error messages, profiles and this view lead back to your code by `stack_trace` and
     `nn_module_stack`.
     """
+
+    CLAIM = Sentence("Every op is mapped to its source line and its module.")
+    NO_OP = Sentence("The program has no op.")
+    HOLDS = Sentence("{ops}.", ops="All 12 ops have a line and a module")
+    OF_TORCH = Sentence(
+        "All ops have a module; {ops} come from torch's own modules, not from a line of your code.",
+        ops="2 of 12 ops",
+    )
+    BROKEN = Sentence(
+        "{share:.1%} of {count} ops are mapped to a line and a module.", share=0.75, count=12
+    )
+    LACKS = Sentence("{node} has no {what}", node="relu", what="line")
 
 
 class GuaranteeOps(Rule, kind=Kind.GUARANTEE_OPS):
@@ -185,6 +243,68 @@ class GuaranteeOps(Rule, kind=Kind.GUARANTEE_OPS):
     Tracing believes the fake kernel. The ops after it are compiled for the shapes that it promised.
     """
 
+    CLAIM = Sentence(
+        "Every custom op returns what its fake kernel says and mutates only what its schema "
+        "declares."
+    )
+    NONE = Sentence("All ops are torch's own.")
+    HOLDS = Sentence(
+        "{ops} run on real tensors: {names}.", ops="1 custom op was", names="mylib.doubled.default"
+    )
+    NOT_RUN = Sentence(
+        "Not run on real tensors: {names}. {reason}",
+        names="mylib.doubled.default",
+        reason="The program rejects batch = 0.",
+    )
+    PROBLEM = Sentence(
+        "`{op}` {problem}{where}",
+        op="mylib.doubled.default",
+        problem="returns shape [3, 4], but its fake kernel says [3, 1]",
+        where=" (net.py:12)",
+    )
+    FAKE_FAILS = Sentence(
+        "has a fake kernel that fails for these inputs: {error}", error="IndexError: no dim 2"
+    )
+    COUNTS = Sentence("returns {real} values, but its fake kernel says {fake}", real=2, fake=1)
+    TYPES = Sentence(
+        "returns a {real}{which}, but its fake kernel returns a {fake}",
+        real="Tensor",
+        which=" as result 1",
+        fake="int",
+    )
+    SHAPES = Sentence(
+        "returns shape {real}{which}, but its fake kernel says {fake}",
+        real=[3, 4],
+        which="",
+        fake=[3, 1],
+    )
+    DTYPES = Sentence(
+        "returns {real}{which}, but its fake kernel says {fake}",
+        real="torch.float32",
+        which="",
+        fake="torch.float64",
+    )
+    DEVICES = Sentence(
+        "returns a tensor on {real}{which}, but its fake kernel says {fake}",
+        real="cuda:0",
+        which="",
+        fake="cpu",
+    )
+    STRIDES = Sentence(
+        "returns strides {real}{which}, but its fake kernel says {fake}",
+        real=(1, 3),
+        which="",
+        fake=(4, 1),
+    )
+    WRITES = Sentence(
+        "writes to its argument `{argument}`, but its schema does not declare it", argument="x"
+    )
+    ALIAS = Sentence(
+        "returns an alias of its argument `{argument}`, but its schema does not declare it",
+        argument="x",
+    )
+    RUN_FAILED = Sentence("a run failed: {error}", error="ValueError: batch is 0")
+
 
 class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
     """At every size that the contract admits, the program returns what the model returns. If
@@ -216,6 +336,47 @@ class GuaranteeSound(Rule, kind=Kind.GUARANTEE_SOUND):
 
     This is what export is for: one graph for all calls that its shapes admit.
     """
+
+    CLAIM = Sentence("At the tried sizes of the shape contract, the program agrees with eager.")
+    HOLDS = Sentence(
+        "Agrees with eager at {sizes}, {how}.{more}",
+        sizes="batch 2, 3, 16",
+        how="off by at most 1.2e-07",
+        more="",
+    )
+    EAGER_FAILS = Sentence(
+        "Eager fails at every tried size. {error}", error="forward() raised ValueError: no rows"
+    )
+    DIFFERS = Sentence(
+        "Differs from eager at {sizes}: {detail}.{line}{more} {agrees}",
+        sizes="batch = 4",
+        detail="max |Δ| 0.5",
+        line=" See net.py:12: `if x.shape[0] == 4:`.",
+        more=" Also at 2 more.",
+        agrees="Agrees with eager at batch 2, 3, exactly.",
+    )
+    REJECTS = Sentence(
+        "Rejects {sizes}: which eager accepts.{line}{more} {agrees}",
+        sizes="batch = 4",
+        line="",
+        more="",
+        agrees="Agrees with eager at batch 2, 3, exactly.",
+    )
+    AT = Sentence("{sizes}: off by {error:.1e}", sizes="batch = 3", error=1.2e-07)
+    WRONG_AT = Sentence("{sizes}: {detail}", sizes="batch = 4", detail="max |Δ| 0.5")
+    REJECTED_AT = Sentence(
+        "{sizes}: the program rejects it: {detail}",
+        sizes="batch = 4",
+        detail="Expected input x.shape[0] = 3",
+    )
+    WITHIN = Sentence("eager ran in the contexts of the export: {contexts}", contexts="no_grad")
+    NOT_TRIED = Sentence("not tried, to save time: {sizes}", sizes="batch = 1024")
+    STRIDES = Sentence(" Only strides differ: {strides}.", strides="[4, 1], eager [1, 3]")
+    DTYPE = Sentence(
+        "{dtypes}{context}.",
+        dtypes="The output is torch.bfloat16, but the program declares torch.float32",
+        context=": the export ran in torch.autocast",
+    )
 
 
 class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
@@ -253,6 +414,35 @@ class GuaranteeRefuses(Rule, kind=Kind.GUARANTEE_REFUSES):
     A program is correct because it rejects all other calls: it checks what tracing assumed.
     """
 
+    CLAIM = Sentence("A call outside the shape contract is rejected, for the stated reason.")
+    NONE = Sentence("No input size is excluded.")
+    NOT_FOUND = Sentence("No sizes were found that break {rule}.", rule="batch <= 16")
+    HOLDS = Sentence("Rejected {calls} outside the contract.{more}", calls="3 calls", more="")
+    TAKEN = Sentence(
+        " Eager accepts {count}: {example}.", count=1, example="x.shape[0] = 17 breaks batch <= 16"
+    )
+    UNTRIED = Sentence(" {count} of {all} rules were not tried.", count=1, all=4)
+    BROKEN = Sentence("{bad} of {all} calls outside the contract are not rejected.", bad=1, all=3)
+    BREAKS = Sentence("{change} breaks {rule}", change="x.shape[0] = 17", rule="batch <= 16")
+    REFUSED = Sentence(
+        "{call}: {reason}{more}",
+        call="x.shape[0] = 17 breaks batch <= 16",
+        reason="Expected input x.shape[0] <= 16",
+        more=" (an op failed, not a check)",
+    )
+    ACCEPTED = Sentence(
+        "{call}, but the program accepts it", call="x.shape[0] = 17 breaks batch <= 16"
+    )
+    AGREES = Sentence(
+        "{call}, is accepted, and agrees with eager", call="x.shape[0] = 1 breaks 2 <= batch"
+    )
+    DIFFERS = Sentence(
+        "{call}, is accepted, and differs from eager: {detail}",
+        call="x.shape[0] = 1 breaks 2 <= batch",
+        detail="max |Δ| 0.5",
+    )
+    LEFT = Sentence("not tried: {rule}", rule="a check in the program")
+
 
 class GuaranteeChecks(Rule, kind=Kind.GUARANTEE_CHECKS):
     """Each condition on values that tracing assumed is an assertion of the program. If broken, a
@@ -289,6 +479,12 @@ class GuaranteeChecks(Rule, kind=Kind.GUARANTEE_CHECKS):
     result.
     """
 
+    CLAIM = Sentence("Conditions on values that tracing could not decide are runtime assertions.")
+    NONE = Sentence("No condition on values was deferred to run time.")
+    HOLDS = Sentence("All {count} conditions on values are asserted.", count=2)
+    BROKEN = Sentence("{lost} of {count} conditions on values are not asserted.", lost=1, count=2)
+    LOST = Sentence("{condition} is not checked by the program", condition="u0 < 4")
+
 
 class GuaranteeState(Rule, kind=Kind.GUARANTEE_STATE):
     """Buffers and inputs change as they do in eager, call after call. If broken, a side effect was
@@ -322,6 +518,32 @@ class GuaranteeState(Rule, kind=Kind.GUARANTEE_STATE):
 
     Only buffers and inputs are state of a program. An attribute of Python is a constant.
     """
+
+    CLAIM = Sentence("Buffers and inputs change as they do in eager, call after call.")
+    EAGER_FAILS = Sentence("The model fails in eager: {error}", error="ValueError: no rows")
+    HOLDS = Sentence(
+        "Agrees with eager over {calls} calls in a row, which change {names}.{more}",
+        calls=3,
+        names="count",
+        more="",
+    )
+    RETURNED = Sentence(
+        " The program returns the new values of {names} instead of writing them.", names="cache"
+    )
+    BROKEN = Sentence(
+        "Diverges from eager at {call} of {calls} in a row.{cause}",
+        call="call 2",
+        calls=3,
+        cause="",
+    )
+    PROBLEM = Sentence(
+        "call {number}: {what} differ: {detail}", number=2, what="buffers", detail="max |Δ| 1"
+    )
+    LOST = Sentence(
+        "call {number}: eager mutates {names}; the program does not, and does not return it",
+        number=1,
+        names="cache",
+    )
 
 
 class GuaranteeSaved(Rule, kind=Kind.GUARANTEE_SAVED):
@@ -358,6 +580,24 @@ class GuaranteeSaved(Rule, kind=Kind.GUARANTEE_SAVED):
     The file format knows ATen and registered custom ops, not Python functions.
     """
 
+    CLAIM = Sentence("Saving and loading returns the same program.")
+    HOLDS = Sentence(
+        "Same graph, signature, ranges and outputs; {bytes:,} bytes.{strides}",
+        bytes=20_480,
+        strides="",
+    )
+    NOT_COMPARED = Sentence(
+        "Same graph, signature and ranges; {bytes:,} bytes. Outputs were not compared. {reason}",
+        bytes=20_480,
+        reason="The weights have no values.",
+    )
+    RANGE = Sentence(
+        "{symbol} in {after} instead of {before}", symbol="s0", after=None, before=(2, 16)
+    )
+    FAILS = Sentence(
+        "torch cannot {step}: {error}", step="save it", error="SerializeError: unsupported op"
+    )
+
 
 class GuaranteeUnflattened(Rule, kind=Kind.GUARANTEE_UNFLATTENED):
     """Unflattened into modules, it runs and agrees. If broken, the paths of modules in the graph
@@ -392,6 +632,15 @@ class GuaranteeUnflattened(Rule, kind=Kind.GUARANTEE_UNFLATTENED):
 
     `torch.export.unflatten` builds the module tree from the ops' metadata.
     """
+
+    CLAIM = Sentence("Unflattened into modules, it runs and agrees.")
+    HOLDS = Sentence("Agrees, as {modules}.{strides}", modules="3 modules", strides="")
+    NOT_COMPARED = Sentence(
+        "It unflattens, as {modules}; outputs were not compared. {reason}",
+        modules="3 modules",
+        reason="The weights have no values.",
+    )
+    FAILS = Sentence("torch cannot unflatten it: {error}", error="KeyError: layers.0")
 
 
 class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
@@ -429,6 +678,25 @@ class GuaranteeReExported(Rule, kind=Kind.GUARANTEE_RE_EXPORTED):
     A program is itself a module that can be exported. Tools that do so expect nothing to change.
     """
 
+    CLAIM = Sentence("A second export has the same inputs and agrees.")
+    HOLDS = Sentence("The same graph of {ops}.", ops="12 ops")
+    AGREES = Sentence(
+        "Agrees at {sizes}; the re-exported graph differs: {difference}.",
+        sizes="batch 2, 3, 16",
+        difference="add is not there",
+    )
+    NOT_COMPARED = Sentence(
+        "The re-exported graph differs: {difference}. {reason}",
+        difference="add is not there",
+        reason="The weights have no values.",
+    )
+    FAILS = Sentence("The second export fails: {error}", error="RuntimeError: no such shape")
+    FIXED = Sentence("{input}: dim {dim} is fixed at {size}", input="x", dim=0, size=3)
+    REJECTED_AT = Sentence(
+        "{sizes}: it rejects the call: {reason}", sizes="batch = 4", reason="no such shape"
+    )
+    WRONG_AT = Sentence("{sizes}: {detail}", sizes="batch = 4", detail="max |Δ| 0.5")
+
 
 class GuaranteeDecomposed(Rule, kind=Kind.GUARANTEE_DECOMPOSED):
     """Decomposed to Core ATen, it agrees. If broken, torch cannot decompose it, or the result
@@ -464,3 +732,23 @@ class GuaranteeDecomposed(Rule, kind=Kind.GUARANTEE_DECOMPOSED):
 
     Backends take Core ATen. Decomposition traces the program again with fake tensors.
     """
+
+    CLAIM = Sentence("Decomposed to Core ATen, it agrees.")
+    HOLDS = Sentence(
+        "Agrees: {before:,} ops became {after:,}.{strides}{kept}",
+        before=12,
+        after=30,
+        strides="",
+        kept="",
+    )
+    NOT_COMPARED = Sentence(
+        "{before:,} ops became {after:,}; outputs were not compared.{kept} {reason}",
+        before=12,
+        after=30,
+        kept="",
+        reason="The weights have no values.",
+    )
+    KEPT = Sentence(
+        " Not decomposed, because torch cannot do so here: {ops}.", ops="mylib.doubled.default"
+    )
+    FAILS = Sentence("torch cannot decompose it: {error}", error="no fake kernel")

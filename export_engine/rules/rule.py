@@ -71,6 +71,8 @@ class Rule:
     """A rule. A subclass has a page as its docstring, in four parts, and Sentences as constants."""
 
     kind: ClassVar[Kind]
+    CLAIM: ClassVar[Sentence]
+    """Of a guarantee: what torch.export promises."""
 
     def __init_subclass__(cls, kind: Kind) -> None:
         cls.kind = kind

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
+from export_engine import rules
 from export_engine.attempt import Exported, Request, Trial
 from export_engine.defects import log_internal_error
 from export_engine.record import Record, SizeInput, probe_sizes, sizes_shown, sizes_tried
@@ -23,14 +24,17 @@ from export_engine.trace import RecordedGuard
 from export_engine.verify.asking_line import find_asking_line, line_shown
 from export_engine.verify.contract_sampling import breaking, name_sizes, plan_sizes
 from export_engine.verify.first_divergence import Divergence, first_difference
-from export_engine.verify.guarantee import Guarantee, verdict_of, without_eager, without_weights
+from export_engine.verify.guarantee import (
+    Guarantee,
+    describe_strides,
+    verdict_of,
+    without_eager,
+    without_weights,
+)
 from export_engine.verify.isolated_run import Call
 from export_engine.verify.numbers_in_code import find_code_numbers
 from export_engine.verify.program_under_test import Subject, examine
 
-SOUND = "At the tried sizes of the shape contract, the program agrees with eager."
-REFUSES = "A call outside the shape contract is rejected, for the stated reason."
-CHECKS = "Conditions on values that tracing could not decide are runtime assertions."
 _MOST_RULES = 12
 _MOST_LEFT = 6
 """Sizes that are named of those that there was no time for."""
@@ -49,9 +53,9 @@ _SAYING = ("Guard failed", "Expected input", "Runtime assertion", "Unexpected")
 def check_contract(subject: Subject) -> Guarantee:
     """Compares with eager at sizes within the contract, the example's first."""
     if subject.eager is None:
-        return without_eager("sound", SOUND)
+        return without_eager(rules.GuaranteeSound)
     if subject.without_values:
-        return without_weights("sound", SOUND, subject.without_values)
+        return without_weights(rules.GuaranteeSound, subject.without_values)
     plan = plan_sizes(subject, _affordable(subject))
     tries = [_try_sizes(subject, sizes, seed) for seed, sizes in enumerate(plan.tried)]
     trials = tuple(other_try.trial for other_try in tries)
@@ -60,15 +64,16 @@ def check_contract(subject: Subject) -> Guarantee:
         other_try for other_try in tries if other_try.trial.outcome in ("differs", "refused")
     ]
     if not agreed and not failing:
-        text = f"Eager fails at every tried size. {tries[0].raised}".strip()
-        return replace(_not_checked("sound", SOUND, text), trials=trials)
+        text = rules.GuaranteeSound.EAGER_FAILS(error=tries[0].raised).strip()
+        return Guarantee(
+            rule=rules.GuaranteeSound, verdict="not checked", sentence=text, trials=trials
+        )
     worst = max((trial.error for trial in agreed), default=0.0)
     how = f"off by at most {worst:.1e}" if worst else "exactly"
-    sentence = f"Agrees with eager at {sizes_tried([trial.sizes for trial in agreed])}, {how}."
     strides = next((trial.strides for trial in agreed if trial.strides), "")
-    sentence += f" Only strides differ: {strides}." if strides else ""
-    if subject.not_compared:
-        sentence += f" {subject.not_compared}"
+    more = describe_strides(strides) + (f" {subject.not_compared}" if subject.not_compared else "")
+    shown = sizes_tried([trial.sizes for trial in agreed])
+    sentence = rules.GuaranteeSound.HOLDS(sizes=shown, how=how, more=more)
     node, evidence = "", [_evidence(trial) for trial in trials]
     if failing:
         failing.sort(key=lambda each: _severity(each.trial, tries[0].trial))
@@ -90,13 +95,12 @@ def check_contract(subject: Subject) -> Guarantee:
             getattr(function, "func", function) for function in subject.request.within
         ]  # of a partial
         names = ", ".join(getattr(context, "__name__", "a context") for context in contexts)
-        evidence.append(f"eager ran in the contexts of the export: {names}")
+        evidence.append(rules.GuaranteeSound.WITHIN(contexts=names))
     left = tuple(sizes_shown(name_sizes(subject, numbers)) for numbers in plan.left)
     if left:
-        evidence.append(f"not tried, to save time: {'; '.join(left[:_MOST_LEFT])}")
+        evidence.append(rules.GuaranteeSound.NOT_TRIED(sizes="; ".join(left[:_MOST_LEFT])))
     return Guarantee(
-        name="sound",
-        claim=SOUND,
+        rule=rules.GuaranteeSound,
         verdict=verdict_of(failing),
         sentence=sentence,
         evidence=tuple(evidence),
@@ -198,24 +202,24 @@ def _evidence(trial: Trial) -> str:
     """A line on a comparison."""
     shown = sizes_shown(trial.sizes) or "the example's sizes"
     if trial.outcome == "agrees":
-        return f"{shown}: off by {trial.error:.1e}"
-    rejects = "the program rejects it: " if trial.outcome == "refused" else ""
-    return f"{shown}: {rejects}{trial.detail}"
+        return rules.GuaranteeSound.AT(sizes=shown, error=trial.error)
+    if trial.outcome == "refused":
+        return rules.GuaranteeSound.REJECTED_AT(sizes=shown, detail=trial.detail)
+    return rules.GuaranteeSound.WRONG_AT(sizes=shown, detail=trial.detail)
 
 
 def _wrong(first: Trial, count: int, agrees: str) -> str:
     """At which sizes it is wrong, which line asks, and where it agrees."""
     at = sizes_shown(first.sizes) or "the example's sizes"
-    does = "Rejects" if first.outcome == "refused" else "Differs from eager at"
-    detail = "which eager accepts" if first.outcome == "refused" else first.detail
-    line = f" {_asks(first)}." if first.place else ""
+    line = f" See {line_shown(first.place)}." if first.place is not None else ""
     more = f" Also at {count - 1} more." if count > 1 else ""
-    return f"{does} {at}: {detail}.{line}{more} {agrees}".rstrip()
-
-
-def _asks(trial: Trial) -> str:
-    assert trial.place is not None
-    return f"See {line_shown(trial.place)}"
+    if first.outcome == "refused":
+        text = rules.GuaranteeSound.REJECTS(sizes=at, line=line, more=more, agrees=agrees)
+    else:
+        text = rules.GuaranteeSound.DIFFERS(
+            sizes=at, detail=first.detail, line=line, more=more, agrees=agrees
+        )
+    return text.rstrip()
 
 
 def _asking(subject: Subject, tries: Sequence[_Try], wrong: _Try) -> Location | None:
@@ -235,7 +239,7 @@ def _last_location(parting: Divergence) -> Location | None:
     return parting.stack[-1] if parting.stack else None
 
 
-def refuses(subject: Subject) -> Guarantee:
+def check_refuses(subject: Subject) -> Guarantee:
     """Calls the program with sizes that break each rule."""
     probe, called = subject.record.probe, subject.module
     enforced = sorted(
@@ -249,7 +253,7 @@ def refuses(subject: Subject) -> Guarantee:
         if sizes is None:
             untried.append(rule)
             continue
-        shown = f"{_describe_changes(subject, sizes)} breaks {rule.text}"
+        shown = _describe_break(subject, sizes, rule.text)
         try:
             subject.run(called, subject.at(sizes, 0))
         except Exception as error:  # noqa: BLE001 - that is what is wanted
@@ -264,38 +268,41 @@ def refuses(subject: Subject) -> Guarantee:
                 if any(other_text in text for other_text in _SAYING)
                 else " (an op failed, not a check)"
             )
-            evidence.append(f"{shown}: {subject.refusal(error)}{stated}")
+            reason = subject.refusal(error)
+            evidence.append(rules.GuaranteeRefuses.REFUSED(call=shown, reason=reason, more=stated))
             if rule.kind == "guard" and _is_taken_by_eager(subject, sizes):
                 evidence[-1] += "; eager accepts it"
                 taken.append(shown)
         else:
-            problems.append(f"{shown}, but the program accepts it")
+            problems.append(rules.GuaranteeRefuses.ACCEPTED(call=shown))
     problems += _let_through(subject, evidence)
-    left = tuple(f"not tried: {rule.text or 'a check in the program'}" for rule in untried)
+    left = tuple(
+        rules.GuaranteeRefuses.LEFT(rule=rule.text or "a check in the program") for rule in untried
+    )
     if not refused and not problems and untried:
+        text = untried[0].text or "the check"
         return Guarantee(
-            name="refuses",
-            claim=REFUSES,
+            rule=rules.GuaranteeRefuses,
             verdict="not checked",
-            sentence=f"No sizes were found that break {untried[0].text or 'the check'}.",
+            sentence=rules.GuaranteeRefuses.NOT_FOUND(rule=text),
             evidence=left,
         )
     if not refused and not problems:
-        sentence = "No input size is excluded."
-        return Guarantee(name="refuses", claim=REFUSES, verdict="not applicable", sentence=sentence)
-    sentence = f"Rejected {refused} {'call' if refused == 1 else 'calls'} outside the contract."
+        sentence = rules.GuaranteeRefuses.NONE()
+        return Guarantee(rule=rules.GuaranteeRefuses, verdict="not applicable", sentence=sentence)
+    more = ""
     if taken:
-        sentence += f" Eager accepts {len(taken) if refused > 1 else 'it'}: {taken[0]}."
+        several = len(taken) if refused > 1 else "it"
+        more += rules.GuaranteeRefuses.TAKEN(count=several, example=taken[0])
     if untried:
-        sentence += f" {len(untried)} of {len(untried) + refused} rules were not tried."
+        more += rules.GuaranteeRefuses.UNTRIED(count=len(untried), all=len(untried) + refused)
+    calls = f"{refused} {'call' if refused == 1 else 'calls'}"
+    sentence = rules.GuaranteeRefuses.HOLDS(calls=calls, more=more)
     if problems:
-        sentence = (
-            f"{len(problems)} of {refused + len(problems)} calls outside the contract are not "
-            "rejected."
-        )
+        everything = refused + len(problems)
+        sentence = rules.GuaranteeRefuses.BROKEN(bad=len(problems), all=everything)
     return Guarantee(
-        name="refuses",
-        claim=REFUSES,
+        rule=rules.GuaranteeRefuses,
         verdict=verdict_of(problems),
         sentence=sentence,
         evidence=(*problems, *evidence, *left),
@@ -314,7 +321,7 @@ def _is_taken_by_eager(subject: Subject, sizes: Sequence[int]) -> bool:
     return True
 
 
-def checks(subject: Subject) -> Guarantee:
+def check_checks(subject: Subject) -> Guarantee:
     """Looks for an assert for each condition on values that was deferred to run time."""
     recorded = [
         guard
@@ -326,27 +333,22 @@ def checks(subject: Subject) -> Guarantee:
         left = symbols_in(subject.program)
         recorded = [g for g in recorded if {str(s) for s in g.condition.free_symbols} <= left]
     if not recorded:
-        return Guarantee(
-            name="checks",
-            claim=CHECKS,
-            verdict="not applicable",
-            sentence="No condition on values was deferred to run time.",
-        )
+        sentence = rules.GuaranteeChecks.NONE()
+        return Guarantee(rule=rules.GuaranteeChecks, verdict="not applicable", sentence=sentence)
     present = list_asserted_conditions(subject.program)
     lost = [
         recorded_guard
         for recorded_guard in recorded
         if not _is_asserted(subject, present, recorded_guard.condition)
     ]
-    sentence = f"All {len(recorded)} conditions on values are asserted."
+    sentence = rules.GuaranteeChecks.HOLDS(count=len(recorded))
     if lost:
-        sentence = f"{len(lost)} of {len(recorded)} conditions on values are not asserted."
+        sentence = rules.GuaranteeChecks.BROKEN(lost=len(lost), count=len(recorded))
     return Guarantee(
-        name="checks",
-        claim=CHECKS,
+        rule=rules.GuaranteeChecks,
         verdict=verdict_of(lost),
         sentence=sentence,
-        evidence=tuple(f"{guard.condition} is not checked by the program" for guard in lost),
+        evidence=tuple(rules.GuaranteeChecks.LOST(condition=guard.condition) for guard in lost),
     )
 
 
@@ -372,7 +374,7 @@ def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
         sizes = breaking(probe, rule)
         if sizes is None or probe_sizes(probe, sizes).verdict != "unchecked":
             continue
-        shown = f"{_describe_changes(subject, sizes)} breaks {rule.text}"
+        shown = _describe_break(subject, sizes, rule.text)
         request = subject.at(sizes, 0)
         try:
             theirs = subject.run(subject.eager, request)
@@ -383,32 +385,30 @@ def _let_through(subject: Subject, evidence: list[str]) -> Iterator[str]:
             ours = subject.run(subject.module, request)
         except Exception as error:  # noqa: BLE001 - an op refuses it
             log_internal_error(error, "calling at sizes of the contract")
-            evidence.append(f"{shown}: {subject.refusal(error)}")
+            reason = subject.refusal(error)
+            evidence.append(rules.GuaranteeRefuses.REFUSED(call=shown, reason=reason, more=""))
             continue
         difference = subject.compare(ours, theirs)
         if difference.same:
-            evidence.append(f"{shown}, is accepted, and agrees with eager")
+            evidence.append(rules.GuaranteeRefuses.AGREES(call=shown))
         else:
-            yield f"{shown}, is accepted, and differs from eager: {difference.detail}"
+            yield rules.GuaranteeRefuses.DIFFERS(call=shown, detail=difference.detail)
 
 
 def _is_of_values(guard: RecordedGuard) -> bool:
     return any(str(symbol).startswith("u") for symbol in guard.condition.free_symbols)
 
 
-def _describe_changes(subject: Subject, sizes: Sequence[int]) -> str:
-    """What differs from the example: `x.shape[0] = 17`."""
+def _describe_break(subject: Subject, sizes: Sequence[int], rule: str) -> str:
+    """What differs from the example, and the rule that this breaks: `x.shape[0] = 17 breaks …`."""
     changed = [
         f"{other_size.text} = {size}"
         for size, other_size in _pairs(subject, sizes)
         if size != other_size.example
     ]
-    return ", ".join(changed) or "the example"
+    change = ", ".join(changed) or "the example"
+    return rules.GuaranteeRefuses.BREAKS(change=change, rule=rule)
 
 
 def _pairs(subject: Subject, sizes: Sequence[int]) -> Iterator[tuple[int, SizeInput]]:
     return zip(sizes, subject.record.probe.inputs, strict=True)
-
-
-def _not_checked(name: str, claim: str, sentence: str) -> Guarantee:
-    return Guarantee(name=name, claim=claim, verdict="not checked", sentence=sentence)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from export_engine import rules
 from export_engine.defects import log_internal_error
 from export_engine.listing import join_names
 from export_engine.verify import contract_soundness
@@ -22,7 +23,8 @@ def check_sound(subject: Subject) -> Guarantee:
     contexts = join_names([context.name for context in subject.exported.recording.contexts])
     text = f"the export ran in {contexts}" if contexts else ""
     if subject.mistyped:
-        sentence = f"{subject.mistyped}{f': {text}' if text else ''}."
+        context = f": {text}" if text else ""
+        sentence = rules.GuaranteeSound.DTYPE(dtypes=subject.mistyped, context=context)
         evidence = (sentence, *guarantee.evidence)
         return replace(
             guarantee, verdict="broken", sentence=sentence, evidence=evidence, lacking=""

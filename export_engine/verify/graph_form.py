@@ -6,23 +6,19 @@ from collections.abc import Iterator
 
 import torch
 
+from export_engine import rules
 from export_engine.findings import Op, ops_of
 from export_engine.record import OPS
 from export_engine.torch_internals import HigherOrderOperator, OpOverload, writes_to_arguments
 from export_engine.verify.guarantee import Guarantee, verdict_of
 from export_engine.verify.program_under_test import Subject
 
-FLAT = "The graph is flat: no module is called."
-FUNCTIONAL = "Decomposed, the graph is functional: no op mutates its inputs; mutations are outputs."
-LIFTED = "Parameters, buffers and constants are inputs, and the signature names every input and "
-LIFTED += "output."
-MAPPED = "Every op is mapped to its source line and its module."
 _FEW = 5
 _FRESH = "TRAINING"
 """torch's name of the dialect before decomposition."""
 
 
-def flat(subject: Subject) -> Guarantee:
+def check_flat(subject: Subject) -> Guarantee:
     """No calls of modules or methods, in nested graphs either."""
     calls = [
         node
@@ -31,20 +27,22 @@ def flat(subject: Subject) -> Guarantee:
         if node.op in ("call_module", "call_method")
     ]
     count = sum(1 for _ in ops_of(subject.program))
-    sentence = f"{_all(count, 'call is an op', 'calls are ops')}."
+    told = _all(count, "call is an op", "calls are ops")
+    sentence = rules.GuaranteeFlat.HOLDS(calls=told)
     if calls:
-        sentence = f"{len(calls)} of the calls are modules or methods, not ops."
+        sentence = rules.GuaranteeFlat.BROKEN(count=len(calls))
     return Guarantee(
-        name="flat",
-        claim=FLAT,
+        rule=rules.GuaranteeFlat,
         verdict=verdict_of(calls),
         sentence=sentence,
-        evidence=tuple(f"{node.name} calls {node.target}" for node in calls[:_FEW]),
+        evidence=tuple(
+            rules.GuaranteeFlat.CALLS(node=node.name, target=node.target) for node in calls[:_FEW]
+        ),
         node=calls[0].name if calls else "",
     )
 
 
-def functional(subject: Subject) -> Guarantee:
+def check_functional(subject: Subject) -> Guarantee:
     """No op whose schema says that it writes to an argument.
 
     A fresh program may mutate in place; a decomposed one must be functional.
@@ -55,31 +53,38 @@ def functional(subject: Subject) -> Guarantee:
     writing = [] if fresh else inner
     unknown = [op for op in ops if not _is_op(op)]
     bad = [*writing, *unknown]
-    sentence = f"None of {len(ops):,} ops mutates its inputs."
+    rule, count = rules.GuaranteeFunctional, f"{len(ops):,}"
+    sentence = rules.GuaranteeFunctional.HOLDS(count=count)
     if inner and fresh:
         decomposed = subject.decomposed.program
         if decomposed is None:
-            return Guarantee(
-                name="functional",
-                claim=FUNCTIONAL,
-                verdict="not checked",
-                sentence=f"{len(inner)} of {len(ops):,} ops write in place, and torch cannot "
-                f"decompose the program to remove them: {subject.undecomposed_because}",
+            reason = subject.undecomposed_because
+            sentence = rules.GuaranteeFunctional.UNDECOMPOSED(
+                bad=len(inner), count=count, reason=reason
             )
+            return Guarantee(rule=rule, verdict="not checked", sentence=sentence)
         after = list(ops_of(decomposed))
-        sentence = f"Decomposed, none of {len(after):,} ops mutates its inputs."
+        sentence = rules.GuaranteeFunctional.DECOMPOSED(count=f"{len(after):,}")
         bad += [op for op in after if _writes(op)]
     if bad:
-        sentence = f"{len(bad)} of {len(ops):,} ops may mutate their inputs."
+        sentence = rules.GuaranteeFunctional.BROKEN(bad=len(bad), count=count)
     return Guarantee(
-        name="functional",
-        claim=FUNCTIONAL,
+        rule=rule,
         verdict=verdict_of(bad),
         sentence=sentence,
         evidence=(
-            *(f"{op.node.name}: {op.name} mutates an argument" for op in writing[:_FEW]),
-            *(f"{op.node.name}: {op.name} is not an op" for op in unknown[:_FEW]),
-            *(f"{op.node.name}: {op.name} mutates in place until then" for op in inner[:_FEW]),
+            *(
+                rules.GuaranteeFunctional.WRITES(node=op.node.name, op=op.name)
+                for op in writing[:_FEW]
+            ),
+            *(
+                rules.GuaranteeFunctional.NO_OP(node=op.node.name, op=op.name)
+                for op in unknown[:_FEW]
+            ),
+            *(
+                rules.GuaranteeFunctional.WRITES_YET(node=op.node.name, op=op.name)
+                for op in inner[:_FEW]
+            ),
             *_mutations(subject),
         ),
         node=bad[0].node.name if bad else "",
@@ -95,18 +100,17 @@ def check_lifted(subject: Subject) -> Guarantee:
     if inputs != placeholders:
         odd = set(inputs) ^ set(placeholders)
         where = ", ".join(sorted(odd)) or "their order"
-        problems.append(("", f"signature and placeholders differ: {where}"))
+        problems.append(("", rules.GuaranteeLifted.INPUTS(where=where)))
     problems += _unheld(program)
     problems += _outputs(program)
     held = sum(spec.target is not None for spec in program.graph_signature.input_specs)
     what = "parameter, buffer or constant is an input"
     several = "parameters, buffers and constants are inputs"
-    sentence = f"{_all(held, what, several)}, and the signature matches."
+    sentence = rules.GuaranteeLifted.HOLDS(held=_all(held, what, several))
     if problems:
-        sentence = "The signature and the graph do not match."
+        sentence = rules.GuaranteeLifted.BROKEN()
     return Guarantee(
-        name="lifted",
-        claim=LIFTED,
+        rule=rules.GuaranteeLifted,
         verdict=verdict_of(problems),
         sentence=sentence,
         evidence=tuple(text for _, text in problems[:_FEW]),
@@ -124,28 +128,27 @@ def check_mapped(subject: Subject) -> Guarantee:
         if graph.op[node] == call and not graph.housekeeping[node]
     ]
     if not nodes:
-        return _not_applicable("mapped", MAPPED, "The program has no op.")
+        sentence = rules.GuaranteeMapped.NO_OP()
+        return Guarantee(rule=rules.GuaranteeMapped, verdict="not applicable", sentence=sentence)
     theirs = [node for node in nodes if graph.stack[node] < 0 and _of_torch(subject, node)]
     lineless = [node for node in nodes if graph.stack[node] < 0 and node not in set(theirs)]
     scopeless = [node for node in nodes if graph.scope[node] < 0]
     bad = sorted({*lineless, *scopeless})
     share = 1 - len(bad) / len(nodes)
     text = _all(len(nodes), "op has a line and a module", "ops have a line and a module")
-    sentence = f"{text}."
+    sentence = rules.GuaranteeMapped.HOLDS(ops=text)
     if theirs:
         what = f"{len(theirs):,} of {len(nodes):,} ops" if len(nodes) > 1 else "the one op"
-        sentence = f"All ops have a module; {what} come from torch's own modules, not from a "
-        sentence += "line of your code."
+        sentence = rules.GuaranteeMapped.OF_TORCH(ops=what)
     if bad:
-        sentence = f"{share:.1%} of {len(nodes):,} ops are mapped to a line and a module."
+        sentence = rules.GuaranteeMapped.BROKEN(share=share, count=f"{len(nodes):,}")
     names = [subject.record.strings[graph.name[node]] for node in bad]
     return Guarantee(
-        name="mapped",
-        claim=MAPPED,
+        rule=rules.GuaranteeMapped,
         verdict=verdict_of(bad),
         sentence=sentence,
         evidence=tuple(
-            f"{name} has no {'line' if node in lineless else 'module'}"
+            rules.GuaranteeMapped.LACKS(node=name, what="line" if node in lineless else "module")
             for node, name in list(zip(bad, names, strict=True))[:_FEW]
         ),
         node=names[0] if names else "",
@@ -161,10 +164,6 @@ def _of_torch(subject: Subject, node: int) -> bool:
             return False
         number = scope.parent
     return first >= 0
-
-
-def _not_applicable(name: str, claim: str, sentence: str) -> Guarantee:
-    return Guarantee(name=name, claim=claim, verdict="not applicable", sentence=sentence)
 
 
 def _all(count: int, one: str, several: str) -> str:
@@ -206,7 +205,7 @@ def is_python_function(op: Op) -> bool:
 def _mutations(subject: Subject) -> Iterator[str]:
     for spec in subject.program.graph_signature.output_specs:
         if "MUTATION" in spec.kind.name:
-            yield f"{spec.target} is mutated through the output {spec.arg.name}"
+            yield rules.GuaranteeFunctional.OUTPUT(target=spec.target, output=spec.arg.name)
 
 
 def _find_unlifted(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
@@ -214,7 +213,10 @@ def _find_unlifted(program: torch.export.ExportedProgram) -> Iterator[tuple[str,
         if node.op == "get_attr":
             value = getattr(program.graph_module, str(node.target), None)
             if not isinstance(value, torch.fx.GraphModule):
-                yield node.name, f"{node.name} reads the attribute {node.target}"
+                yield (
+                    node.name,
+                    rules.GuaranteeLifted.ATTRIBUTE(node=node.name, target=node.target),
+                )
 
 
 def _unheld(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
@@ -222,7 +224,8 @@ def _unheld(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
     held = {*program.state_dict, *program.constants}
     for spec in program.graph_signature.input_specs:
         if spec.target is not None and spec.target not in held:
-            yield spec.arg.name, f"{spec.arg.name}: the program holds no {spec.target}"
+            name = spec.arg.name
+            yield name, rules.GuaranteeLifted.NOT_HELD(input=name, target=spec.target)
 
 
 def _outputs(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]:
@@ -231,6 +234,7 @@ def _outputs(program: torch.export.ExportedProgram) -> Iterator[tuple[str, str]]
     named = [getattr(spec.arg, "name", "") for spec in program.graph_signature.output_specs]
     for name in dict.fromkeys(names):
         if name not in named:
-            yield name, f"the output {name} is not in the signature"
-    if len(output.args[0]) != len(named):
-        yield "", f"{len(output.args[0])} outputs, {len(named)} in the signature"
+            yield name, rules.GuaranteeLifted.OUTPUT(output=name)
+    count = len(output.args[0])
+    if count != len(named):
+        yield "", rules.GuaranteeLifted.OUTPUTS(count=count, named=len(named))

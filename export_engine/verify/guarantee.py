@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from export_engine import rules
+
 if TYPE_CHECKING:
     from export_engine.attempt import Trial
 
@@ -16,10 +18,8 @@ Verdict = Literal["holds", "broken", "not applicable", "not checked"]
 class Guarantee:
     """A claim and the result of checking it."""
 
-    name: str
-    """Its name: `functional`."""
-    claim: str
-    """torch.export's promise, as a sentence."""
+    rule: type[rules.Rule]
+    """Its code, its page and its sentences."""
     verdict: Verdict
     sentence: str
     """What was found."""
@@ -39,31 +39,32 @@ class Guarantee:
     left: tuple[str, ...] = ()
     """The sizes that there was no time for."""
 
+    @property
+    def name(self) -> str:
+        """Its name: `functional`."""
+        return self.rule.kind.slug
 
-def without_eager(name: str, claim: str) -> Guarantee:
+    @property
+    def claim(self) -> str:
+        """torch.export's promise, as a sentence."""
+        return self.rule.CLAIM()
+
+
+def without_eager(rule: type[rules.Rule]) -> Guarantee:
     """A guarantee that cannot be checked of a program without its model."""
     from export_engine.attempt import NO_MODEL
 
-    return Guarantee(
-        name=name,
-        claim=claim,
-        verdict="not checked",
-        sentence=NO_MODEL,
-        lacking="the eager model",
-    )
+    return Guarantee(rule=rule, verdict="not checked", sentence=NO_MODEL, lacking="the eager model")
 
 
-def without_weights(name: str, claim: str, reason: str) -> Guarantee:
+def without_weights(rule: type[rules.Rule], reason: str) -> Guarantee:
     """A guarantee that only values could show, of a program whose tensors have none.
 
     Args:
-        name: its name.
-        claim: torch.export's promise.
+        rule: the guarantee.
         reason: a sentence: which tensors have no values, and what was checked all the same.
     """
-    return Guarantee(
-        name=name, claim=claim, verdict="not checked", sentence=reason, lacking="the weights"
-    )
+    return Guarantee(rule=rule, verdict="not checked", sentence=reason, lacking="the weights")
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,6 +138,11 @@ _MARKS = {"holds": "✓", "broken": "✗", "not applicable": "–", "not checked
 
 def _count_text(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
+
+
+def describe_strides(strides: str) -> str:
+    """A sentence on strides that alone differ, with a space before it; empty if none do."""
+    return rules.GuaranteeSound.STRIDES(strides=strides) if strides else ""
 
 
 def verdict_of(problems: Sequence[object]) -> Verdict:

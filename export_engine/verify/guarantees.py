@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import NamedTuple
 
+from export_engine import rules
 from export_engine.attempt import Exported
 from export_engine.defects import describe_defect, log_internal_error, report_of
 from export_engine.process import can_fork, heap_frozen, raise_if_interrupted, run_forked
@@ -35,27 +36,31 @@ __all__ = ["Check", "verify"]
 
 
 class Check(NamedTuple):
-    """A guarantee's name and claim, and what checks it."""
+    """A guarantee, and what checks it."""
 
-    name: str
-    claim: str
+    rule: type[rules.Rule]
     run: Callable[[Subject], Guarantee]
+
+    @property
+    def name(self) -> str:
+        """The guarantee's name."""
+        return self.rule.kind.slug
 
 
 CHECKS = (
-    Check("flat", graph_form.FLAT, graph_form.flat),
-    Check("functional", graph_form.FUNCTIONAL, graph_form.functional),
-    Check("lifted", graph_form.LIFTED, graph_form.check_lifted),
-    Check("mapped", graph_form.MAPPED, graph_form.check_mapped),
-    Check("ops", real_ops.OPS, real_ops.real_ops),
-    Check("sound", contract_soundness.SOUND, declared_types.check_sound),
-    Check("refuses", contract_soundness.REFUSES, contract_soundness.refuses),
-    Check("checks", contract_soundness.CHECKS, contract_soundness.checks),
-    Check("state", mutation.STATE, mutation.state),
-    Check("saved", round_trips.SAVED, round_trips.check_saved),
-    Check("unflattened", round_trips.UNFLATTENED, round_trips.check_unflattened),
-    Check("re-exported", round_trips.RE_EXPORTED, round_trips.re_exported),
-    Check("decomposed", round_trips.DECOMPOSED, round_trips.check_decomposed),
+    Check(rules.GuaranteeFlat, graph_form.check_flat),
+    Check(rules.GuaranteeFunctional, graph_form.check_functional),
+    Check(rules.GuaranteeLifted, graph_form.check_lifted),
+    Check(rules.GuaranteeMapped, graph_form.check_mapped),
+    Check(rules.GuaranteeOps, real_ops.check_ops),
+    Check(rules.GuaranteeSound, declared_types.check_sound),
+    Check(rules.GuaranteeRefuses, contract_soundness.check_refuses),
+    Check(rules.GuaranteeChecks, contract_soundness.check_checks),
+    Check(rules.GuaranteeState, mutation.check_state),
+    Check(rules.GuaranteeSaved, round_trips.check_saved),
+    Check(rules.GuaranteeUnflattened, round_trips.check_unflattened),
+    Check(rules.GuaranteeReExported, round_trips.check_re_exported),
+    Check(rules.GuaranteeDecomposed, round_trips.check_decomposed),
 )
 _IN_A_FORK = ("decomposed", "functional")
 """What needs the decomposed program: about half of the time of all."""
@@ -102,7 +107,7 @@ def verify(
             ):
                 raise_if_interrupted()
                 if progress:
-                    claim = check.claim.rstrip(".")
+                    claim = check.rule.CLAIM().rstrip(".")
                     progress(Progress(len(entries), len(CHECKS), claim, "guarantee"))
                 answer = fork.wait(check.name) if fork and check in there else None
                 holds = answer is not None and answer.verdict == "holds"
@@ -121,8 +126,7 @@ def _run_check(check: Check, subject: Subject) -> Guarantee:
         return check.run(subject)
     except NotCallable as error:  # said once, of the guarantee that it breaks
         return Guarantee(
-            name=check.name,
-            claim=check.claim,
+            rule=check.rule,
             verdict="broken" if check.name == "sound" else "not checked",
             sentence=str(error),
             evidence=(str(error),),
@@ -130,8 +134,7 @@ def _run_check(check: Check, subject: Subject) -> Guarantee:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - kept; the other guarantees can still be checked
         if subject.refused:
             return Guarantee(
-                name=check.name,
-                claim=check.claim,
+                rule=check.rule,
                 verdict="not checked",
                 sentence="This check runs the program on the example, which the program rejects: "
                 f"{subject.refused}.",
@@ -140,12 +143,9 @@ def _run_check(check: Check, subject: Subject) -> Guarantee:
         log_internal_error(error, doing)
         theirs = user_error(error)
         if theirs:
-            return Guarantee(
-                name=check.name, claim=check.claim, verdict="not checked", sentence=theirs
-            )
+            return Guarantee(rule=check.rule, verdict="not checked", sentence=theirs)
         return Guarantee(
-            name=check.name,
-            claim=check.claim,
+            rule=check.rule,
             verdict="not checked",
             sentence=describe_defect(error, doing),
             report=report_of(error, doing),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Request, as_module
 from export_engine.defects import log_internal_error
 from export_engine.error_text import format_with_type
@@ -20,52 +21,44 @@ from export_engine.verify.isolated_run import Call, call
 from export_engine.verify.known_causes import find_known_cause
 from export_engine.verify.program_under_test import Subject
 
-STATE = "Buffers and inputs change as they do in eager, call after call."
 _CALLS = 3
 
 
-def state(subject: Subject) -> Guarantee:
+def check_state(subject: Subject) -> Guarantee:
     """Calls both several times without restoring in between, and compares after each."""
     if subject.eager is None:
-        return without_eager("state", STATE)
+        return without_eager(rules.GuaranteeState)
     if subject.without_values:
-        return without_weights("state", STATE, subject.without_values)
+        return without_weights(rules.GuaranteeState, subject.without_values)
     owner = as_module(subject.eager)
     requests = [_fresh(subject.request, seed) for seed in range(_CALLS)]
     try:
         theirs = _call_repeatedly(subject, subject.eager, requests, owner)
     except Exception as error:  # noqa: BLE001 - the model raises what it likes
         log_internal_error(error, "calling the model several times")
-        return Guarantee(
-            name="state",
-            claim=STATE,
-            verdict="not checked",
-            sentence=user_error(error) or f"The model fails in eager: {format_with_type(error)}",
-        )
+        sentence = user_error(error)
+        sentence = sentence or rules.GuaranteeState.EAGER_FAILS(error=format_with_type(error))
+        return Guarantee(rule=rules.GuaranteeState, verdict="not checked", sentence=sentence)
     ours = _call_repeatedly(subject, subject.module, requests, owner)
-    problems, changed = [], set()
+    problems: list[str] = []
+    changed: set[str] = set()
     before = _buffers(owner)
     for number, (mine, other) in enumerate(zip(ours, theirs, strict=True), start=1):
-        problems += [f"call {number}: {problem}" for problem in _problems(mine, other)]
+        problems += _find_problems(number, mine, other)
         changed |= {
             name for name, value in other.buffers.items() if not _equal(value, before.get(name))
         }
     names = ", ".join(sorted(changed)) or "nothing"
-    sentence = f"Agrees with eager over {_CALLS} calls in a row, which change {names}."
     instead = dict.fromkeys(path for after in theirs for path in after.call.refilled.paths)
-    if instead:
-        sentence += (
-            f" The program returns the new values of {join_names(list(instead))} instead of "
-            "writing them."
-        )
+    more = rules.GuaranteeState.RETURNED(names=join_names(list(instead))) if instead else ""
+    sentence = rules.GuaranteeState.HOLDS(calls=_CALLS, names=names, more=more)
     if problems:
-        sentence = f"Diverges from eager at {problems[0].partition(':')[0]} of {_CALLS} in a row."
         cause = find_known_cause(subject, subject.request, 0)
-        if cause:
-            sentence += f" {cause}"
+        sentence = rules.GuaranteeState.BROKEN(
+            call=problems[0].partition(":")[0], calls=_CALLS, cause=f" {cause}" if cause else ""
+        )
     return Guarantee(
-        name="state",
-        claim=STATE,
+        rule=rules.GuaranteeState,
         verdict=verdict_of(problems),
         sentence=sentence,
         evidence=tuple(problems),
@@ -79,17 +72,24 @@ class _After(NamedTuple):
     buffers: dict[str, torch.Tensor]
 
 
-def _problems(ours: _After, theirs: _After) -> Iterator[str]:
+def _find_problems(number: int, ours: _After, theirs: _After) -> Iterator[str]:
+    """How what there is after a call differs.
+
+    Args:
+        number: of the call, from 1.
+        ours: of the program.
+        theirs: of eager.
+    """
     for what, difference in (
         ("results", compare(ours.call.result, theirs.call.result, loose=1.0)),
         ("inputs", compare_named(ours.call.inputs, theirs.call.inputs, loose=1.0)),
         ("buffers", compare_named(ours.buffers, theirs.buffers, loose=1.0)),
     ):
         if not difference.same:
-            yield f"{what} differ: {difference.detail}"
+            yield rules.GuaranteeState.PROBLEM(number=number, what=what, detail=difference.detail)
     if theirs.call.refilled.lost:
         lost = join_names(theirs.call.refilled.lost)
-        yield f"eager mutates {lost}; the program does not, and does not return it"
+        yield rules.GuaranteeState.LOST(number=number, names=lost)
 
 
 def _call_repeatedly(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Request
 from export_engine.defects import log_internal_error
 from export_engine.error_text import error_text
@@ -32,7 +33,6 @@ from export_engine.verify.guarantee import Guarantee, verdict_of, without_weight
 from export_engine.verify.isolated_run import call
 from export_engine.verify.program_under_test import Subject
 
-OPS = "Every custom op returns what its fake kernel says and mutates only what its schema declares."
 _MOST_SIZES = 3
 
 
@@ -41,14 +41,14 @@ class _Problem(NamedTuple):
     text: str
 
 
-def real_ops(subject: Subject) -> Guarantee:
+def check_ops(subject: Subject) -> Guarantee:
     """Runs the program op by op and looks at each custom op before and after."""
     custom = find_custom(subject.program.graph_module)
     if not custom:
-        text = "All ops are torch's own."
-        return Guarantee(name="ops", claim=OPS, verdict="not applicable", sentence=text)
+        text = rules.GuaranteeOps.NONE()
+        return Guarantee(rule=rules.GuaranteeOps, verdict="not applicable", sentence=text)
     if subject.without_values:
-        return without_weights("ops", OPS, subject.without_values)
+        return without_weights(rules.GuaranteeOps, subject.without_values)
     problems: dict[tuple[str, str], _Problem] = {}
     seen: set[str] = set()
     failed: list[str] = []
@@ -73,23 +73,22 @@ def _conclude(
     names = sorted({str(node.target) for node in custom})
     unseen = [name for name in names if name not in seen]
     verdict = verdict_of(problems)
-    sentence = f"{len(names)} custom {'op was' if len(names) == 1 else 'ops were'} run on real "
-    sentence += f"tensors: {', '.join(names[:3])}."
+    count = f"{len(names)} custom {'op was' if len(names) == 1 else 'ops were'}"
+    sentence = rules.GuaranteeOps.HOLDS(ops=count, names=", ".join(names[:3]))
     if problems:
         sentence = problems[0].text
     elif unseen:
         verdict = "not checked"
-        sentence = (
-            f"Not run on real tensors: {', '.join(unseen[:3])}. {''.join(failed[:1])}".strip()
-        )
+        sentence = rules.GuaranteeOps.NOT_RUN(
+            names=", ".join(unseen[:3]), reason="".join(failed[:1])
+        ).strip()
     return Guarantee(
-        name="ops",
-        claim=OPS,
+        rule=rules.GuaranteeOps,
         verdict=verdict,
         sentence=sentence,
         evidence=(
             *(problem.text for problem in problems),
-            *(f"a run failed: {text}" for text in failed),
+            *(rules.GuaranteeOps.RUN_FAILED(error=text) for text in failed),
         ),
         node=problems[0].node if problems else "",
     )
@@ -165,7 +164,8 @@ class _Watching(torch.fx.Interpreter):
         )
         stack = parse_stack_trace((node.stack_trace if node is not None else "") or "")
         where = f" ({stack[-1].file.rpartition('/')[2]}:{stack[-1].line})" if stack else ""
-        return _Problem(self.caller, f"`{target}` {text}{where}")
+        text = rules.GuaranteeOps.PROBLEM(op=target, problem=text, where=where)
+        return _Problem(self.caller, text)
 
 
 class _Inner:
@@ -208,20 +208,17 @@ def _overlaps_itself(value: torch.Tensor) -> bool:
 def _unlike(result: Any, claimed: Any) -> Iterator[str]:
     """How an op's outputs differ from its fake kernel's."""
     if isinstance(claimed, Exception):
-        text = error_text(claimed, 160)
-        yield f"has a fake kernel that fails for these inputs: {text}"
+        yield rules.GuaranteeOps.FAKE_FAILS(error=error_text(claimed, 160))
         return
     real, fake = pytree.tree_leaves(result), pytree.tree_leaves(claimed)
     if len(real) != len(fake):
-        yield f"returns {len(real)} values, but its fake kernel says {len(fake)}"
+        yield rules.GuaranteeOps.COUNTS(real=len(real), fake=len(fake))
         return
     for number, (one, other) in enumerate(zip(real, fake, strict=True)):
         which = f" as result {number}" if len(real) > 1 else ""
         if isinstance(one, torch.Tensor) != isinstance(other, torch.Tensor):
-            yield (
-                f"returns a {type(one).__name__}{which}, but its fake kernel returns a "
-                f"{type(other).__name__}"
-            )
+            types = type(one).__name__, type(other).__name__
+            yield rules.GuaranteeOps.TYPES(real=types[0], which=which, fake=types[1])
         elif isinstance(one, torch.Tensor):
             yield from _unlike_tensor(one, other, which)
 
@@ -232,13 +229,13 @@ def _unlike_tensor(one: torch.Tensor, other: torch.Tensor, which: str) -> Iterat
         size is None or size == real for size, real in zip(sizes, one.shape, strict=True)
     )
     if not same:
-        yield f"returns shape {list(one.shape)}{which}, but its fake kernel says {sizes}"
+        yield rules.GuaranteeOps.SHAPES(real=list(one.shape), which=which, fake=sizes)
     elif one.dtype != other.dtype:
-        yield f"returns {one.dtype}{which}, but its fake kernel says {other.dtype}"
+        yield rules.GuaranteeOps.DTYPES(real=one.dtype, which=which, fake=other.dtype)
     elif one.device != other.device:
-        yield f"returns a tensor on {one.device}{which}, but its fake kernel says {other.device}"
+        yield rules.GuaranteeOps.DEVICES(real=one.device, which=which, fake=other.device)
     elif None not in sizes and one.layout is torch.strided and _steps(one) != _steps(other):
-        yield f"returns strides {one.stride()}{which}, but its fake kernel says {other.stride()}"
+        yield rules.GuaranteeOps.STRIDES(real=one.stride(), which=which, fake=other.stride())
 
 
 def _is_known(size: object) -> bool:
@@ -261,7 +258,7 @@ def _find_undeclared_writes(target: OpOverload, after: Any, before: Any) -> Iter
     for name, value in now.items():
         leaves = zip(pytree.tree_leaves(value), pytree.tree_leaves(then[name]), strict=True)
         if name not in texts and any(_is_changed(one, other) for one, other in leaves):
-            yield f"writes to its argument `{name}`, but its schema does not declare it"
+            yield rules.GuaranteeOps.WRITES(argument=name)
 
 
 def _is_changed(one: Any, other: Any) -> bool:
@@ -285,7 +282,7 @@ def _find_undeclared_views(
     for name, value in arguments.items():
         addresses = {_address(leaf) for leaf in pytree.tree_leaves(value)} - {0}
         if name not in texts and any(_address(item) in addresses for item in items):
-            yield f"returns an alias of its argument `{name}`, but its schema does not declare it"
+            yield rules.GuaranteeOps.ALIAS(argument=name)
 
 
 def _address(value: Any) -> int:

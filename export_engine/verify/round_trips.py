@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import torch
 
+from export_engine import rules
 from export_engine.attempt import Exported, Failed, signature_of
 from export_engine.capture import capture
 from export_engine.defects import log_internal_error
@@ -19,14 +20,15 @@ from export_engine.source import raise_if_users
 from export_engine.torch_internals import copy_program, int_bound, symbols_in, texts_read_once
 from export_engine.verify.contract_sampling import format_sizes, inside, name_sizes
 from export_engine.verify.graph_form import is_python_function
-from export_engine.verify.guarantee import Guarantee, verdict_of, without_weights
+from export_engine.verify.guarantee import (
+    Guarantee,
+    describe_strides,
+    verdict_of,
+    without_weights,
+)
 from export_engine.verify.program_under_test import Subject
 from export_engine.verify.same_program import find_difference
 
-SAVED = "Saving and loading returns the same program."
-UNFLATTENED = "Unflattened into modules, it runs and agrees."
-RE_EXPORTED = "A second export has the same inputs and agrees."
-DECOMPOSED = "Decomposed to Core ATen, it agrees."
 _SIZES = 3
 """At how many sizes beside the example's a program that was exported again is run."""
 _DECOMPOSED_LOOSE = 16.0
@@ -37,7 +39,7 @@ def check_saved(subject: Subject) -> Guarantee:
     """Compares graph, signature, ranges and results."""
     saved, problem = _save_and_load(subject.program)
     if saved is None:
-        return _guarantee("saved", SAVED, "", [problem])
+        return _conclude(rules.GuaranteeSaved, "", [problem])
     loaded, module, size = saved
     problems = []
     difference = find_difference(subject, loaded)
@@ -45,19 +47,19 @@ def check_saved(subject: Subject) -> Guarantee:
         problems.append(difference.text)
     ranges = _ranges(subject.program), _ranges(loaded)
     problems += [
-        f"{name} in {ranges[1].get(name)} instead of {bounds}"
+        rules.GuaranteeSaved.RANGE(symbol=name, after=ranges[1].get(name), before=bounds)
         for name, bounds in ranges[0].items()
         if ranges[1].get(name) != bounds
     ]
-    same = "Same graph, signature and ranges"
+    node = difference.node if difference else ""
     if subject.without_values:
-        sentence = f"{same}; {size:,} bytes. Outputs were not compared. {subject.without_values}"
-        return _guarantee("saved", SAVED, sentence, problems, difference.node if difference else "")
+        sentence = rules.GuaranteeSaved.NOT_COMPARED(bytes=size, reason=subject.without_values)
+        return _conclude(rules.GuaranteeSaved, sentence, problems, node)
     strides = ""
     if not problems:
-        problems, strides = _runs_alike(subject, module)
-    sentence = f"{same.replace(' and', ',')} and outputs; {size:,} bytes.{strides}"
-    return _guarantee("saved", SAVED, sentence, problems, difference.node if difference else "")
+        problems, strides = _compare_runs(subject, module)
+    sentence = rules.GuaranteeSaved.HOLDS(bytes=size, strides=strides)
+    return _conclude(rules.GuaranteeSaved, sentence, problems, node)
 
 
 class _Saved(NamedTuple):
@@ -84,7 +86,7 @@ def _save_and_load(program: torch.export.ExportedProgram) -> tuple[_Saved | None
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
         log_internal_error(error, "checking a round trip of the program")
         raise_if_users(error)
-        return None, f"torch cannot {step}: {error_text(error)}"
+        return None, rules.GuaranteeSaved.FAILS(step=step, error=error_text(error))
 
 
 def find_saving_problem(program: torch.export.ExportedProgram) -> str:
@@ -104,23 +106,21 @@ def check_unflattened(subject: Subject) -> Guarantee:
     except Exception as error:  # noqa: BLE001 - torch cannot do what it claims
         log_internal_error(error, "checking a round trip of the program")
         raise_if_users(error)
-        problem = f"torch cannot unflatten it: {error_text(error)}"
-        return _guarantee("unflattened", UNFLATTENED, "", [problem])
+        problem = rules.GuaranteeUnflattened.FAILS(error=error_text(error))
+        return _conclude(rules.GuaranteeUnflattened, "", [problem])
     count = sum(1 for _ in module.modules())
+    modules = f"{count:,} {'module' if count == 1 else 'modules'}"
     if subject.without_values:
-        text = f"It unflattens, as {count:,} {'module' if count == 1 else 'modules'}; outputs were "
-        text += f"not compared. {subject.without_values}"
-        return without_weights("unflattened", UNFLATTENED, text)
-    problems, strides = _runs_alike(subject, module)
-    return _guarantee(
-        "unflattened",
-        UNFLATTENED,
-        f"Agrees, as {count:,} {'module' if count == 1 else 'modules'}.{strides}",
-        problems,
-    )
+        text = rules.GuaranteeUnflattened.NOT_COMPARED(
+            modules=modules, reason=subject.without_values
+        )
+        return without_weights(rules.GuaranteeUnflattened, text)
+    problems, strides = _compare_runs(subject, module)
+    sentence = rules.GuaranteeUnflattened.HOLDS(modules=modules, strides=strides)
+    return _conclude(rules.GuaranteeUnflattened, sentence, problems)
 
 
-def re_exported(subject: Subject) -> Guarantee:
+def check_re_exported(subject: Subject) -> Guarantee:
     """Exports the program's module with the same shapes, and compares the graphs.
 
     Where the shapes do not fit it, as with a file, sizes that vary are left to torch. Torch may
@@ -139,14 +139,14 @@ def re_exported(subject: Subject) -> Guarantee:
         again = capture(automatic)
     if isinstance(again, Failed):
         raise_if_users(again.error)
-        problem = f"The second export fails: {error_text(again.error)}"
-        return _guarantee("re-exported", RE_EXPORTED, "", [problem])
+        problem = rules.GuaranteeReExported.FAILS(error=error_text(again.error))
+        return _conclude(rules.GuaranteeReExported, "", [problem])
     assert isinstance(again, Exported)
     difference = find_difference(subject, again.program, renamed=True)
     count = sum(node.op == "call_function" for node in subject.program.graph.nodes)
-    sentence = f"The same graph of {count:,} {'op' if count == 1 else 'ops'}."
+    sentence = rules.GuaranteeReExported.HOLDS(ops=f"{count:,} {'op' if count == 1 else 'ops'}")
     if difference is None:
-        return _guarantee("re-exported", RE_EXPORTED, sentence, [])
+        return _conclude(rules.GuaranteeReExported, sentence, [])
     inputs = {node.name for node in subject.program.graph.nodes if node.op == "placeholder"}
     problems = [difference.text]
     fixed = _find_fixed_size(subject.program, again.program)
@@ -154,15 +154,17 @@ def re_exported(subject: Subject) -> Guarantee:
         problems, difference = [fixed[1]], difference._replace(node=fixed[0])
     elif difference.node not in inputs:  # an op that only the other has is of no node here
         if subject.without_values:
-            text = f"The re-exported graph differs: {difference.text}. {subject.without_values}"
-            return without_weights("re-exported", RE_EXPORTED, text)
+            text = rules.GuaranteeReExported.NOT_COMPARED(
+                difference=difference.text, reason=subject.without_values
+            )
+            return without_weights(rules.GuaranteeReExported, text)
         tried, apart = _apart_at_sizes(subject, again.program.module())
         if apart or tried:
             problems = [apart, difference.text] if apart else []
-        sentence = (
-            f"Agrees at {sizes_tried(tried)}; the re-exported graph differs: {difference.text}."
+        sentence = rules.GuaranteeReExported.AGREES(
+            sizes=sizes_tried(tried), difference=difference.text
         )
-    return _guarantee("re-exported", RE_EXPORTED, sentence, problems, difference.node)
+    return _conclude(rules.GuaranteeReExported, sentence, problems, difference.node)
 
 
 def _find_fixed_size(
@@ -175,7 +177,8 @@ def _find_fixed_size(
         for dim, (before, after) in enumerate(sizes):
             # torch leaves a SymInt that is a number where it specialized a size
             if str(after).isdigit() and not str(before).isdigit():
-                return one.name, f"{one.name}: dim {dim} is fixed at {after}"
+                text = rules.GuaranteeReExported.FIXED(input=one.name, dim=dim, size=after)
+                return one.name, text
     return None
 
 
@@ -205,9 +208,11 @@ def _apart_at_sizes(subject: Subject, other: torch.nn.Module) -> tuple[list[dict
             difference = subject.compare(subject.run(other, request, seed), ours)
         except Exception as error:  # noqa: BLE001 - so may the other form
             log_internal_error(error, "calling at sizes of the contract")
-            return agreed, f"{shown}: it rejects the call: {subject.refusal(error)}"
+            reason = subject.refusal(error)
+            return agreed, rules.GuaranteeReExported.REJECTED_AT(sizes=shown, reason=reason)
         if not difference.same:
-            return agreed, f"{shown}: {difference.detail}"
+            detail = difference.detail
+            return agreed, rules.GuaranteeReExported.WRONG_AT(sizes=shown, detail=detail)
         agreed.append(name_sizes(subject, sizes))
     return agreed, ""
 
@@ -216,22 +221,26 @@ def check_decomposed(subject: Subject) -> Guarantee:
     """Runs the program that torch's default decompositions give."""
     program, ops, _ = subject.decomposed
     if program is None:
-        problem = f"torch cannot decompose it: {subject.undecomposed_because}"
-        return _guarantee("decomposed", DECOMPOSED, "", [problem])
-    kept = f" Not decomposed, because torch cannot do so here: {', '.join(ops)}." if ops else ""
+        problem = rules.GuaranteeDecomposed.FAILS(error=subject.undecomposed_because)
+        return _conclude(rules.GuaranteeDecomposed, "", [problem])
+    kept = rules.GuaranteeDecomposed.KEPT(ops=", ".join(ops)) if ops else ""
     counts = [
         sum(node.op == "call_function" for node in other_program.graph.nodes)
         for other_program in (subject.program, program)
     ]
     if subject.without_values:
-        text = f"{counts[0]:,} ops became {counts[1]:,}; outputs were not compared.{kept}"
-        return without_weights("decomposed", DECOMPOSED, f"{text} {subject.without_values}")
-    problems, strides = _runs_alike(subject, program.module(), _DECOMPOSED_LOOSE)
-    sentence = f"Agrees: {counts[0]:,} ops became {counts[1]:,}.{strides}{kept}"
-    return _guarantee("decomposed", DECOMPOSED, sentence, problems)
+        text = rules.GuaranteeDecomposed.NOT_COMPARED(
+            before=counts[0], after=counts[1], kept=kept, reason=subject.without_values
+        )
+        return without_weights(rules.GuaranteeDecomposed, text)
+    problems, strides = _compare_runs(subject, program.module(), _DECOMPOSED_LOOSE)
+    sentence = rules.GuaranteeDecomposed.HOLDS(
+        before=counts[0], after=counts[1], strides=strides, kept=kept
+    )
+    return _conclude(rules.GuaranteeDecomposed, sentence, problems)
 
 
-def _runs_alike(
+def _compare_runs(
     subject: Subject, other: torch.nn.Module, loose: float = 1.0
 ) -> tuple[list[str], str]:
     """How another form of the program differs on the example; and a sentence on strides that do.
@@ -248,15 +257,14 @@ def _runs_alike(
     difference = subject.compare(theirs, ours, loose)
     if not difference.same:
         return [difference.detail], ""
-    return [], f" Only strides differ: {difference.strides}." if difference.strides else ""
+    return [], describe_strides(difference.strides)
 
 
-def _guarantee(
-    name: str, claim: str, sentence: str, problems: list[str], node: str = ""
+def _conclude(
+    rule: type[rules.Rule], sentence: str, problems: list[str], node: str = ""
 ) -> Guarantee:
     return Guarantee(
-        name=name,
-        claim=claim,
+        rule=rule,
         verdict=verdict_of(problems),
         sentence=problems[0] if problems else sentence,
         evidence=tuple(problems),

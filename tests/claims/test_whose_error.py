@@ -16,6 +16,7 @@ from torch.utils import _pytree
 import explorer
 from export_engine.attempt import Exported
 from export_engine.defects import find_user_code, user_code
+from export_engine.rules import GuaranteeFlat
 from export_engine.source import user_error
 from export_engine.verify import Verified
 from export_engine.verify.guarantees import CHECKS, Check
@@ -286,7 +287,7 @@ def test_an_error_of_ours_is_still_reported(monkeypatch: pytest.MonkeyPatch) -> 
         return {}["missing"]
 
     ours = FunctionType(fails.__code__, {"__name__": "export_engine.verify.planted"})
-    planted = Check("flat", "It is flat.", ours)
+    planted = Check(GuaranteeFlat, ours)
     monkeypatch.setattr("export_engine.verify.guarantees.CHECKS", (planted, CHECKS[1]))
     guarantees = explorer.explore(Starred(), (X, X)).verify().guarantees
     assert "This is a bug in Export Explorer" in guarantees[0].sentence

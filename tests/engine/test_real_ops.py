@@ -13,7 +13,7 @@ from export_engine.describe import describe
 from export_engine.shapes import Shapes
 from export_engine.verify.guarantee import Guarantee
 from export_engine.verify.program_under_test import examine
-from export_engine.verify.real_ops import real_ops
+from export_engine.verify.real_ops import check_ops
 from tests import planted
 
 
@@ -22,7 +22,7 @@ def checked(model: torch.nn.Module, shapes: str = "x: *, _") -> Guarantee:
     attempt = capture(Request(target=model, args=args, shapes=Shapes.parse(shapes)))
     assert isinstance(attempt, Exported), attempt
     with examine(attempt, describe(attempt), 2) as subject:
-        return real_ops(subject)
+        return check_ops(subject)
 
 
 @pytest.mark.slow

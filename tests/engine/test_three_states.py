@@ -20,6 +20,7 @@ from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.defects import LOGGER, is_ours, report_of
 from export_engine.describe import describe
+from export_engine.rules import GuaranteeFlat, GuaranteeSound
 from export_engine.shapes import Shapes
 from export_engine.trace import Recording
 from export_engine.verify import (
@@ -49,7 +50,7 @@ def subject(attempt: Exported) -> Subject:
 
 
 def guarantee(verdict: Any, lacking: str = "") -> Guarantee:
-    return Guarantee(name="flat", claim="", verdict=verdict, sentence="", lacking=lacking)
+    return Guarantee(rule=GuaranteeFlat, verdict=verdict, sentence="", lacking=lacking)
 
 
 @pytest.mark.parametrize(
@@ -86,9 +87,7 @@ def test_a_check_that_raises_is_a_defect_with_a_report(
     heard: list[logging.LogRecord] = []
     monkeypatch.setattr(LOGGER, "handle", heard.append)
     caplog.set_level(logging.DEBUG, LOGGER.name)  # which forgets the levels that were looked up
-    monkeypatch.setattr(
-        guarantees, "CHECKS", (CHECKS[0], Check("sound", "It is.", as_ours(raising)))
-    )
+    monkeypatch.setattr(guarantees, "CHECKS", (CHECKS[0], Check(GuaranteeSound, as_ours(raising))))
     attempt = exported(planted.Relu(), torch.ones(3))
     found = verify(attempt, describe(attempt))
     assert (found.verdict, found.ok) == ("not checked", False)
@@ -127,7 +126,7 @@ def test_a_file_without_an_example_is_checked_all_the_same() -> None:
     with examine(loaded, describe(loaded), 1) as looked_at:
         assert [each.shape for each in looked_at.request.args] == [(3, 4), (3, 4)]
         assert round_trips.check_unflattened(looked_at).verdict == "holds"
-        assert contract_soundness.refuses(looked_at).verdict == "holds"
+        assert contract_soundness.check_refuses(looked_at).verdict == "holds"
         assert contract_soundness.check_contract(looked_at).lacking == "the eager model"
 
 
@@ -137,7 +136,7 @@ def test_a_rule_that_nothing_was_found_to_break_is_not_checked(
     monkeypatch.setattr(contract_soundness, "breaking", lambda *_: None)
     attempt = exported(planted.Relu(), torch.ones(3, 4))
     with examine(attempt, describe(attempt), 1) as looked_at:
-        assert contract_soundness.refuses(looked_at).verdict == "not checked"
+        assert contract_soundness.check_refuses(looked_at).verdict == "not checked"
 
 
 class WithoutGradient(nn.Module):
@@ -247,7 +246,7 @@ def test_another_graph_of_the_same_inputs_is_run(
     )
     monkeypatch.setattr(round_trips, "capture", lambda _: capture(other))
     with examine(attempt, describe(attempt), 1) as looked_at:
-        found = round_trips.re_exported(looked_at)
+        found = round_trips.check_re_exported(looked_at)
     assert found.verdict == verdict
     assert found.sentence.startswith(said), found.sentence
 

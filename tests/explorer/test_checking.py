@@ -15,6 +15,7 @@ from explorer.cli.check.reports import FORMATS, markdown
 from explorer.cli.main import main
 from explorer.exploration import Exploration
 from explorer.text.exit_codes import BAD, OK, UNCHECKED, USAGE
+from export_engine.rules import GuaranteeSound, GuaranteeState
 from export_engine.verify.guarantee import Guarantee, Verified
 
 ROOT = Path(__file__).parents[2]
@@ -208,8 +209,8 @@ def test_what_was_not_checked_is_named_with_the_command_that_says_why(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [
-        Guarantee(name=name, claim="", verdict="not checked", sentence="", lacking=lacking)
-        for name, lacking in (("state", ""), ("sound", "the eager model"))
+        Guarantee(rule=rule, verdict="not checked", sentence="", lacking=lacking)
+        for rule, lacking in ((GuaranteeState, ""), (GuaranteeSound, "the eager model"))
     ]
     monkeypatch.setattr(Exploration, "verify", lambda _: Verified(tuple(rows)))
     code, said = run(capsys, call("clean"), "-d", "input: batch, _", "--verify")
