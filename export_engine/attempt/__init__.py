@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from export_engine.attempt.graph_program import GivenGraph as GivenGraph
     from export_engine.attempt.graph_program import GraphProgram as GraphProgram
     from export_engine.attempt.registrations import install_setups as install_setups
+    from export_engine.attempt.registrations import list_standing_setups as list_standing_setups
     from export_engine.attempt.request import Option as Option
     from export_engine.attempt.request import Request as Request
     from export_engine.attempt.source_edits import Edit as Edit

@@ -7,7 +7,7 @@ does, installs the setups again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Protocol
 
 from export_engine.process import undone
@@ -24,6 +24,11 @@ class Setup(Protocol):
     @property
     def stays(self) -> bool:
         """Whether the program cannot be called without it."""
+        ...
+
+    @property
+    def classes(self) -> tuple[type, ...]:
+        """The classes that it registers."""
         ...
 
     def statements(self, reference: Callable[[type], str]) -> list[str]:
@@ -59,3 +64,13 @@ def install_setups(setups: Sequence[Setup]) -> Iterator[Callable[[], None]]:
         for setup, take_back in reversed(undo):
             if not (kept and setup.stays):
                 take_back()
+            elif setup not in _standing:
+                _standing.append(setup)
+
+
+def list_standing_setups(classes: Container[object]) -> list[Setup]:
+    """The setups of some classes that stay in this process, in the order of their captures."""
+    return [setup for setup in _standing if any(cls in classes for cls in setup.classes)]
+
+
+_standing: list[Setup] = []

@@ -44,6 +44,11 @@ class FakeKernel:
         """False: a program calls the op itself."""
         return False
 
+    @property
+    def classes(self) -> tuple[type, ...]:
+        """None: it is of an op."""
+        return ()
+
     def statements(self, _: Callable[[type], str]) -> list[str]:
         """The kernel as a user writes it."""
         return [self.code]

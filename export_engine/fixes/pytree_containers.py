@@ -85,9 +85,12 @@ class Registered:
             return [f"from {module} import {function}", f"{function}({message})"]
         if self.way == "constant":
             return [_CONSTANT.format(name=name)]
-        if issubclass(self.cls, dict):
-            raise ValueError(f"the registration of {self.cls.__name__}, a dict, has no source")
-        return [_BY_ATTRIBUTES.format(name=name)]
+        return [_write_flattening(self.cls, name)]
+
+    @property
+    def classes(self) -> tuple[type, ...]:
+        """The class."""
+        return (self.cls,)
 
     @property
     def stays(self) -> bool:
@@ -127,11 +130,13 @@ torch.utils._pytree.register_pytree_node(
 _BY_ATTRIBUTES = """
 def split_{name}(value):
     parts, rest = {{}}, {{}}
-    for name, each in vars(value).items():
+    for name, each in ({entries}).items():
         leaves = torch.utils._pytree.tree_leaves(each)
-        held = parts if any(isinstance(leaf, torch.Tensor) for leaf in leaves) else rest
-        held[name] = each
-    return parts, (tuple(parts), rest)
+        is_part = any(isinstance(leaf, (torch.Tensor, torch.SymInt)) for leaf in leaves)
+        if not is_part and type(each) in (list, dict):
+            each = type(each)(each)  # a call may change it
+        (parts if is_part else rest)[name] = each
+    return parts, [list(parts), rest{attributes}]
 
 def flatten_{name}(value):
     parts, context = split_{name}(value)
@@ -143,10 +148,9 @@ def flatten_{name}_with_keys(value):
     return list(zip(keys, parts.values())), context
 
 def unflatten_{name}(parts, context):
-    value = object.__new__({name})
-    names, rest = context
-    for name, each in [*zip(names, parts), *rest.items()]:
-        object.__setattr__(value, name, each)
+    value = {base}.__new__({name})
+    for name, each in [*zip(context[0], parts), *context[1].items()]:
+        {base}.{setter}(value, name, each){mirror}
     return value
 
 torch.utils._pytree.register_pytree_node(
@@ -158,10 +162,50 @@ torch.utils._pytree.register_pytree_node(
 )
 """
 """Tensors are parts, all else is context."""
+_MIRROR = """
+    attributes, is_same, is_itself = context[2:]
+    if is_same:
+        attributes = value if is_itself else dict(value)
+    object.__setattr__(value, "__dict__", attributes)"""
+"""Attributes that a dict has beside its items, or which are its items."""
 _EXPORTERS = "transformers.exporters.exporter_dynamo.register_pytree_node"
 """Registers one class of a cache, and its programs decompose, unflatten and lower."""
 _OLDER = "transformers.integrations.executorch.register_dynamic_cache_export_support"
 """The same for a DynamicCache, of a transformers without exporters."""
+
+
+def _write_flattening(cls: type, name: str) -> str:
+    """Functions that flatten and unflatten a class by its attributes, with plain torch."""
+    if issubclass(cls, dict):
+        base = "OrderedDict" if issubclass(cls, OrderedDict) else "dict"
+        same = "list(vars(value)) == list(value), vars(value) is value"
+        head = "from collections import OrderedDict\n" if base == "OrderedDict" else ""
+        return head + _BY_ATTRIBUTES.format(
+            name=name,
+            base=base,
+            setter="__setitem__",
+            entries="dict(value)",
+            attributes=f", {{**vars(value)}}, {same}",
+            mirror=_MIRROR,
+        )
+    slots = [slot for base in cls.__mro__ for slot in _slots(base)]
+    entries = ["**vars(value)"] if _has_dict(cls) else []
+    if slots:
+        held = f"{{name: getattr(value, name) for name in {slots!r} if hasattr(value, name)}}"
+        entries.insert(0, f"**{held}")
+    return _BY_ATTRIBUTES.format(
+        name=name,
+        base="object",
+        setter="__setattr__",
+        entries=f"{{{', '.join(entries)}}}" if slots else "vars(value)",
+        attributes="",
+        mirror="",
+    )
+
+
+def _has_dict(cls: type) -> bool:
+    """Whether instances have a `__dict__` beside their slots."""
+    return any("__dict__" in vars(base) for base in cls.__mro__)
 
 
 def transformers_function(cls: type) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import torch
 
-from export_engine.attempt import NO_CALL, Exported, Request
+from export_engine.attempt import NO_CALL, Exported, Request, list_standing_setups
 from export_engine.plain_errors import PlainError
 from export_engine.reproduce.definitions import list_definitions
 from export_engine.reproduce.names import is_written
@@ -66,11 +66,12 @@ def write_export_script(exported: Exported) -> str:
     request = exported.request
     if request is None:
         raise NoScript(NO_CALL)
-    if request.within:
-        raise NoScript("The call was exported within a library's contexts, which have no source.")
+    contexts = _list_contexts(request)
     try:
         call = call_of(request)
-        setups = [line for setup in request.setups for line in setup.statements(call.reference)]
+        standing = list_standing_setups(call.names.classes)
+        needed = [*(setup for setup in standing if setup not in request.setups), *request.setups]
+        setups = [line for setup in needed for line in setup.statements(call.names.reference)]
     except ValueError as reason:
         raise NoScript(f"The call cannot be written as a script: {reason}.") from reason
     target = request.target
@@ -83,7 +84,7 @@ def write_export_script(exported: Exported) -> str:
         _head(exported, request, weights=weights),
         imports_first("\n".join(body)),
         *([_WEIGHTS.strip()] if weights else []),
-        "\n".join([*_export(request, call), *_decomposed(exported)]),
+        "\n".join([*_export(request, call, contexts), *_decomposed(exported)]),
         _SAVE.strip(),
         # an op that is only declared has no kernel here to run
         *([] if "torch.library.define(" in "\n".join(body) else [_CHECK.strip()]),
@@ -135,16 +136,34 @@ def _patch(home: str, function: str, node: ast.stmt) -> str:
     )
 
 
-def _export(request: Request, call: Call) -> list[str]:
+def _list_contexts(request: Request) -> list[str]:
+    """The contexts that the call is exported in, as expressions.
+
+    Raises:
+        NoScript: one is a library's own.
+    """
+    texts = []
+    for context in request.within:
+        name = getattr(context, "__name__", "")
+        if getattr(torch, name, None) is not context:
+            raise NoScript("The call was exported within a library's contexts.")
+        texts.append(f"torch.{name}()")
+    if "backed_size_oblivious" in request.options:
+        texts.append(_OBLIVIOUS)
+    return texts
+
+
+def _export(request: Request, call: Call, contexts: list[str]) -> list[str]:
     texts = ["model", "args", "kwargs"]
     texts += ["dynamic_shapes=dynamic_shapes"] if call.shapes else []
     texts += [f"strict={request.strict}"]
     deferred = "prefer_deferred_runtime_asserts_over_guards"
     texts += [f"{deferred}=True"] if deferred in request.options else []
     exports = f"program = torch.export.export({', '.join(texts)})"
-    if "backed_size_oblivious" not in request.options:
+    if not contexts:
         return [exports]
-    return ["import torch.fx.experimental._config", f"with {_OBLIVIOUS}:", f"    {exports}"]
+    needed = ["import torch.fx.experimental._config"] if _OBLIVIOUS in contexts else []
+    return [*needed, f"with {', '.join(contexts)}:", f"    {exports}"]
 
 
 def _decomposed(exported: Exported) -> list[str]:

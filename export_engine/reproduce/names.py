@@ -56,6 +56,11 @@ class Names:
         """All that was defined so far."""
         return "\n".join(self.statements)
 
+    @property
+    def classes(self) -> list[type]:
+        """The classes that were defined or imported so far."""
+        return [value for value in self._bound.values() if isinstance(value, type)]
+
     def free(self, wanted: str) -> str:
         """A name that is not bound yet."""
         name = re.sub(r"\W", "_", wanted) or "value"

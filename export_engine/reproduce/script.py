@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -30,8 +29,8 @@ class Call(NamedTuple):
     """`{}` without keyword arguments."""
     shapes: list[str]
     """Statements that bind `dynamic_shapes`; none where everything is static."""
-    reference: Callable[[type], str]
-    """The expression of a class; its definition is added to the statements."""
+    names: Names
+    """What is bound; what is bound later is added to the statements."""
 
 
 def call_of(request: Request) -> Call:
@@ -49,7 +48,7 @@ def call_of(request: Request) -> Call:
     args = f"({', '.join(positional)}{',' if len(positional) == 1 else ''})"
     keywords = list(arguments.items())[len(request.args) :]
     kwargs = "{" + ", ".join(f"{key!r}: {name}" for key, name in keywords) + "}"
-    return Call(names.statements, model, args, kwargs, _shapes(request), names.reference)
+    return Call(names.statements, model, args, kwargs, _shapes(request), names)
 
 
 def script_of(request: Request, compared: bool = False) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import logging
 import re
+from collections import OrderedDict
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -162,6 +163,11 @@ class _State:
         if held is None:
             raise NoText(f"a {type(value).__name__} cannot be recreated")
         text = self._names.reference(type(value))
+        if isinstance(value, dict) and type(value).__init__ in (dict.__init__, OrderedDict.__init__):
+            items = self._container(dict(value), path)
+            for name, item in held.items() if held is not value else ():
+                self._put(path, name, item, needed=False)
+            return f"{text}({items})"
         if dataclasses.is_dataclass(value):
             parts = [
                 f"{field.name}={self.build(getattr(value, field.name), f'{path}.{field.name}')}"
