@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from explorer.opening.observing import observe as observe
     from explorer.opening.viewing import view as view
     from explorer.results.environment_report import doctor as doctor
-    from explorer.results.running import backends as backends
+    from explorer.results.runs import backends as backends
     from explorer.sets.generation import explore_generation as explore_generation
     from explorer.sets.programs import Programs as Programs
     from explorer.surveys import survey as survey

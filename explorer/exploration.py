@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import torch
 
     from explorer.comparing.contracts import ContractComparison
-    from explorer.results.comparing_values import ComparedRuns, Run
-    from explorer.results.costing import Cost
+    from explorer.results.compared_runs import ComparedRuns, Run
+    from explorer.results.cost import Cost
     from explorer.results.delegation import DelegationResult, OpTableResult
-    from explorer.results.quantized import Quantized
-    from explorer.results.querying import Matches
-    from explorer.results.reproducing import Reproduced
-    from explorer.results.running import Runs
+    from explorer.results.matches import Matches
+    from explorer.results.quantization import Quantized
+    from explorer.results.recorded_values import WatchedRun
+    from explorer.results.reproduction import Reproduced
+    from explorer.results.runs import Runs
     from explorer.results.stages import StagesResult
-    from explorer.results.watching import WatchedRun
     from explorer.session.session import Table
     from explorer.text.release_verdict import Release
     from export_engine.attempt import Diagnosis, Fix
@@ -193,7 +193,7 @@ class Exploration(OldNames):
             FixError: there is no such device, backend, input or size.
             KeyboardInterrupt: interrupted; the runs that had ended are kept.
         """
-        from explorer.results.running import run
+        from explorer.results.runs import run
         from export_engine.run import Plan
 
         self._require("program")
@@ -322,7 +322,7 @@ class Exploration(OldNames):
                 folder, or its disk is full.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.results.watching import watch
+        from explorer.results.recorded_values import watch
 
         self._require("program")
         return watch(self.session, self.session.current, device, inputs, sizes, progress, spill)
@@ -385,7 +385,7 @@ class Exploration(OldNames):
             from explorer.comparing.contracts import compare_contracts
 
             return compare_contracts(self.session, progress)
-        from explorer.results.comparing_values import compare_values
+        from explorer.results.compared_runs import compare_values
 
         return compare_values(self.session, self.session.current, other, inputs, device, progress)
 
@@ -398,7 +398,7 @@ class Exploration(OldNames):
         Raises:
             ExportFailed: the export failed.
         """
-        from explorer.results.quantized import Quantized
+        from explorer.results.quantization import Quantized
 
         self._require("program")
         return Quantized(self.session, self.session.current)
@@ -411,7 +411,7 @@ class Exploration(OldNames):
         Raises:
             ExportFailed: the export failed.
         """
-        from explorer.results.costing import Cost
+        from explorer.results.cost import Cost
 
         self._require("program")
         return Cost(self.session, self.session.current)
@@ -433,7 +433,7 @@ class Exploration(OldNames):
         Raises:
             FixError: no script shows the same, or the program was opened without its call.
         """
-        from explorer.results.reproducing import reproduce
+        from explorer.results.reproduction import reproduce
 
         return reproduce(self.session, self.session.current, seconds, progress)
 
@@ -451,7 +451,7 @@ class Exploration(OldNames):
         Raises:
             QueryError: it cannot be read, or asks for what is not there; with the column.
         """
-        from explorer.results.querying import matches
+        from explorer.results.matches import matches
 
         return matches(self.session, self.session.current, text)
 
@@ -470,7 +470,7 @@ class Exploration(OldNames):
             ExportFailed: the export failed.
             ValueError: there is no such op or kind, or a value is not of the kind.
         """
-        from explorer.results.overlays import put_overlay
+        from explorer.results.annotations import put_overlay
 
         self._require("graph")
         put_overlay(self.session, self.session.current, name, values, kind)

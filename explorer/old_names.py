@@ -68,7 +68,7 @@ def _table_of(owner: Any) -> Callable[..., Any]:
 
 _MOVED: dict[str, tuple[str, str, str]] = {
     "explore_joint": ("explorer.opening.exporting", "explore", "explore(joint=True)"),
-    "measure_device": ("explorer.results.costing", "measure_device", 'cost.on("cpu")'),
+    "measure_device": ("explorer.results.cost", "measure_device", 'cost.on("cpu")'),
     "observing": ("explorer.opening.observing", "observe", "observe()"),
     "read_stages": ("explorer.results.stages", "read_stages", "view(path)"),
     "shrink_config": ("explorer.opening.configs", "shrink_config", "explore_config(small=True)"),

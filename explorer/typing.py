@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     from explorer.exportdb.library import Library as Library
     from explorer.guiding import Guided as Guided
     from explorer.lessons import Lesson as Lesson
-    from explorer.results.comparing_values import ComparedRuns as ComparedRuns
-    from explorer.results.costing import Cost as Cost
+    from explorer.results.compared_runs import ComparedRuns as ComparedRuns
+    from explorer.results.cost import Cost as Cost
     from explorer.results.delegation import DelegationResult as DelegationResult
     from explorer.results.delegation import OpTableResult as OpTableResult
     from explorer.results.environment_report import Doctor as Doctor
     from explorer.results.layers import LayerComparison as LayerComparison
+    from explorer.results.matches import Matches as Matches
     from explorer.results.pte import PteFile as PteFile
-    from explorer.results.quantized import Quantized as Quantized
-    from explorer.results.querying import Matches as Matches
-    from explorer.results.reproducing import Reproduced as Reproduced
-    from explorer.results.running import OpCosts as OpCosts
-    from explorer.results.running import Runs as Runs
+    from explorer.results.quantization import Quantized as Quantized
+    from explorer.results.recorded_values import WatchedRun as WatchedRun
+    from explorer.results.reproduction import Reproduced as Reproduced
+    from explorer.results.runs import OpCosts as OpCosts
+    from explorer.results.runs import Runs as Runs
     from explorer.results.stages import StagesResult as StagesResult
-    from explorer.results.watching import WatchedRun as WatchedRun
     from explorer.sets.comparison import SetComparison as SetComparison
     from explorer.sets.generation import GenerationPrograms as GenerationPrograms
     from explorer.surveys import SurveyResult as SurveyResult

@@ -18,7 +18,7 @@ from torch.export.pt2_archive._package import package_pt2
 
 import explorer
 from explorer.exploration import Exploration
-from explorer.results.running import available
+from explorer.results.runs import available
 from export_engine.attempt import Exported, Request
 from export_engine.capture import capture
 from export_engine.record import Failure, to_json

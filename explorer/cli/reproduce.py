@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from explorer.opening.exporting import explore
 from explorer.opening.named_call import run_named_call
-from explorer.results.reproducing import SECONDS
+from explorer.results.reproduction import SECONDS
 from explorer.text.escape import escape_log, harmless
 from explorer.text.exit_codes import BAD, OK
 

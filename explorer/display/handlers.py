@@ -19,8 +19,12 @@ from export_engine.record import ProgramDiff, TensorSlice, TextDiff
 from widgets import Answer, Refusal
 
 if TYPE_CHECKING:
+    import torch
+
+    from explorer.page.messages import TensorRequest
     from export_engine.cost import CostTable
     from export_engine.progress import Progress
+    from export_engine.record import Record, TensorSlice
 
 
 class MessageHandlers:
@@ -114,7 +118,7 @@ class MessageHandlers:
         return m.NewAttempt(self._session.add_other(entry, asked.attempt, name))
 
     def _setups(self, _: m.OfAttempt) -> m.Setups:
-        from explorer.results.running import available
+        from explorer.results.runs import available
 
         return available()
 
@@ -172,7 +176,7 @@ class MessageHandlers:
         return m.Autofixed(last, report.sentence)
 
     def _reproduce(self, asked: m.OfAttempt) -> m.ReproducedScript:
-        from explorer.results.reproducing import reproduce
+        from explorer.results.reproduction import reproduce
         from export_engine.source import python_lines
 
         reproduced = reproduce(self._session, asked.attempt, progress=self._report)
@@ -190,7 +194,7 @@ class MessageHandlers:
         return m.Sentence(verified.sentence)
 
     def _run(self, asked: m.RunRequest) -> m.Sentence:
-        from explorer.results.running import run
+        from explorer.results.runs import run
         from export_engine.run import Plan
 
         if not asked.backends:
@@ -206,7 +210,7 @@ class MessageHandlers:
         return m.Sentence("")
 
     def _profile(self, asked: m.ProfileRequest) -> None:
-        from explorer.results.running import profile
+        from explorer.results.runs import profile
 
         sizes = asked.sizes or None
         profile(self._session, asked.attempt, asked.device, sizes=sizes, progress=self._report)
@@ -248,19 +252,19 @@ class MessageHandlers:
         return m.Autofixed(self._session.current, fix_sentence(fix.data))
 
     def _watch(self, asked: m.ProfileRequest) -> None:
-        from explorer.results.watching import watch
+        from explorer.results.recorded_values import watch
 
         sizes = asked.sizes or None
         watch(self._session, asked.attempt, asked.device, sizes=sizes, progress=self._report)
 
     def _against(self, asked: m.ValuesAgainst) -> m.Sentence:
-        from explorer.results.comparing_values import compare_values
+        from explorer.results.compared_runs import compare_values
 
         compare_values(self._session, asked.attempt, asked.other, progress=self._report)
         return m.Sentence("")
 
     def _tensor(self, asked: m.TensorRequest) -> TensorSlice:
-        from explorer.display.tensor_slices import tensor_slice
+        from explorer.display.handlers import tensor_slice
 
         _check("graph", asked.graph, len(self._entry(asked.attempt).record.graphs))
         return tensor_slice(self._session, asked)
@@ -360,3 +364,47 @@ def code_text(code: str) -> m.CodeText:
 def _check(key: str, value: int, count: int) -> None:
     if not 0 <= value < count:
         raise Refusal(f"There is no {key} {value!r}. Run the cell again.")
+
+
+def tensor_slice(session: Session, asked: TensorRequest) -> TensorSlice:
+    """A part of what a node of an attempt's program gave, in the run that was watched or compared.
+
+    Raises:
+        FixError: nothing was run yet, the node gives no tensor, or has no partner.
+        KeyboardInterrupt: interrupted; nothing has changed.
+    """
+    from export_engine.values import StepFailed, slice_tensor
+
+    record = session.entries[asked.attempt].record
+    if not 0 <= asked.node < len(record.graphs[asked.graph].name):
+        raise FixError(f"There is no node {asked.node} in this graph. Run the cell again.")
+    try:
+        value = _fetch_tensor(session, asked)
+    except (LookupError, StepFailed) as error:
+        raise FixError(str(error)) from error
+    axes = _axes(record, asked.graph, asked.node, value)
+    return slice_tensor(value, axes, asked.rows, asked.columns, asked.index, asked.cell)
+
+
+def _fetch_tensor(session: Session, asked: TensorRequest) -> torch.Tensor:
+    entry = session.entries[asked.attempt]
+    if asked.side != "one":
+        if entry.compared is None:
+            raise FixError("Compare with another run first.")
+        one, other = entry.compared.tensors(asked.node, asked.graph)
+        return other if asked.side == "other" else one.double() - other.double()
+    if entry.watched is None:
+        if entry.compared is None:
+            raise FixError("Record a run first.")
+        return entry.compared.tensors(asked.node, asked.graph)[0]
+    exported = session.exported(asked.attempt, "run")
+    return entry.watched.tensor(exported, asked.node, asked.graph)
+
+
+def _axes(record: Record, graph: int, node: int, value: torch.Tensor) -> list[str]:
+    """The names of a tensor's axes: its symbolic sizes, and else their numbers."""
+    number = record.graphs[graph].type[node]
+    sizes = record.types[number].shape if number >= 0 else []
+    if len(sizes) != value.dim():
+        return [f"axis {axis}" for axis in range(value.dim())]
+    return [size if isinstance(size, str) else f"axis {axis}" for axis, size in enumerate(sizes)]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from explorer.lessons.answer import Answer, Wrong
 from explorer.lessons.course import COURSE
-from explorer.lessons.lesson import Lesson, LessonError
-from explorer.lessons.open_lesson import lesson
+from explorer.lessons.lesson import Lesson, LessonError, lesson
 
 __all__ = ["COURSE", "Answer", "Lesson", "LessonError", "Wrong", "lesson"]

@@ -91,7 +91,7 @@ def doctor() -> Doctor:
 
 
 def _with_torch() -> Doctor:
-    from explorer.results.running import backends
+    from explorer.results.runs import backends
     from export_engine.run import devices
     from export_engine.torch_internals import all_capabilities
 

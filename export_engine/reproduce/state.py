@@ -163,7 +163,10 @@ class _State:
         if held is None:
             raise NoText(f"a {type(value).__name__} cannot be recreated")
         text = self._names.reference(type(value))
-        if isinstance(value, dict) and type(value).__init__ in (dict.__init__, OrderedDict.__init__):
+        if isinstance(value, dict) and type(value).__init__ in (
+            dict.__init__,
+            OrderedDict.__init__,
+        ):
             items = self._container(dict(value), path)
             for name, item in held.items() if held is not value else ():
                 self._put(path, name, item, needed=False)

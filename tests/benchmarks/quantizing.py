@@ -19,7 +19,7 @@ from torch.export import ExportedProgram
 
 import explorer
 from explorer.exploration import Exploration
-from explorer.results.quantized_layers import Layer
+from explorer.results.quantization import Layer
 
 from .table import Row
 from .zoo import MODELS

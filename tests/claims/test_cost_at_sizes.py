@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import explorer
-from explorer.results.costing import measure_device
+from explorer.results.cost import measure_device
 from export_engine.cost import cost_of, device_of, table_of
 from export_engine.plain_errors import WrongArgument
 from export_engine.sizes import evaluate_formula

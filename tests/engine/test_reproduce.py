@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from explorer.results.reproducing import Reproduced
+from explorer.results.reproduction import Reproduced
 from export_engine.attempt import Request
 from export_engine.capture import capture
 from export_engine.reproduce import NotReproduced, reproduce

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 import explorer
-from explorer.results.running import available
+from explorer.results.runs import available
 from export_engine.archive import load, save
 from export_engine.attempt import NO_MODEL, Exported, Request
 from export_engine.capture import capture

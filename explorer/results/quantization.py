@@ -3,17 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from explorer.results.quantized_layers import Layer, LayerError, LeftInFloat
 from explorer.session.session import Session
 from explorer.text.escape import harmless
 from explorer.text.run_text import amount
 
 if TYPE_CHECKING:
-    from explorer.results.quantized_layers import Layer, LayerError, LeftInFloat
     from export_engine.progress import Progress
     from export_engine.record import Quantization, QuantizedTensor, Record
+
+
+class Layer(NamedTuple):
+    """One quantized op."""
+
+    name: str
+    """Of its node."""
+    op: str
+    """`linear`; of a lowered one what it became, `_int_mm`."""
+    module: str
+    """The module that it is in; empty where tracing recorded none."""
+    scheme: str
+    """`int8 weights, dynamic int8 inputs`."""
+    tensors: tuple[QuantizedTensor, ...]
+    result: str
+    """The node that has its floating-point value."""
+
+    @property
+    def weight(self) -> QuantizedTensor | None:
+        """Its weight, if that is quantized."""
+        return next((tensor for tensor in self.tensors if tensor.role == "weight"), None)
+
+
+class LeftInFloat(NamedTuple):
+    """An op that is usually quantized, and is not."""
+
+    name: str
+    op: str
+    module: str
+    why: str
+    bytes: int
+    """Of its weight."""
+
+
+class LayerError(NamedTuple):
+    """What quantizing one layer costs against the float program."""
+
+    layer: Layer
+    own: float
+    """Norm of the error that the layer adds by itself, over the norm of the float value."""
+    relative: float
+    """The same of the error that its value has in the quantized program."""
+    sqnr: float
+    """Signal to quantization noise of that value, in dB."""
 
 
 class Accuracy(tuple[LayerError, ...]):
@@ -115,7 +157,7 @@ class Quantized:
             FixError: a program raises an error, or there are no such inputs.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.results.comparing_values import compare_values
+        from explorer.results.compared_runs import compare_values
 
         compared_runs = compare_values(
             self._session, self._number, against, inputs, device, progress

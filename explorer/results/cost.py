@@ -11,7 +11,7 @@ from explorer.text.escape import harmless
 from export_engine.source import find_last_user_frame
 
 if TYPE_CHECKING:
-    from explorer.results.running import OpCosts
+    from explorer.results.runs import OpCosts
     from export_engine.cost import (
         Amount,
         CostAt,
@@ -243,7 +243,7 @@ class Cost:
             FixError: there is no such device, input or size, or the program raises an error.
             KeyboardInterrupt: interrupted; nothing has changed.
         """
-        from explorer.results.running import profile
+        from explorer.results.runs import profile
 
         return profile(self._session, self._number, device, inputs, sizes, progress)
 
