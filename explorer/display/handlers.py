@@ -264,8 +264,6 @@ class MessageHandlers:
         return m.Sentence("")
 
     def _tensor(self, asked: m.TensorRequest) -> TensorSlice:
-        from explorer.display.handlers import tensor_slice
-
         _check("graph", asked.graph, len(self._entry(asked.attempt).record.graphs))
         return tensor_slice(self._session, asked)
 

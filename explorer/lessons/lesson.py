@@ -306,7 +306,7 @@ def lesson(name: str | Path) -> Lesson:
         module = _from_file(Path(name))
     else:
         near = difflib.get_close_matches(str(name), COURSE, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(COURSE)}."
+        hint = f"Did you mean {near[0]}?" if near else f"Available: {', '.join(COURSE)}."
         raise LessonError(
             f"There is no lesson {name}. {hint} For your own lesson, pass the path of its .py file."
         )

@@ -109,9 +109,8 @@ class Names:
             imported = _find_import(name, value)
             if imported:
                 self.statements.append(imported)
-            for statement in [] if imported else beside(name, file, self._edits):
-                self._needs(statement, dict(vars(_module_of(file) or builtins)), file)
-                self.statements.append(ast.unparse(statement))
+            else:
+                self._beside(name, file)
             return
         if isinstance(value, logging.Logger):
             self.statements += ["import logging", f"{name} = logging.getLogger({value.name!r})"]
@@ -135,8 +134,12 @@ class Names:
             self.statements.append(imported)
             return
         node = definition_of(value, self._edits)
-        if node is None:
-            self.statements.extend([imported] if imported else [])
+        if node is None:  # made by a call, as of namedtuple
+            called = getattr(value, "__name__", name)
+            if not (is_written(value) and self._beside(called, file_of(value))):
+                self.statements.extend([imported] if imported else [])
+            elif called != name:
+                self.statements.append(f"{name} = {called}")
             return
         without_marks(node, value, is_own)
         file = file_of(value)
@@ -153,6 +156,14 @@ class Names:
             if isinstance(statement, ast.Expr):
                 self._needs(statement, scope_of(value), file)
                 self.statements.append(ast.unparse(statement))
+
+    def _beside(self, name: str, file: str) -> bool:
+        """Adds the statements of a file that make a global name; whether there are any."""
+        statements = beside(name, file, self._edits)
+        for statement in statements:
+            self._needs(statement, dict(vars(_module_of(file) or builtins)), file)
+            self.statements.append(ast.unparse(statement))
+        return bool(statements)
 
     def _needs(self, node: ast.AST, scope: Mapping[str, Any], file: str) -> None:
         """Binds what a definition reads."""
