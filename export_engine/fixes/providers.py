@@ -26,15 +26,7 @@ from export_engine.fixes import (
     specs,
 )
 from export_engine.fixes.code import line_rewrites
-from export_engine.fixes.code.branches import (
-    assumed_branches,
-    size_branches,
-)
-from export_engine.fixes.code.sizes import (
-    numbers_by_ops,
-    size_formulas,
-    size_idioms,
-)
+from export_engine.fixes.code.branches import assumed_branches, size_branches
 from export_engine.fixes.excluded_calls import confirm_conditions
 from export_engine.fixes.own_lines import after, in_own_lines, write_one_per_line
 from export_engine.fixes.rewrite import chunks, offer, recurrent, shrinking
@@ -55,8 +47,8 @@ PROVIDERS: tuple[Provider, ...] = (
     chunks.suggest_chunks,
     offer.suggest_rewrite,
     specs.suggest_specs,
-    size_formulas.suggest_formula,
-    size_idioms.suggest_symbolic_sizes,
+    line_rewrites.suggest_formula,
+    line_rewrites.suggest_symbolic_sizes,
     size_branches.suggest_size_branch,
     dim_names.suggest_couplings,
     dim_names.suggest_names,
@@ -73,14 +65,14 @@ LAST_RESORTS: tuple[Provider, ...] = (
     examples.suggest_example,
     other_mode.suggest_mode,
     export_options.suggest_options,
-    numbers_by_ops.suggest_size_ops,
+    line_rewrites.suggest_size_ops,
     assumed_branches.assume_branch_on_data,
 )
 """Each costs an export or two: used if no lossless fix is known to lead to a program."""
 _KEEPING_ALL: tuple[Provider, ...] = (export_options.keeping_all_sizes,)
 """Used, too, where every such fix rejects sizes that the model takes, or changes the code and needs
 an option besides."""
-_WITHOUT_BOUNDS: tuple[Provider, ...] = (numbers_by_ops.without_bounds, other_mode.suggest_mode)
+_WITHOUT_BOUNDS: tuple[Provider, ...] = (line_rewrites.without_bounds, other_mode.suggest_mode)
 """Used, too, where every such fix rejects sizes that the model takes."""
 
 

@@ -1,4 +1,4 @@
-"""Code fixes: rewrites of the failing line, in memory, and tried.
+"""Code fixes: rewrites of single lines, in memory, and tried. Each is a row of a table.
 
 Only sound rewrites: what cannot keep its meaning is refused, with the reason. A rewrite is offered
 if the call then exports and agrees with eager, or fails somewhere else.
@@ -6,49 +6,131 @@ if the call then exports and agrees with eager, or fails somewhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
-from export_engine.attempt import Diagnosis, Edit, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.diagnose import SizeLookedUp, SizesViolated, UnbackedSize
+from torch import nn
+from torch.nn import functional
+
+from export_engine.attempt import (
+    Diagnosis,
+    Edit,
+    Failed,
+    Fix,
+    Kind,
+    NoFix,
+    Request,
+    as_module,
+    text_in_effect,
+)
+from export_engine.diagnose import (
+    DataDependent,
+    SizeLookedUp,
+    SizesViolated,
+    UnbackedSize,
+    diagnose,
+    formats_a_tensor,
+)
 from export_engine.fixes.code import line_rules
 from export_engine.fixes.code.branches.branch_copies import clone_branch_results, clone_new_operands
 from export_engine.fixes.code.calls.numpy_to_torch import with_torch
 from export_engine.fixes.code.editing.eager_trials import agrees, agrees_at
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten, Source
-from export_engine.fixes.code.editing.try_edit import code_fix
+from export_engine.fixes.code.editing.try_edit import (
+    find_asking_lines,
+    find_fixing_places,
+    offer_edit,
+    rewrite_lines,
+    try_further,
+)
+from export_engine.fixes.code.sizes.numbers_by_ops import agrees_at_many_sizes, by_ops
+from export_engine.fixes.code.sizes.symbolic_sizes import LENGTHS, symbolic
+from export_engine.fixes.rules.formulas import in_ops
+from export_engine.fixes.rules.grids import find_scale_lines
+from export_engine.fixes.try_fixes import try_request
 from export_engine.progress import Progress, Report
-from export_engine.source import Location, Span, original_file
+from export_engine.source import Location, code_of, original_file
 from export_engine.traced_sizes import assumable, with_size
 
-__all__ = ["suggest_rewrites"]
+_TORCH = functional.__file__
 
 
-class Way(NamedTuple):
+def _request(attempt: Failed) -> Request:
+    assert attempt.request is not None
+    return attempt.request
+
+
+def _at_the_failure(attempt: Failed) -> Sequence[Location]:
+    return attempt.diagnosis.stack[-1:] if attempt.diagnosis is not None else ()
+
+
+def _on_the_way(attempt: Failed) -> Sequence[Location]:
+    """The line of the failure, and those of the functions that lead to it."""
+    return attempt.diagnosis.stack[::-1] if attempt.diagnosis is not None else ()
+
+
+def _find_numbers(attempt: Failed) -> Sequence[Location]:
+    """The lines that ask a size for its number; none where a tensor is formatted, and no size."""
+    return () if formats_a_tensor(str(attempt.error)) else find_asking_lines(attempt)
+
+
+def _find_formulas(attempt: Failed) -> list[Location]:
+    """The lines that may fix a size, and those of their files that interpolate by computed scales.
+
+    What takes a float fixes the sizes that it is computed from, and no line of the model asks; nor
+    does one for the line of torch's own function that calls max_pool1d.
+    """
+    request, own = _request(attempt), find_fixing_places(attempt)
+    assert attempt.diagnosis is not None
+    if attempt.diagnosis.kind is not Kind.SHAPES_VIOLATED:
+        return own
+    locations = list(own)
+    frames = [*attempt.diagnosis.stack, *own]
+    for file in dict.fromkeys(frame.file for frame in frames):
+        text, _ = text_in_effect(request.edits, file, 1)
+        at = {text_in_effect(request.edits, file, f.line)[1] for f in frames if f.file == file}
+        locations += [Location(file, line, "") for line in find_scale_lines(text, at)]
+    pools = any(isinstance(m, nn.MaxPool1d) for m in as_module(request.target).modules())
+    code = code_of(_TORCH) if pools else None
+    for node in ast.walk(code.tree) if code is not None else ():
+        if isinstance(node, ast.Return) and "torch.max_pool1d(" in ast.unparse(node):
+            locations.append(Location(_TORCH, node.lineno, "_max_pool1d"))
+    return list(dict.fromkeys(locations))
+
+
+class _Way(NamedTuple):
     """A rewrite of a line, and what is said of it."""
 
+    kinds: tuple[Kind, ...]
+    """Of the failures that it may help."""
     title: str
-    """With `{line}`, `{function}`, and `{changed}`: the first line that is rewritten."""
+    """With `{line}`, `{function}`, `{changed}`, the first line that is rewritten, `{what}` was
+    replaced, `{where}`, and the `{number}` that is asked for: a size, or another number."""
     why: str
+    """With the same; empty where the rule says it."""
     rewrite: Callable[[str, int], Rewritten]
     gives_up: str = ""
     refusal: str = ""
     """Why there is no fix where the rewrite answers otherwise in eager, or does not fit."""
-    trial: Callable[[Failed, Edit], bool] | None = None
+    places: Callable[[Failed], Sequence[Location]] = _at_the_failure
+    trial: Callable[[Failed, Edit], bool] = lambda *_: True
     """Whether the rewrite answers alike, tried in eager before it is exported."""
-    judge: Callable[[Failed, Fix], Fix] | None = None
-    """What the fix gives up, by the program that it leads to."""
-    of_stack: bool = False
-    """Whether the functions that lead to the line are rewritten, too, where it is not."""
+    judge: Callable[[Failed, Fix], Fix | None] = lambda _, fix: fix
+    """What the fix gives up, by the program that it leads to; None if it is none."""
     loses_writes: bool = False
     """Whether the program may lack what eager writes to its inputs."""
+    everywhere: bool = False
+    """Whether all its places in a file are rewritten at once, and those at which it fails then."""
+    bounded: bool = False
+    """Whether the bounds of sizes that the program needs are a part of the fix."""
 
 
 def _agrees_at_other_sizes(attempt: Failed, edit: Edit) -> bool:
     """Whether the edited model answers alike at sizes that differ a little from the example's."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    assert request is not None
+    request, diagnosis = _request(attempt), attempt.diagnosis
     facts = diagnosis.facts if diagnosis is not None else None
     groups = [facts.dims] if isinstance(facts, SizeLookedUp) else []
     if isinstance(facts, SizesViolated):
@@ -59,11 +141,6 @@ def _agrees_at_other_sizes(attempt: Failed, edit: Edit) -> bool:
         for step in (1, 2)
     ]
     return agrees_at(request, edit, others)
-
-
-def _agrees(attempt: Failed, edit: Edit) -> bool:
-    assert attempt.request is not None
-    return agrees(attempt.request, edit)
 
 
 def _judge_guard(attempt: Failed, fix: Fix) -> Fix:
@@ -96,131 +173,206 @@ def _without_numpy(text: str, line: int) -> Rewritten:
     return with_torch(text, line)
 
 
-_NUMPY = Way(
+_OF_SIZES = (
+    *(Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE, Kind.OUTPUT_FROM_DATA),
+    *(Kind.OWN_ERROR, Kind.NUMPY, Kind.GRAPH_BREAK),
+)
+_SYMBOLIC = _Way(
+    _OF_SIZES,
+    "Keep the {number} in line {line} symbolic",
+    "Python needs a concrete {number} in {what}. The rewrite keeps it symbolic.",
+    symbolic,
+    places=lambda attempt: (
+        [] if formats_a_tensor(str(attempt.error)) else find_asking_lines(attempt)
+    ),
+    everywhere=True,
+    bounded=True,
+)
+_NUMPY = _Way(
+    (Kind.NUMPY,),
     "Replace NumPy with torch in `{function}`",
     "torch has the same functions as ops, which the graph can capture.",
     with_torch,
     refusal="NumPy cannot be replaced with torch here: {reason}.",
 )
-_NUMPY_OF_SIZE = _NUMPY._replace(rewrite=_without_numpy, refusal="")
-_MESSAGE = Way(
-    "Skip the message in line {line} while exporting",
-    "The message formats numbers, and no output depends on it.",
-    line_rules.skip_message,
-    gives_up="The program does not print, log or warn.",
-)
-_WRITE = Way(
-    "Write through detach() in line {line}",
-    "Like `.data`, `detach()` shares memory and records no gradient, but tracing captures the "
-    "write.",
-    line_rules.write_in_the_open,
-)
-_COPY = Way(
+_COPY = _Way(
+    (Kind.COND_ALIASES,),
     "Clone in line {line}",
     "A branch of torch.cond must return new tensors and must not mutate its inputs.",
     clone_branch_results,
 )
-_COPY_NEW = _COPY._replace(rewrite=clone_new_operands)
-_COPY_WRITTEN = _COPY._replace(
-    gives_up="The branch writes to a copy, so its caller does not see the new values.",
-    loses_writes=True,
-)
-_BOOL = Way(
-    "Make the flag in line {line} a plain bool",
-    "The op does not accept a SymBool. With a plain bool, Python decides it for all sizes in the "
-    "range.",
-    line_rules.pass_plain_bools,
-)
-_UNCHECKED = Way(
-    "Set validate_args=False in `{function}`",
-    "torch.distributions then does not read the values of its arguments to validate them.",
-    line_rules.disable_validation,
-    gives_up="The program accepts arguments that the distribution rejects.",
-)
-_COPIED = Way(
-    "Copy tensors with torch in `{function}`",
-    "`view_as` shares memory, like `copy.copy`; `clone` copies it. torch traces both.",
-    line_rules.copy_by_torch,
-)
-_AS_EAGER = Way(
-    "Take eager's path in line {changed}, which checks for tracing",
-    "The code takes a different path while tracing and fails there. Eager's path is what the "
-    "model computes when called.",
-    line_rules.answer_as_eager,
-    of_stack=True,
-)
-_CACHE = Way(
-    "Compute without the cache in line {line}",
-    "A SymInt is not hashable, so it cannot be a dict key. The program computes the value from "
-    "the size instead. Compared with eager at other sizes.",
-    line_rules.drop_cache,
-    trial=_agrees_at_other_sizes,
-)
-_GUARD = Way(
-    "Use guard_or_false in line {line}",
-    "guard_or_false returns False if tracing cannot decide, so the False branch is traced for "
-    "every size.",
-    line_rules.wrap_in_guards,
-    refusal="Cannot use guard_or_false here: {reason}.",
-    judge=_judge_guard,
-)
-"""Code often checks a size only to take a fast path, and the other path is right for every size."""
 
 
-def _drop_conversion(span: Span, place: Location) -> Way:
+def _judge_number(attempt: Failed, fix: Fix) -> Fix | None:
+    """None where it fails by no other number of a size, which would be computed next."""
+    again = None if fix.is_known_to_export else try_request(fix.change(_request(attempt)))
+    goes_on = again is None or (isinstance(again, Failed) and diagnose(again).kind in _BY_OPS.kinds)
+    return fix if goes_on else None
+
+
+_BY_OPS = _Way(
+    (Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.NUMPY),
+    "Compute a number from the size with torch ops in `{function}`",
+    "Python needs a concrete int here, which specializes the size. Ops compute the same at run "
+    "time, and `.item()` returns a data-dependent number.",
+    by_ops,
+    places=find_fixing_places,
+    trial=lambda attempt, edit: agrees_at_many_sizes(_request(attempt), edit),
+    judge=_judge_number,
+)
+_WITH_OTHER_OPS = _Way(
+    (*_OF_SIZES[:3], Kind.BRANCH_ON_UNBACKED, Kind.OPERATOR_FAILED),
+    "Compute {what}{where} with other ops",
+    "",
+    in_ops,
+    places=_find_formulas,
+    bounded=True,
+)
+_LENGTH = _SYMBOLIC._replace(
+    rewrite=partial(symbolic, length=LENGTHS[1]),
+    places=lambda attempt: () if _request(attempt).strict else _find_numbers(attempt),
+)
+"""Of what is not a tensor, which strict mode keeps symbolic."""
+_WAYS = (
+    _Way(
+        (Kind.SHAPES_VIOLATED,),
+        "Compute without the cache in line {line}",
+        "A SymInt is not hashable, so it cannot be a dict key. The program computes the value from "
+        "the size instead. Compared with eager at other sizes.",
+        line_rules.drop_cache,
+        trial=_agrees_at_other_sizes,
+    ),
+    _Way(
+        (Kind.SHAPES_VIOLATED, Kind.UNBACKED_SIZE, Kind.OUTPUT_FROM_DATA, Kind.GRAPH_BREAK),
+        "Skip the message in line {line} while exporting",
+        "The message formats numbers, and no output depends on it.",
+        line_rules.skip_message,
+        gives_up="The program does not print, log or warn.",
+    ),
+    _Way(  # code often checks a size only to take a fast path; the other is right for every size
+        (Kind.UNBACKED_SIZE,),
+        "Use guard_or_false in line {line}",
+        "guard_or_false returns False if tracing cannot decide, so the False branch is traced for "
+        "every size.",
+        line_rules.wrap_in_guards,
+        refusal="Cannot use guard_or_false here: {reason}.",
+        judge=_judge_guard,
+    ),
+    _Way(
+        (
+            *(Kind.BRANCH_ON_DATA, Kind.BRANCH_ON_UNBACKED),
+            *(Kind.OUTPUT_FROM_DATA, Kind.GRAPH_BREAK),
+        ),
+        "Set validate_args=False in `{function}`",
+        "torch.distributions then does not read the values of its arguments to validate them.",
+        line_rules.disable_validation,
+        gives_up="The program accepts arguments that the distribution rejects.",
+    ),
+    _Way(
+        (Kind.GRAPH_BREAK, Kind.OWN_ERROR, Kind.OPERATOR_FAILED),
+        "Make the flag in line {line} a plain bool",
+        "The op does not accept a SymBool. With a plain bool, Python decides it for all sizes in "
+        "the range.",
+        line_rules.pass_plain_bools,
+    ),
+    _Way(
+        (Kind.OUTPUT_FROM_DATA, Kind.GRAPH_BREAK, Kind.TENSOR_LEAK),
+        "Copy tensors with torch in `{function}`",
+        "`view_as` shares memory, like `copy.copy`; `clone` copies it. torch traces both.",
+        line_rules.copy_by_torch,
+    ),
+    _NUMPY,
+    _NUMPY._replace(
+        kinds=(
+            *(Kind.SHAPES_VIOLATED, Kind.OUTPUT_FROM_DATA),
+            *(Kind.GRAPH_BREAK, Kind.OWN_ERROR),
+        ),
+        rewrite=_without_numpy,
+        refusal="",
+    ),
+    _Way(
+        (Kind.DATA_WRITE,),
+        "Write through detach() in line {line}",
+        "Like `.data`, `detach()` shares memory and records no gradient, but tracing captures the "
+        "write.",
+        line_rules.write_in_the_open,
+    ),
+    _COPY,
+    _COPY._replace(kinds=(Kind.COND_MUTATES,), rewrite=clone_new_operands),
+    _COPY._replace(
+        kinds=(Kind.COND_MUTATES,),
+        gives_up="The branch writes to a copy, so its caller does not see the new values.",
+        loses_writes=True,
+    ),
+    _Way(
+        (Kind.TENSOR_LEAK, Kind.OWN_ERROR, Kind.OPERATOR_FAILED, Kind.UNKNOWN),
+        "Take eager's path in line {changed}, which checks for tracing",
+        "The code takes a different path while tracing and fails there. Eager's path is what the "
+        "model computes when called.",
+        line_rules.answer_as_eager,
+        places=_on_the_way,
+    ),
+)
+
+
+def _drop_conversion(diagnosis: Diagnosis) -> Iterator[_Way]:
     """A module that is converted at a place, without that; no trace can replace parameters."""
-    below = span.line - place.line
-    return Way(
+    if diagnosis.span is None or not diagnosis.stack:
+        return
+    below, column = diagnosis.span.line - diagnosis.stack[-1].line, diagnosis.span.column
+    yield _Way(
+        (Kind.MODULE_CHANGED,),
         "Drop the conversion in line {line}",
         "The module already has that dtype and device, and returns the same without the "
         "conversion.",
-        lambda text, line: line_rules.drop_conversion(text, line + below, span.column),
+        lambda text, line: line_rules.drop_conversion(text, line + below, column),
         refusal="Cannot drop the conversion: without it, the model returns a different result.",
-        trial=_agrees,
+        trial=lambda attempt, edit: agrees(_request(attempt), edit),
     )
 
 
-def _find_ways(diagnosis: Diagnosis) -> list[Way]:
-    """What may help at a line, the likeliest first; each refuses code that it does not fit."""
-    match diagnosis.kind:
-        case Kind.BRANCH_ON_DATA | Kind.BRANCH_ON_UNBACKED:
-            return [_UNCHECKED]
-        case Kind.SHAPES_VIOLATED:
-            return [_CACHE, _MESSAGE, _NUMPY_OF_SIZE]
-        case Kind.UNBACKED_SIZE:
-            return [_MESSAGE, _GUARD]
-        case Kind.NUMPY:
-            return [_NUMPY]
-        case Kind.DATA_WRITE:
-            return [_WRITE]
-        case Kind.COND_ALIASES:
-            return [_COPY]
-        case Kind.COND_MUTATES:
-            return [_COPY_NEW, _COPY_WRITTEN]
-        case Kind.OUTPUT_FROM_DATA:
-            return [_MESSAGE, _COPIED, _UNCHECKED, _NUMPY_OF_SIZE]
-        case Kind.GRAPH_BREAK:
-            return [_MESSAGE, _UNCHECKED, _BOOL, _COPIED, _NUMPY_OF_SIZE]
-        case Kind.TENSOR_LEAK:
-            return [_COPIED, _AS_EAGER]
-        case Kind.OWN_ERROR:
-            return [_BOOL, _NUMPY_OF_SIZE, _AS_EAGER]
-        case Kind.OPERATOR_FAILED:
-            return [_BOOL, _AS_EAGER]
-        case Kind.UNKNOWN:
-            return [_AS_EAGER]
-        case Kind.MODULE_CHANGED if diagnosis.span is not None:
-            return [_drop_conversion(diagnosis.span, diagnosis.stack[-1])]
-    return []
+def suggest_formula(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """A function of torch that takes no symbolic size, computed with other ops."""
+    yield from _suggest(attempt, progress, (_WITH_OTHER_OPS,))
+
+
+def suggest_symbolic_sizes(
+    attempt: Failed, progress: Report | None = None
+) -> Iterator[Fix | NoFix]:
+    """The rewrite of every line of a file at which Python makes a plain number of a size."""
+    yield from _suggest(attempt, progress, (_SYMBOLIC, _LENGTH))
 
 
 def suggest_rewrites(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
     """The first rewrite of the diagnosed line that leads on."""
-    diagnosis = attempt.diagnosis
+    more = _drop_conversion(attempt.diagnosis) if attempt.diagnosis is not None else ()
+    yield from _suggest(attempt, progress, (*_WAYS, *more))
+
+
+def suggest_size_ops(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The number at a diagnosed line by ops, compared with Python's at many sizes."""
+    yield from _suggest(attempt, progress, (_BY_OPS,))
+
+
+def without_bounds(attempt: Failed, progress: Report | None = None) -> Iterator[Fix | NoFix]:
+    """The same of every int that is computed of a size: `n // 3` is 1 at sizes that torch bounds.
+
+    Of a number that is data-dependent, torch asks for no bounds.
+    """
+    all_ints = _BY_OPS._replace(rewrite=partial(by_ops, all_ints=True))
+    yield from _suggest(attempt, progress, (all_ints,))
+
+
+def _suggest(
+    attempt: Failed, progress: Report | None, ways: Iterable[_Way]
+) -> Iterator[Fix | NoFix]:
+    """The first of some rewrites that leads on, and why others are none."""
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if request is None or diagnosis is None or not diagnosis.stack:
+        return
     texts: set[str] = set()
-    for way in _find_ways(diagnosis) if diagnosis is not None and diagnosis.stack else ():
-        assert diagnosis is not None
-        for place in reversed(diagnosis.stack) if way.of_stack else diagnosis.stack[-1:]:
+    for way in ways:
+        for place in way.places(attempt) if diagnosis.kind in way.kinds else ():
             offered = _try(attempt, way, place, texts, progress)
             if offered is not None:
                 yield offered
@@ -229,16 +381,18 @@ def suggest_rewrites(attempt: Failed, progress: Report | None = None) -> Iterato
 
 
 def _try(
-    attempt: Failed, way: Way, place: Location, texts: set[str], progress: Report | None
+    attempt: Failed, way: _Way, place: Location, texts: set[str], progress: Report | None
 ) -> Fix | NoFix | None:
     """A way at a line, tried; None where it does not fit the code, or does not lead on."""
-    request, diagnosis = attempt.request, attempt.diagnosis
-    assert diagnosis is not None
-    if request is None:
-        return None
+    request = _request(attempt)
+    facts = attempt.diagnosis.facts if attempt.diagnosis is not None else None
     text, line = text_in_effect(request.edits, place.file, place.line)
+    lines = {line}
+    if way.everywhere:
+        here = [p.line for p in way.places(attempt) if p.file == place.file]
+        lines = {text_in_effect(request.edits, place.file, each)[1] for each in here}
     try:
-        rewritten = way.rewrite(text, line)
+        rewritten = rewrite_lines(text, lines, way.rewrite)
     except CannotRewrite as reason:
         return NoFix(way.refusal.format(reason=reason)) if "{reason}" in way.refusal else None
     if rewritten.text in texts or rewritten.text == text:
@@ -246,19 +400,29 @@ def _try(
     texts.add(rewritten.text)
     edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
     pairs = zip(text.split("\n"), rewritten.text.split("\n"), strict=False)
-    changed = next(n for n, (before, after) in enumerate(pairs, 1) if before != after)
-    title = way.title.format(line=place.line, function=place.function, changed=changed)
+    said = {
+        "line": place.line,
+        "function": place.function or rewritten.function,
+        "changed": next(n for n, (before, after) in enumerate(pairs, 1) if before != after),
+        "what": rewritten.what,
+        "where": "" if place.file == _TORCH else f" in line {place.line}",
+        "number": "number" if isinstance(facts, DataDependent) else "size",
+    }
+    title = way.title.format(**said)
     if progress:
         progress(Progress(0, 0, title, "fix"))
-    if way.trial is not None and not way.trial(attempt, edit):
+    if not way.trial(attempt, edit):
         return NoFix(way.refusal) if way.refusal else None
-    fix = code_fix(
-        request,
-        diagnosis,
+    edit, found = try_further(request, edit, way.rewrite if way.everywhere else None)
+    fix = offer_edit(
+        attempt,
         edit,
+        found,
+        progress,
+        bounds="first" if way.bounded else "never",
         title=title,
-        why=way.why,
+        why=way.why.format(**said) or rewritten.why,
         gives_up=way.gives_up,
-        loses_writes=way.loses_writes,
+        lossy=way.loses_writes,
     )
-    return way.judge(attempt, fix) if way.judge is not None and fix is not None else fix
+    return way.judge(attempt, fix) if fix is not None else None

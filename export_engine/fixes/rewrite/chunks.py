@@ -13,10 +13,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, text_in_effect
-from export_engine.fixes.code.editing.bounded_edit import offer_edit
 from export_engine.fixes.code.editing.eager_trials import REACHED, agrees
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
-from export_engine.fixes.code.editing.try_edit import stacks_of, try_edit
+from export_engine.fixes.code.editing.try_edit import offer_edit, stacks_of, try_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import Location, original_file
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 import torch
 
 from export_engine.attempt import Edit, Failed, Fix, Kind, NoFix, text_in_effect
-from export_engine.fixes.code.editing.bounded_edit import offer_edit
 from export_engine.fixes.code.editing.text_edits import (
     CannotRewrite,
     Piece,
@@ -20,7 +19,7 @@ from export_engine.fixes.code.editing.text_edits import (
     Source,
     free_name,
 )
-from export_engine.fixes.code.editing.try_edit import find_fixing_places, try_edit
+from export_engine.fixes.code.editing.try_edit import find_fixing_places, offer_edit, try_edit
 from export_engine.progress import Progress, Report
 from export_engine.source import original_file
 

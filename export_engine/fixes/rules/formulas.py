@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from functools import partial
-from typing import NamedTuple
 
 from export_engine.fixes.code.editing.text_edits import (
     CannotRewrite,
@@ -162,16 +161,7 @@ _MODULES = {
 }
 
 
-class InOps(NamedTuple):
-    """A text in which a function of torch is computed with other ops."""
-
-    made: Rewritten
-    called: str
-    """The function as it was called."""
-    why: str
-
-
-def in_ops(text: str, line: int) -> InOps:
+def in_ops(text: str, line: int) -> Rewritten:
     """The text with the first such function at a line computed with other ops.
 
     Raises:
@@ -187,7 +177,8 @@ def in_ops(text: str, line: int) -> InOps:
         if pair is not None:
             piece = Piece(source.start(node), source.end(node), pair[0])
             called = name if name in _METHODS else source.of(call.func)
-            return InOps(source.replace([piece]), called, pair[1].why.format(called=called))
+            why = pair[1].why.format(called=called)
+            return source.replace([piece])._replace(what=called, why=why)
     raise CannotRewrite("that line calls no function with a known decomposition")
 
 

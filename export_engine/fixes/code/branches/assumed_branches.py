@@ -37,9 +37,8 @@ from export_engine.fixes.code.editing.text_edits import (
     with_way,
 )
 from export_engine.fixes.code.editing.try_edit import (
-    code_fix,
     further,
-    plain_fix,
+    offer_edit,
     runs,
     try_edit,
     with_edit,
@@ -71,9 +70,9 @@ def _suggest(attempt: Failed, progress: Report | None, kinds: set[Kind]) -> Iter
     if request is None or diagnosis is None or not diagnosis.stack or diagnosis.kind not in kinds:
         return
     try:
-        fix = _assume_branch(request, diagnosis, progress)
+        fix = _assume_branch(attempt, request, diagnosis, progress)
         if fix is None and diagnosis.kind is Kind.BRANCH_ON_UNBACKED:
-            fix = _assume_of_op(request, diagnosis, progress)
+            fix = _assume_of_op(attempt, request, diagnosis, progress)
     except CannotRewrite as reason:
         yield NoFix(f"Cannot assume this branch: {reason}.")
         return
@@ -81,7 +80,9 @@ def _suggest(attempt: Failed, progress: Report | None, kinds: set[Kind]) -> Iter
         yield fix
 
 
-def _assume_branch(request: Request, diagnosis: Diagnosis, progress: Report | None) -> Fix | None:
+def _assume_branch(
+    attempt: Failed, request: Request, diagnosis: Diagnosis, progress: Report | None
+) -> Fix | None:
     """The example's way of the branch at a line; None where no branch is there."""
     place = diagnosis.stack[-1]
     text, line = text_in_effect(request.edits, place.file, place.line)
@@ -101,10 +102,12 @@ def _assume_branch(request: Request, diagnosis: Diagnosis, progress: Report | No
         condition = " and ".join(asked for asked, _ in checks)
         if progress:
             progress(Progress(0, 0, f"assuming {condition}", "fix"))
-        fix = code_fix(
-            request,
-            diagnosis,
+        fix = offer_edit(
+            attempt,
             edit,
+            try_edit(request, edit),
+            progress,
+            bounds="never",
             title=f"Assume `{condition}`",
             why="The example takes this branch. The program asserts at run time that every input "
             "does.",
@@ -238,43 +241,44 @@ def _list_written(found: Exported) -> list[str]:
     return list(written.values())
 
 
-def _assume_of_op(request: Request, diagnosis: Diagnosis, progress: Report | None) -> Fix | None:
+def _assume_of_op(
+    attempt: Failed, request: Request, diagnosis: Diagnosis, progress: Report | None
+) -> Fix | None:
     """Checks for all that the op at a failing line asks of data-dependent numbers."""
-    first, place = diagnosis, diagnosis.stack[-1]
+    place = diagnosis.stack[-1]
     before, line = text_in_effect(request.edits, place.file, place.line)
     edit = Edit(original_file(place.file), before, before, ())
     conditions: list[str] = []
-    attempt: Attempt | None = None
+    found: Attempt | None = None
     for _ in range(_MOST_ROUNDS):
         edit, condition = _add_check(request, edit, line, diagnosis)
         line += 1
         conditions.append(condition)
         if progress:
             progress(Progress(0, 0, f"checking {condition}", "fix"))
-        attempt = try_edit(request, edit)
-        if not isinstance(attempt, Failed):
+        found = try_edit(request, edit)
+        if not isinstance(found, Failed):
             break
-        diagnosis = diagnose(attempt)
+        diagnosis = diagnose(found)
         if not isinstance(diagnosis.facts, DataDependent) or not diagnosis.facts.condition:
             return None
         if not diagnosis.stack or diagnosis.stack[-1].line != line:
             return None
-    if not isinstance(attempt, Exported) or (
-        attempt.agreement is not None and attempt.agreement.verdict in ("differs", "refused")
-    ):
+    if not isinstance(found, Exported) or found.verdict in ("differs", "refused"):
         return None
     listed = " and ".join(f"`{text}`" for text in conditions)
-    fix = plain_fix(
-        request,
-        first,
-        edit,
+    of_empty = all(text.endswith((" != 0", " > 0", " >= 0", " >= 1")) for text in conditions)
+    return offer_edit(
         attempt,
+        edit,
+        found,
+        progress,
         title=f"Check that {listed} before line {place.line}",
         why="The op requires this of a data-dependent number. The program asserts it at run time.",
+        narrows=True,
+        lossy=not of_empty,
         gives_up=f"The program rejects inputs for which {listed} does not hold.",
     )
-    of_empty = all(text.endswith((" != 0", " > 0", " >= 0", " >= 1")) for text in conditions)
-    return replace(fix, narrows=True, lossy=not of_empty)
 
 
 def _add_check(request: Request, edit: Edit, line: int, diagnosis: Diagnosis) -> tuple[Edit, str]:

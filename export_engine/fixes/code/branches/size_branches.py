@@ -32,14 +32,16 @@ from export_engine.fixes.code.branches.take_branch import (
     without_early_return,
 )
 from export_engine.fixes.code.calls.copied_slices import copy_in_branches, copy_slices
-from export_engine.fixes.code.editing.bounded_edit import both_titles, find_bounds_fix, with_bounds
 from export_engine.fixes.code.editing.eager_trials import agrees_at
 from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
 from export_engine.fixes.code.editing.try_edit import (
+    both_titles,
+    find_bounds_fix,
     further,
     leads_on,
     name_edited_file,
     try_edit,
+    with_bounds,
     with_edit,
 )
 from export_engine.fixes.excluded_calls import (

@@ -29,6 +29,10 @@ class Rewritten(NamedTuple):
     text: str
     function: str
     """Its qualified name; of one inside another, the outermost's."""
+    what: str = ""
+    """What was replaced, as the user wrote it."""
+    why: str = ""
+    """Why that helps, where the rule says it."""
 
 
 class Piece(NamedTuple):

@@ -1,9 +1,11 @@
-"""Adds an edit to a request, and tests whether it helps."""
+"""Adds an edit to a request, and tests whether it helps, by itself or within bounds of sizes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from typing import Any, Literal
 
 import torch
 
@@ -16,16 +18,20 @@ from export_engine.attempt import (
     Failed,
     Fix,
     Kind,
+    NoFix,
     Request,
     apply_edits,
     combine_edits,
 )
 from export_engine.defects import log_internal_error
 from export_engine.diagnose import SizesViolated, counts_gradients_wrong, diagnose
-from export_engine.fixes import dim_names
-from export_engine.fixes.code.editing.text_edits import Rewritten
+from export_engine.fixes import assumptions, dim_names, export_options, shapes
+from export_engine.fixes.code.editing.text_edits import CannotRewrite, Rewritten
+from export_engine.fixes.excluded_calls import allows_any, calls_without
 from export_engine.fixes.try_fixes import try_request
+from export_engine.progress import Report
 from export_engine.source import Location, Stack, original_file
+from export_engine.traced_sizes import ShapeViolation
 from export_engine.verify import runs_in_eager
 
 _OF_OPERATORS = frozenset(
@@ -95,6 +101,11 @@ def stacks_of(attempt: Failed, kind: str = "") -> list[Stack]:
     return [diagnosis.stack, *(problem.stack for problem in problems if kind in ("", problem.kind))]
 
 
+def find_asking_lines(attempt: Failed) -> list[Location]:
+    """The line of the diagnosis, and that of each problem with a size."""
+    return list(dict.fromkeys(stack[-1] for stack in stacks_of(attempt) if stack))
+
+
 def find_fixing_places(attempt: Failed) -> list[Location]:
     """Lines that may fix a size: that of the diagnosis, and of each fixed size."""
     return list(dict.fromkeys(stack[-1] for stack in stacks_of(attempt, "fixed") if stack))
@@ -110,59 +121,104 @@ def runs(request: Request) -> bool:
         return False
 
 
-def code_fix(
-    request: Request,
-    diagnosis: Diagnosis,
-    edit: Edit,
-    *,
-    title: str,
-    why: str,
-    gives_up: str = "",
-    loses_writes: bool = False,
-) -> Fix | None:
-    """The fix by an edit, once it was tried; None if it does not lead on.
+def rewrite_lines(
+    text: str, lines: Iterable[int], rewrite: Callable[[str, int], Rewritten]
+) -> Rewritten:
+    """The text rewritten at some lines, from the last one on.
+
+    Raises:
+        CannotRewrite: it can be at none of them.
+    """
+    rewritten: Rewritten | None = None
+    whats: list[str] = []
+    reason = CannotRewrite("no line is left to rewrite")
+    for line in sorted(lines, reverse=True):
+        try:
+            rewritten = rewrite(rewritten.text if rewritten is not None else text, line)
+            whats.insert(0, rewritten.what)
+        except CannotRewrite as error:
+            reason = error
+    if rewritten is None:
+        raise reason
+    return rewritten._replace(what=" and ".join(dict.fromkeys(filter(None, whats))))
+
+
+def try_further(
+    request: Request, edit: Edit, rewrite: Callable[[str, int], Rewritten] | None
+) -> tuple[Edit, Attempt | None]:
+    """The attempt with an edit, and with a rewrite of each line at which it fails then.
 
     Args:
         request: with the edits in effect so far.
-        diagnosis: of its failure.
         edit: to be tried.
-        title: as of `Fix`, and so are the others.
-        why: why it helps.
-        gives_up: what is lost by it.
-        loses_writes: whether `gives_up` is what eager writes to inputs, so that it may be missing.
+        rewrite: of a line; left out, the edit alone is tried.
     """
     attempt = try_edit(request, edit)
-    if attempt is None:
-        return None
-    agreement = attempt.agreement if isinstance(attempt, Exported) else None
-    lost = loses_writes and agreement is not None and agreement.lacks_writes
-    if not lost and not leads_on(attempt, diagnosis, edit):
-        return None
-    fix = plain_fix(request, diagnosis, edit, attempt, title=title, why=why, gives_up=gives_up)
-    return replace(fix, lossy=loses_writes)
+    for _ in range(_MOST_ROUNDS):
+        if not isinstance(attempt, Failed) or rewrite is None:
+            break
+        places = find_asking_lines(replace(attempt, diagnosis=diagnose(attempt)))
+        file = with_edit(request, edit).edits[-1].edited_file
+        try:
+            lines = {place.line for place in places if place.file == file}
+            edit = further(edit, rewrite_lines(edit.after, lines, rewrite))
+        except CannotRewrite:
+            break
+        attempt = try_edit(request, edit)
+    return edit, attempt
 
 
-def plain_fix(
-    request: Request,
-    diagnosis: Diagnosis,
+_MOST_ROUNDS = 3
+
+
+def offer_edit(
+    attempt: Failed,
     edit: Edit,
     found: Attempt | None,
+    progress: Report | None,
     *,
-    title: str,
-    why: str,
-    gives_up: str = "",
-) -> Fix:
-    """The fix by an edit that was tried; `found` is what it gave."""
-    return Fix(
+    bounds: Literal["never", "needed", "first"] = "needed",
+    **fields: Any,
+) -> Fix | None:
+    """The fix of an edit by itself, or with the bounds of sizes that it needs; None if it fails.
+
+    Args:
+        attempt: a diagnosed failure.
+        edit: what the fix changes.
+        found: the attempt with it; None where it does not fit the code.
+        progress: called before each further export.
+        bounds: whether they are looked for: `first` is also where it leads to another failure.
+        fields: of the fix. Of one that is `lossy`, the program may lack what eager writes.
+    """
+    request, diagnosis = attempt.request, attempt.diagnosis
+    if found is None or request is None or diagnosis is None:
+        return None
+    exported = found if isinstance(found, Exported) else None
+    more: dict[str, Any] = {"change": partial(with_edit, edit=edit), **fields}
+    fix = Fix(
         kind="code",
-        title=title,
-        why=why,
-        gives_up=gives_up,
-        change=partial(with_edit, edit=edit),
         edits=with_edit(request, edit).edits,
         stack=diagnosis.stack,
-        leads_to=found if isinstance(found, Exported) else None,
+        leads_to=exported,
+        **more,
     )
+    agreement = exported.agreement if exported is not None else None
+    lost = fix.lossy and agreement is not None and agreement.lacks_writes
+    goes_on = lost or leads_on(found, diagnosis, edit)
+    wanted = bounds == "first" or (bounds == "needed" and not goes_on)
+    within = find_bounds_fix(found, progress) if wanted else None
+    if within is not None and within.narrows and goes_on and _fails_elsewhere(found, diagnosis):
+        within = None  # what a fix of that line keeps, no bound need reject
+    if within is None:
+        return fix if goes_on else None
+    return _beyond_bounds(request, diagnosis, with_bounds(fix, within))
+
+
+def _fails_elsewhere(found: Attempt, before: Diagnosis) -> bool:
+    """Whether an attempt fails in another line than it did."""
+    stacks = diagnose(found).stack if isinstance(found, Failed) else (), before.stack
+    now, then = ([(original_file(p.file), p.line) for p in stack[-1:]] for stack in stacks)
+    return bool(now) and now != then
 
 
 def leads_on(found: Attempt, diagnosis: Diagnosis, edit: Edit | None = None) -> bool:
@@ -215,3 +271,80 @@ def _is_made_by(diagnosis: Diagnosis, edit: Edit) -> bool:
     if diagnosis.kind in _OF_LINES and line not in texts:
         return True
     return line not in texts and (given_back or any(mark in line for mark in _MARKS))
+
+
+def find_bounds_fix(found: object, progress: Report | None) -> Fix | None:
+    """The bounds or assumptions with which an edited model exports, if it needs any.
+
+    Options of the export, where those reject what the model takes, and these do not.
+    """
+    if not isinstance(found, Failed):
+        return None
+    diagnosis = diagnose(found)
+    explained = replace(found, diagnosis=diagnosis)
+    if diagnosis.kind is Kind.UNBACKED_SIZE:
+        return _leading(assumptions.suggest_assumptions(explained, progress))
+    if diagnosis.kind is not Kind.SHAPES_VIOLATED:
+        return None
+    facts = diagnosis.facts
+    if isinstance(facts, SizesViolated) and any(problem.lossy for problem in facts.problems):
+        return None  # known before an export: a size is fixed
+    bounds = _leading(shapes.suggest_shapes(explained, progress))
+    if bounds is None or not bounds.narrows:
+        return bounds
+    return _leading(export_options.keeping_all_sizes(explained, progress)) or bounds
+
+
+def _leading(offered: Iterable[Fix | NoFix]) -> Fix | None:
+    """The first lossless fix that is known to lead to a program."""
+    fixes = (fix for fix in offered if isinstance(fix, Fix))
+    return next((fix for fix in fixes if fix.leads_to is not None and not fix.lossy), None)
+
+
+def _beyond_bounds(request: Request, diagnosis: Diagnosis, edit: Fix) -> Fix:
+    """A fix of code and bounds that says whether it takes sizes that bounds alone would reject.
+
+    Args:
+        request: without the fix.
+        diagnosis: of its failure.
+        edit: with its bounds.
+    """
+    facts = diagnosis.facts
+    problems = facts.problems if isinstance(facts, SizesViolated) else ()
+    further = map(_with_multiples, problems)
+    others = (call for problem in further for _, call in calls_without(request, problem))
+    return replace(edit, beyond_bounds=allows_any(edit.change(request), others))
+
+
+def _with_multiples(problem: ShapeViolation) -> ShapeViolation:
+    """A problem with multiples of the example's size, too, where an upper bound excludes them."""
+    most, example = max(problem.excluded, default=0), problem.dims[0].example
+    far = [size for size in range(2 * example, 5 * example, example) if example < most < size]
+    return replace(problem, excluded=(*problem.excluded, *far))
+
+
+def both_titles(first: str, second: str) -> str:
+    """The titles of two fixes as one of both: `Do this, do that, and bound n`."""
+    *done, last = first.split(_AND)
+    more = f"{second[:1].lower()}{second[1:]}".split(_AND)
+    parts = [*done, last, *more]
+    return f"{', '.join(parts[:-1])}{_AND}{parts[-1]}"
+
+
+_AND = ", and "
+
+
+def with_bounds(edit: Fix, bounds: Fix) -> Fix:
+    """Both as one fix, which gives up what either does."""
+    return replace(
+        edit,
+        title=both_titles(edit.title, bounds.title),
+        change=lambda request: bounds.change(edit.change(request)),
+        narrows=edit.narrows or bounds.narrows,
+        gives_up=" ".join(
+            f"{text.rstrip('.')}." for text in (edit.gives_up, bounds.gives_up) if text
+        ),
+        before=bounds.before,
+        after=bounds.after,
+        leads_to=bounds.leads_to,
+    )

@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from export_engine.attempt import Edit, Failed, Fix, Kind, Request, text_in_effect
-from export_engine.diagnose import diagnose
+from export_engine.attempt import Edit, Request
 from export_engine.fixes.code.editing.eager_trials import agrees_at
 from export_engine.fixes.code.editing.text_edits import (
     CannotRewrite,
@@ -23,13 +22,9 @@ from export_engine.fixes.code.editing.text_edits import (
     Source,
     spans,
 )
-from export_engine.fixes.code.editing.try_edit import code_fix, find_fixing_places, try_edit
 from export_engine.fixes.excluded_calls import resize
-from export_engine.progress import Progress, Report
-from export_engine.source import original_file
 from export_engine.traced_sizes import leaf_values
 
-_KINDS = frozenset({Kind.SHAPES_VIOLATED, Kind.OWN_ERROR, Kind.GRAPH_BREAK, Kind.NUMPY})
 _SIZES = (*range(2, 11), 15, 16, 17, 25, 31, 32, 33, 36, 63, 64, 65)
 """Where a number in floats may be one off: around powers and squares, and others between."""
 _MOST_ELEMENTS = 2**20
@@ -67,63 +62,24 @@ _OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
 }
 
 
-def suggest_size_ops(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """The number at a diagnosed line by ops, compared with Python's at many sizes."""
-    yield from _suggest(attempt, progress, all_ints=False)
+def agrees_at_many_sizes(request: Request, edit: Edit) -> bool:
+    """Whether an edited model answers as it did at sizes where a number in floats may be one off.
 
-
-def without_bounds(attempt: Failed, progress: Report | None = None) -> Iterator[Fix]:
-    """The same of every int that is computed of a size: `n // 3` is 1 at sizes that torch bounds.
-
-    Of a number that is data-dependent, torch asks for no bounds.
+    One name's size is changed, to each size that is small enough to run on.
     """
-    yield from _suggest(attempt, progress, all_ints=True)
-
-
-def _suggest(attempt: Failed, progress: Report | None, *, all_ints: bool) -> Iterator[Fix]:
-    request, diagnosis = attempt.request, attempt.diagnosis
-    if request is None or diagnosis is None or diagnosis.kind not in _KINDS:
-        return
-    for place in find_fixing_places(attempt):
-        text, line = text_in_effect(request.edits, place.file, place.line)
-        try:
-            rewritten = by_ops(text, line, all_ints=all_ints)
-        except CannotRewrite:
-            continue
-        title = f"Compute a number from the size with torch ops in `{rewritten.function}`"
-        if progress:
-            progress(Progress(0, 0, f"{title[0].lower()}{title[1:]}", "fix"))
-        edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
-        fix = code_fix(
-            request,
-            diagnosis,
-            edit,
-            title=title,
-            why="Python needs a concrete int here, which specializes the size. Ops compute the "
-            "same at run time, and `.item()` returns a data-dependent number.",
-        )
-        if fix is None:
-            continue
-        if not fix.is_known_to_export:
-            again = None if all_ints else try_edit(request, edit)
-            if not isinstance(again, Failed) or diagnose(again).kind not in _KINDS:
-                continue  # it fails by no other number of a size, which would be computed next
-        if agrees_at(request, edit, list(_at_other_sizes(request))):
-            yield fix
-            return
-
-
-def _at_other_sizes(request: Request) -> Iterator[Request]:
-    """The call with one name's size changed, to each size that is small enough to run on."""
     shapes = request.shapes
-    for name in shapes.dims() if shapes is not None else ():
-        for size in _SIZES:
-            assert shapes is not None
-            other = resize(request, shapes, name, size)
-            values = leaf_values(other).values()
-            elements = sum(math.prod(value.shape) for value in values if hasattr(value, "shape"))
-            if elements <= _MOST_ELEMENTS:
-                yield other
+    others = [
+        resize(request, shapes, name, size)
+        for name in (shapes.dims() if shapes is not None else ())
+        for size in _SIZES
+        if shapes is not None
+    ]
+    return agrees_at(request, edit, [e for e in others if _elements(e) <= _MOST_ELEMENTS])
+
+
+def _elements(request: Request) -> int:
+    values = leaf_values(request).values()
+    return sum(math.prod(value.shape) for value in values if hasattr(value, "shape"))
 
 
 def by_ops(text: str, line: int, *, all_ints: bool = False) -> Rewritten:

@@ -8,7 +8,13 @@ from __future__ import annotations
 import ast
 import re
 
-from export_engine.fixes.code.editing.text_edits import CannotRewrite, Piece, Rewritten, Source
+from export_engine.fixes.code.editing.text_edits import (
+    CannotRewrite,
+    Piece,
+    Rewritten,
+    Source,
+    spans,
+)
 from export_engine.fixes.rules.factories import by_arange
 
 _FORMAT = re.compile(r"(?<!\{)\{([^{}:!]+):[^{}]*\}")
@@ -25,43 +31,37 @@ LENGTHS = (".shape[0]", ".__len__()")
 make an int."""
 
 
-def symbolic(
-    text: str, lines: set[int], *, length: str = LENGTHS[0]
-) -> tuple[Rewritten, list[str]]:
-    """The text with sizes kept symbolic at some lines of one function, and what was replaced.
+def symbolic(text: str, line: int, length: str = LENGTHS[0]) -> Rewritten:
+    """The text with sizes kept symbolic at a line.
 
     Args:
         text: of the file.
-        lines: of the function.
+        line: of the numbers that are made of sizes.
         length: what takes the place of `len`, behind its argument.
 
     Raises:
         CannotRewrite: that line needs no concrete size.
     """
-    source = Source(text, min(lines))
+    source = Source(text, line)
     idioms = _Idioms(source, length)
     pieces: list[Piece] = []
     names: list[str] = []
     for node in ast.walk(source.function):  # outer ones come first
-        if not isinstance(node, ast.Call | ast.JoinedStr) or not _lines(node) & lines:
+        if not isinstance(node, ast.Call | ast.JoinedStr) or not spans(node, line):
             continue
         new = idioms.find(node)
         if any(_overlap(one, other) for one in new for other in pieces):
             continue
         pieces += new
         if new:
-            names.append(source.of(node.func if isinstance(node, ast.Call) else node))
+            names.append(f"`{source.of(node.func if isinstance(node, ast.Call) else node)}`")
     if not pieces:
         raise CannotRewrite("that line needs no concrete size")
-    return source.replace(pieces), names
+    return source.replace(pieces)._replace(what=" and ".join(dict.fromkeys(names)))
 
 
 def _overlap(one: Piece, other: Piece) -> bool:
     return one.start < other.end and other.start < one.end
-
-
-def _lines(node: ast.expr) -> set[int]:
-    return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
 def _last_name(function: ast.expr) -> str:
