@@ -390,7 +390,7 @@ def _try(
     lines = {line}
     if way.everywhere:
         here = [p.line for p in way.places(attempt) if p.file == place.file]
-        lines = {text_in_effect(request.edits, place.file, each)[1] for each in here}
+        lines = {text_in_effect(request.edits, place.file, other_line)[1] for other_line in here}
     try:
         rewritten = rewrite_lines(text, lines, way.rewrite)
     except CannotRewrite as reason:
@@ -400,7 +400,7 @@ def _try(
     texts.add(rewritten.text)
     edit = Edit(original_file(place.file), text, rewritten.text, (rewritten.function,))
     pairs = zip(text.split("\n"), rewritten.text.split("\n"), strict=False)
-    said = {
+    fields = {
         "line": place.line,
         "function": place.function or rewritten.function,
         "changed": next(n for n, (before, after) in enumerate(pairs, 1) if before != after),
@@ -408,20 +408,20 @@ def _try(
         "where": "" if place.file == _TORCH else f" in line {place.line}",
         "number": "number" if isinstance(facts, DataDependent) else "size",
     }
-    title = way.title.format(**said)
+    title = way.title.format(**fields)
     if progress:
         progress(Progress(0, 0, title, "fix"))
     if not way.trial(attempt, edit):
         return NoFix(way.refusal) if way.refusal else None
-    edit, found = try_further(request, edit, way.rewrite if way.everywhere else None)
+    edit, result = try_further(request, edit, way.rewrite if way.everywhere else None)
     fix = offer_edit(
         attempt,
         edit,
-        found,
+        result,
         progress,
         bounds="first" if way.bounded else "never",
         title=title,
-        why=way.why.format(**said) or rewritten.why,
+        why=way.why.format(**fields) or rewritten.why,
         gives_up=way.gives_up,
         lossy=way.loses_writes,
     )

@@ -249,29 +249,29 @@ def _assume_of_op(
     before, line = text_in_effect(request.edits, place.file, place.line)
     edit = Edit(original_file(place.file), before, before, ())
     conditions: list[str] = []
-    found: Attempt | None = None
+    result: Attempt | None = None
     for _ in range(_MOST_ROUNDS):
         edit, condition = _add_check(request, edit, line, diagnosis)
         line += 1
         conditions.append(condition)
         if progress:
             progress(Progress(0, 0, f"checking {condition}", "fix"))
-        found = try_edit(request, edit)
-        if not isinstance(found, Failed):
+        result = try_edit(request, edit)
+        if not isinstance(result, Failed):
             break
-        diagnosis = diagnose(found)
+        diagnosis = diagnose(result)
         if not isinstance(diagnosis.facts, DataDependent) or not diagnosis.facts.condition:
             return None
         if not diagnosis.stack or diagnosis.stack[-1].line != line:
             return None
-    if not isinstance(found, Exported) or found.verdict in ("differs", "refused"):
+    if not isinstance(result, Exported) or result.verdict in ("differs", "refused"):
         return None
     listed = " and ".join(f"`{text}`" for text in conditions)
     of_empty = all(text.endswith((" != 0", " > 0", " >= 0", " >= 1")) for text in conditions)
     return offer_edit(
         attempt,
         edit,
-        found,
+        result,
         progress,
         title=f"Check that {listed} before line {place.line}",
         why="The op requires this of a data-dependent number. The program asserts it at run time.",
