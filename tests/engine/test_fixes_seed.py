@@ -1,7 +1,11 @@
-"""Every founding case, taken from its failure to a fix: what is offered, and where it ends."""
+"""Every founding case, taken from its failure to a fix: what is offered, and where it ends.
+
+In one of the modes, in turn; in both with `--thorough`, and where they end differently.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -13,6 +17,7 @@ from export_engine.fixes import AutofixReport, autofix, explain
 from ..seed_cases import SeedCase, attempted, seed_cases
 
 CASES = seed_cases()
+IN_BOTH = ("all-relaxed",)
 
 
 class Row(NamedTuple):
@@ -43,8 +48,14 @@ def followed(case: SeedCase, strict: bool) -> Row:
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
-    return [followed(case, strict) for case in CASES for strict in (False, True)]
+def rows(one_of: Callable[[int], int]) -> list[Row]:
+    step = one_of(2)
+    return [
+        followed(case, strict)
+        for number, case in enumerate(CASES)
+        for strict in (False, True)
+        if case.name in IN_BOTH or (number + strict) % step == 0
+    ]
 
 
 @pytest.mark.slow
@@ -71,9 +82,11 @@ def test_the_table_of_founding_cases(rows: list[Row], capsys: pytest.CaptureFixt
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["non-strict", "strict"])
-def test_what_is_fixed_agrees_with_eager_and_names_its_fixes(rows: list[Row], mode: str) -> None:
+def test_what_is_fixed_agrees_with_eager_and_names_its_fixes(
+    rows: list[Row], mode: str, one_of: Callable[[int], int]
+) -> None:
     fixed = [row for row in rows if row.mode == mode and row.report and row.report.kept]
-    assert len(fixed) >= 8
+    assert len(fixed) >= 8 // one_of(2)
     for row in fixed:
         assert row.report is not None
         if not isinstance(row.report.attempt, Exported):

@@ -25,8 +25,8 @@ from .hostile import worker
 from .hostile.corpus import corpus
 from .hostile.texts import RAN
 
-LEAST = 600
-STEP = 3
+LEAST = 180
+STEP = 10
 """Archives next to each other are changed at the same place."""
 LONGEST = 5.0
 """Seconds of the processor, for one archive."""

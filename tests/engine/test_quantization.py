@@ -373,6 +373,7 @@ def test_a_scale_outside_of_a_layer_is_no_part_of_it() -> None:
     assert layer.sqnr == pytest.approx(float(compute_sqnr(right, quantized.fc(x))), abs=0.1)
 
 
+@pytest.mark.thorough
 def test_code_without_weights_takes_the_tensors_of_a_quantized_weight(tmp_path: Path) -> None:
     if missing := AOTInductor().missing("cpu"):
         pytest.skip(f"{missing}.")

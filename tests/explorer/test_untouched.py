@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -237,7 +237,13 @@ def changes(steps: Iterator[Step], call: Call) -> list[str]:
 
 
 FAILING = ("batch-norm", "remembers")
-INTERRUPTED = ("batch-norm", "remembers", "equal", "branch")
+INTERRUPTED = ("remembers", "batch-norm", "branch", "equal")
+
+
+def in_turn(names: Iterable[str]) -> list[Any]:
+    """Every second one is of `make test-thorough`."""
+    marks = ([], [pytest.mark.thorough])
+    return [pytest.param(name, marks=marks[number % 2]) for number, name in enumerate(names)]
 
 
 @pytest.fixture(scope="module")
@@ -271,24 +277,27 @@ def prepared(folder: Path) -> Iterator[None]:
         yield
 
 
-def say_interrupted(folder: Path) -> None:
-    """Prints what interrupted actions change, by model, as JSON."""
+def say_interrupted(folder: Path, step: int) -> None:
+    """Prints as JSON what interrupted actions change, by model: one of `step` of them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with prepared(folder):
-        calls = {name: CALLS[name] for name in INTERRUPTED}
+        calls = {name: CALLS[name] for name in INTERRUPTED[::step]}
         found = {name: changes(interrupted(call, folder), call) for name, call in calls.items()}
     print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def after_interrupts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+def after_interrupts(
+    tmp_path_factory: pytest.TempPathFactory, one_of: Callable[[int], int]
+) -> dict[str, list[str]]:
     """What interrupted actions change, found in a process of its own.
 
     A point is a number of calls: what else ran in a process changes where in an action that is.
     """
     folder = tmp_path_factory.mktemp("interrupted")
     imports = f"from pathlib import Path; from {__name__} import say_interrupted"
-    command = [sys.executable, "-c", f"{imports}; say_interrupted(Path({str(folder)!r}))"]
+    called = f"say_interrupted(Path({str(folder)!r}), {one_of(2)})"
+    command = [sys.executable, "-c", f"{imports}; {called}"]
     root = Path(__file__).parents[2]
     done = subprocess.run(
         command, cwd=root, capture_output=True, text=True, timeout=900, check=False
@@ -298,13 +307,13 @@ def after_interrupts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list
     return found
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", in_turn(CALLS))
 @pytest.mark.slow
 @pytest.mark.usefixtures("imported")
 def test_no_action_changes_anything(
     name: str, tmp_path: Path, one_of: Callable[[int], int]
 ) -> None:
-    part = list(CALLS).index(name) % 2 if one_of(2) == 2 else None
+    part = list(CALLS).index(name) // 2 % 2 if one_of(2) == 2 else None
     assert changes(actions(CALLS[name], tmp_path, part), CALLS[name]) == []
 
 
@@ -315,7 +324,7 @@ def test_no_action_that_fails_changes_anything(name: str, tmp_path: Path) -> Non
     assert changes(failing(CALLS[name], tmp_path), CALLS[name]) == []
 
 
-@pytest.mark.parametrize("name", INTERRUPTED)
+@pytest.mark.parametrize("name", in_turn(INTERRUPTED))
 @pytest.mark.slow
 @pytest.mark.usefixtures("imported")
 def test_no_interrupted_action_changes_anything(
