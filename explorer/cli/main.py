@@ -53,16 +53,17 @@ A failing export as a short script, for an issue: export-explorer reproduce --he
 To show a file in an editor: export-explorer page --help.
 Many models at once, in a table: export-explorer survey --help.
 The same before a torch upgrade: export-explorer upgrade --help.
-Tools for an assistant, by the Model Context Protocol: export-explorer mcp --help.
+Tools for an assistant, over the Model Context Protocol: export-explorer mcp --help.
 
-exit codes: 0 everything asked for was checked, and nothing is wrong; 1 the export failed, a finding
-shows a wrong program, the programs differ, a guarantee is broken, programs of a set do not
-match, a run failed or differs, or --ready fails; 2 the command could not be carried out; 3 no check
-failed, but a check of --verify was skipped that could
-have run, the program of --fix was not compared with eager (a check that is impossible does not
-count: a file has no eager model), a backend or a device of --run cannot run here, eager itself
-fails with the inputs, or --ready leaves a decision open; 4 Export Explorer itself failed, with
-a report to send.
+exit codes:
+  0  every requested check ran, and nothing is wrong
+  1  the export failed, the programs differ, a guarantee is broken, a run failed or differs, a
+     finding shows a wrong program, programs of a set do not match, or --ready fails
+  2  the command could not be carried out
+  3  nothing failed, but a check of --verify that could run was skipped, the program of --fix was
+     not compared with eager, a backend or a device of --run cannot run here, eager itself fails
+     with the inputs, or --ready has checks left; an impossible check does not count
+  4  Export Explorer itself failed, with a report to send
 
 Opening a .pt2 file runs nothing in it. --verify, --run, --profile, --stages, --delegate,
 --decompose and --save load its program, and loading a hostile file runs its code. They load files

@@ -17,16 +17,16 @@ from explorer.text.exit_codes import BAD, OK
 
 _EPILOG = """\
 survey.toml:
-  seconds = 300                      # the longest that a trial may take
-  memory = "8 GB"                    # the most that it may use
+  seconds = 300                      # time limit of a trial
+  memory = "8 GB"                    # memory limit of a trial
   modes = ["non-strict", "strict"]
-  backends = ["program", "onnx"]     # what each program is run with; none by default
+  backends = ["program", "onnx"]     # backends to run each program with; none by default
   [[model]]
   call = "models.py:make"            # make() returns (model, args) or (model, args, kwargs)
   shapes = ["x: batch, _", ""]       # each is a trial; "" is all static
 
-The journal has a line for each trial that ended, so a survey that was stopped goes on with the
-same command. exit codes: 0 every trial has a program that agrees; 1 some do not, or with --compare
+The journal has a line for each finished trial, so the same command resumes a survey that was
+stopped. exit codes: 0 every trial has a program that agrees; 1 some do not, or with --compare
 something got worse; 2 the command could not be carried out.
 """
 

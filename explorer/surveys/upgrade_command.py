@@ -15,10 +15,10 @@ _EPILOG = """\
   export-explorer upgrade survey.toml --from torch==2.13.0 --to torch==2.15.0
   export-explorer upgrade survey.toml --from transformers==5.0.0 --to transformers==5.23.0
 
-Each release is installed into an environment of its own, with uv where it is installed, else with
-pip; every other package is that of this Python. The folder keeps environments and rows, so the same
-command goes on where it was stopped. exit codes: 0 nothing got worse; 1 a model fails or differs
-that did not before; 2 the command could not be carried out.
+Each release is installed into its own environment, with uv or, without it, pip. All other packages
+come from this Python. The folder keeps environments and rows, so the same command resumes. exit
+codes: 0 nothing got worse; 1 a model that exported or matched before no longer does; 2 the command
+could not be carried out.
 """
 
 

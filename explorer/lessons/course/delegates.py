@@ -29,7 +29,7 @@ class Rewritten(torch.nn.Module):
     "1",
     hints=(
         "`lowered.outside` lists the ops that stay outside. Each has `.reason` and `.rule`.",
-        "There are two; give the names of both as a set of texts: `{op.op for op in …}`.",
+        "There are two; pass both names as a set of strings: `{op.op for op in …}`.",
     ),
     solution='outside = {"aten.add.Tensor", "aten.mean.dim"}',
     wrong=(
@@ -52,8 +52,9 @@ def finds_the_ops_outside(answer: Answer) -> None:
 @lesson.exercise(
     "2",
     hints=(
-        "The reasons say it: `alpha` must be 1, and `mean` must keep its dims.",
-        "`x + 2.0 * x` adds without `alpha`; a mean that keeps its dims can be reshaped after.",
+        "The reasons are: `alpha` must be 1, and `mean` must keep its dims.",
+        "`x + 2.0 * x` adds without `alpha`; a mean that keeps its dims can be reshaped "
+        "afterwards.",
         "`torch.relu(x + 2.0 * x).mean((2, 3), keepdim=True).reshape(x.shape[0], x.shape[1])`",
     ),
     solution=_net_text(

@@ -28,7 +28,7 @@ class Smoother(torch.nn.Module):
 @lesson.exercise(
     "1",
     hints=(
-        "In **Stages**, and in `stages.kernels`, each kernel says its kind: `fused` or `extern`.",
+        "In **Stages**, and in `stages.kernels`, each kernel has a kind: `fused` or `extern`.",
         "`[kernel.calls for kernel in stages.kernels]` is empty for generated code.",
     ),
     solution='outside = "addmm"',
@@ -39,18 +39,18 @@ class Smoother(torch.nn.Module):
     ),
 )
 def finds_the_library_call(answer: Answer) -> None:
-    """Name what the kernel calls that Inductor did not generate."""
+    """Name the library function that one kernel calls."""
     if not isinstance(answer.value, str):
-        raise Wrong("Pass a text: what the kernel calls.")
+        raise Wrong("Pass a string: the function that the kernel calls.")
     if "mm" not in answer.value and "linear" not in answer.value:
-        raise Wrong("Inductor generated the code of that. Which kernel calls a library?")
+        raise Wrong("Inductor generated the code of that kernel. Which kernel calls a library?")
 
 
 @lesson.exercise(
     "2",
     hints=(
-        "**Worth a look** names the line from which on values are float64.",
-        "Without `.double()` all values stay float32, and nothing has to be turned back.",
+        "**Worth a look** names the line where values become float64.",
+        "Without `.double()` all values stay float32, and nothing has to be converted back.",
     ),
     solution=_smooth_text("y = torch.relu(x * 3)\nreturn torch.sigmoid(y + 1).sum(dim=-1)"),
     wrong=(

@@ -45,7 +45,7 @@ class Waves(torch.nn.Module):
 def finds_the_crossing(answer: Answer) -> None:
     """Find the smallest `seq` from which attention does more than the linear layers."""
     if answer.value == 128:
-        raise Wrong("At 128 both do the same. From which size on is it more?")
+        raise Wrong("At 128 both are equal. From which size on does attention do more?")
     answer.equals(129, "At that size, compare the FLOPs of the two lines: which one does more?")
 
 
@@ -108,7 +108,7 @@ batch = mine.cost().largest("batch", 80)
 def fits_in_memory(answer: Answer) -> None:
     """Find the largest batch of `tower` that fits in 80 GB."""
     if not isinstance(answer.value, int):
-        raise Wrong(f"This is a `{type(answer.value).__name__}`; expected is a number.")
+        raise Wrong(f"This is a `{type(answer.value).__name__}`; expected a number.")
     width, layers = 16384, 12
     weights = layers * (width + 1) * width * 4
     row = 3 * width * 4  # of the input, of what a layer reads, and of what it writes
